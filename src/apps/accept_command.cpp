@@ -22,19 +22,19 @@ void set_accept_hosts(AcceptOptions& options, View option, View text) {
   std::vector<std::string> sorted = options.hosts;
   std::sort(sorted.begin(), sorted.end());
   if (sorted.front().empty()) {
-    throw usage_error(fmt::format("{} {}: empty name; write h1,h2,h3", option, text));
+    throw usage_error("{} {}: empty name; write h1,h2,h3", option, text);
   }
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return;
-  throw usage_error(fmt::format("{} {}: {} is given twice", option, text, *twice));
+  throw usage_error("{} {}: {} is given twice", option, text, *twice);
 }
 
 void add_assumed(AcceptOptions& options, View option, View text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "invalid value '{}' for {}; expected KEY=VALUE, as in --assume gpu='NVIDIA H200'", text,
-        option));
+        option);
   }
   options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
 }
@@ -85,13 +85,12 @@ void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
   const std::size_t own = launches ? line.before_dashes : all.size();
   if (own == 0 && line.command != "list") {
     throw usage_error(
-        fmt::format("accept {}: missing specification: give a file or a name from 'busbar accept "
-                    "list'",
-                    line.command));
+        "accept {}: missing specification: give a file or a name from 'busbar accept list'",
+        line.command);
   }
   if (own > 1 && !takes_files) {
-    throw usage_error(fmt::format("unexpected argument '{}'{}", all[1],
-                                  launches ? "; arguments of the launcher follow --" : ""));
+    throw usage_error("unexpected argument '{}'{}", all[1],
+                      launches ? "; arguments of the launcher follow --" : "");
   }
   if (own > 0) options.specification = all.front();
   const auto rest = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(own, 1));
@@ -101,7 +100,7 @@ void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
 void check_accept(const AcceptOptions& options, View command) {
   if (options.dump_specification) return;
   const auto need = [&](const auto& value, View what) {
-    if (value.empty()) throw usage_error(fmt::format("accept {}: missing {}", command, what));
+    if (value.empty()) throw usage_error("accept {}: missing {}", command, what);
   };
   if (command == "run") need(options.output, "output; give a new folder with -o DIR");
   if (command == "baseline") need(options.output, "output; give a new file with -o FILE.csv");

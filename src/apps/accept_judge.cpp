@@ -74,13 +74,13 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
     if (std::filesystem::is_directory(path, error)) {
       const std::string journal = (std::filesystem::path(path) / "launches.csv").string();
       if (!std::filesystem::exists(journal, error)) {
-        throw usage_error(fmt::format(
+        throw usage_error(
             "{}: the folder has no launches.csv of an accept run; name its CSV files instead",
-            path));
+            path);
       }
       journals.push_back(journal);
     } else if (!std::filesystem::exists(path, error)) {
-      throw usage_error(fmt::format("cannot read {}", path));
+      throw usage_error("cannot read {}", path);
     } else {
       const bool is_journal = first_line_of(path).starts_with("# journal:");
       (is_journal ? journals : csvs).push_back(path);
@@ -90,11 +90,11 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
   for (const std::string& path : distinct_files(journals, files.notes)) {
     files.journals.push_back(judge::load_journal(path));
     if (const auto& unlisted = files.journals.back().unlisted; !unlisted.empty()) {
-      files.notes.push_back(fmt::format(
-          "{} does not list {} beside it ({}{}), which {} not judged: the run was killed before it "
-          "could add the line",
-          path, counted(unlisted.size(), "CSV"), unlisted.front(),
-          unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
+      files.notes.push_back(
+          fmt::format("{} does not list {} beside it ({}{}), which {} not judged: the run was "
+                      "killed before it could add the line",
+                      path, counted(unlisted.size(), "CSV"), unlisted.front(),
+                      unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
     }
     for (const judge::Observation& line : files.journals.back().lines) {
       if (!line.file.empty()) add_new(of_journals, line.file);
@@ -281,8 +281,7 @@ void check_outputs(const AcceptOptions& options) {
   std::set<std::string> seen;
   for (const auto& [option, path] : options.outputs) {
     if (!seen.insert(path).second) {
-      throw usage_error(
-          fmt::format("{}: {} is already the file of another output; give another", option, path));
+      throw usage_error("{}: {} is already the file of another output; give another", option, path);
     }
     if (option != kReplaced) check_new(path, option);
   }

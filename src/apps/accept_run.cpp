@@ -32,9 +32,9 @@ std::vector<std::string> hosts_of_slurm(const std::string& list) {
   std::vector<std::string> hosts = split(result.out, '\n');
   std::erase(hosts, "");
   if (result.exit_status != 0 || hosts.empty()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "scontrol cannot list the hosts of SLURM_JOB_NODELIST={}: {}; name them with --hosts", list,
-        one_line(result.err)));
+        one_line(result.err));
   }
   return hosts;
 }
@@ -58,14 +58,14 @@ std::vector<std::string> hosts_of_run(const AcceptOptions& options,
     const bool joins = set.kind == judge::SetKind::Pairwise || set.kind == judge::SetKind::Rails;
     if (joins && hosts.size() < 2) {
       throw usage_error(
-          fmt::format("device set {} needs two nodes, and there is only {}; name more with --hosts",
-                      set.id, hosts.front()));
+          "device set {} needs two nodes, and there is only {}; name more with --hosts", set.id,
+          hosts.front());
     }
     for (const std::string& node : set.nodes) {
       if (judge::has_node(hosts, node)) continue;
-      throw usage_error(fmt::format(
+      throw usage_error(
           "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
-          node));
+          node);
     }
   }
   return hosts;
@@ -80,9 +80,9 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
     for (const std::string& collective : judge::collectives_of(specification, set.id)) {
       const fs::path program = folder / (collective + "_perf");
       if (is_program(program)) continue;
-      throw usage_error(fmt::format(
+      throw usage_error(
           "{} not found; build it, or name the folder of the programs with --programs DIR",
-          program.string()));
+          program.string());
     }
   }
   return folder.string();
@@ -92,8 +92,8 @@ std::string find_programs(const AcceptOptions& options, const judge::Specificati
 Facts version_facts(const std::string& program) {
   const CommandResult result = run_command(program, {"--version"});
   if (result.exit_status != 0) {
-    throw usage_error(fmt::format("{} --version does not run here: {}", program,
-                                  judge::telling_line(result.err)));
+    throw usage_error("{} --version does not run here: {}", program,
+                      judge::telling_line(result.err));
   }
   Facts facts;
   for (const std::string& line : split(result.out, '\n')) {
@@ -117,9 +117,9 @@ void refuse_absent_backend(const std::string& backend, Facts version, const std:
   const std::string built = version["backends"];
   const std::vector<std::string> names = split_words(join(split(built, ','), " "));
   if (built.empty() || backend == "auto" || judge::has_node(names, backend)) return;
-  throw usage_error(
-      fmt::format("[run] backend = \"{}\": {} is built without it; it has: {}{}", backend, program,
-                  built, backend == "gloo" ? "; install libgloo-dev and run make again" : ""));
+  throw usage_error("[run] backend = \"{}\": {} is built without it; it has: {}{}", backend,
+                    program, built,
+                    backend == "gloo" ? "; install libgloo-dev and run make again" : "");
 }
 
 /// Identified by its --version; one without is assumed to be the launcher that was chosen.
@@ -131,14 +131,14 @@ const Launcher* identify(const std::string& program) {
 LauncherChoice of_path(const std::string& path, const LauncherRequest& request,
                        const LauncherChoice& chosen) {
   const bool is_there = path.find('/') != std::string::npos ? is_program(path) : is_in_path(path);
-  if (!is_there) throw usage_error(fmt::format("--mpiexec {}: no such program", path));
+  if (!is_there) throw usage_error("--mpiexec {}: no such program", path);
   const Launcher* known = identify(path);
   if (known == nullptr) known = chosen.launcher;
   if (known == nullptr) {
     throw usage_error(
-        fmt::format("--mpiexec {}: its --version is of no known launcher; give "
-                    "--launcher hydra, openmpi, prrte or srun, too",
-                    path));
+        "--mpiexec {}: its --version is of no known launcher; give --launcher hydra, openmpi, "
+        "prrte or srun, too",
+        path);
   }
   LauncherChoice choice = with_program(*known, path, request);
   choice.why = "--mpiexec";
@@ -154,10 +154,10 @@ void refuse_another_mpi(const LauncherChoice& choice, const std::optional<MpiLib
   if (known == nullptr || known->family == MpiFamily::Other || known->family == library->family) {
     return;
   }
-  throw usage_error(fmt::format(
+  throw usage_error(
       "{} is {}, but {} is built with {}: each rank would be a job of its own; name that MPI's "
       "launcher with --mpiexec PATH, or build with the other (make MPI=...)",
-      choice.program, known->title, program, library->name));
+      choice.program, known->title, program, library->name);
 }
 
 /// What starts the ranks.
@@ -236,7 +236,7 @@ Status accept_run(const AcceptOptions& options) {
   const Judge judge_now = judge_by(specification, options);
   if (const std::string never = judge::unreported_error(specification, options.assumed);
       !never.empty()) {
-    throw usage_error(fmt::format("{}: {}", specification.file, never));
+    throw usage_error("{}: {}", specification.file, never);
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);

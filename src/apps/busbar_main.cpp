@@ -81,19 +81,18 @@ Status dispatch(std::span<char* const> words) {
     if (!command.name.starts_with('-')) known.emplace_back(command.name);
   }
   const std::string expected = fmt::format("expected {}; see busbar --help", alternatives(known));
-  if (words.empty()) throw usage_error(fmt::format("missing command; {}", expected));
+  if (words.empty()) throw usage_error("missing command; {}", expected);
   const std::string_view wanted = words.front();
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && !command.takes_arguments) {
       if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h"))
         return show_usage({});
-      throw usage_error(fmt::format("{}: unexpected argument '{}'", wanted, words[1]));
+      throw usage_error("{}: unexpected argument '{}'", wanted, words[1]);
     }
     return command.run(words.subspan(1));
   }
-  throw usage_error(
-      fmt::format("unknown command '{}'; {}", wanted, suggestion(wanted, known, expected)));
+  throw usage_error("unknown command '{}'; {}", wanted, suggestion(wanted, known, expected));
 }
 
 int run(std::span<char* const> arguments) {

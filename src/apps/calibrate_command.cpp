@@ -52,10 +52,10 @@ void check_enough(const std::vector<MeasuredCurve>& curves) {
     }
   }
   if (points >= kLeastPoints && largest >= kLeastSpan * smallest) return;
-  throw usage_error(fmt::format(
+  throw usage_error(
       "calibrate: {} from {:.0f} to {:.0f} bytes determine too little; give logs with at least {} "
       "sizes, the largest {:.0f} times the smallest, such as -b 8 -e 8G -f 2",
-      counted(points, "row"), smallest, largest, kLeastPoints, kLeastSpan));
+      counted(points, "row"), smallest, largest, kLeastPoints, kLeastSpan);
 }
 
 std::string source_of(const std::vector<MeasuredCurve>& curves, const std::string& before) {

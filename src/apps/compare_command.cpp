@@ -38,8 +38,8 @@ constexpr CommandLineTable<O> kTable{
 void take_files(O& options, const std::vector<std::string>& words) {
   const bool named = !options.before.empty() || !options.after.empty();
   if (named && !words.empty()) {
-    throw usage_error(fmt::format(
-        "compare: unexpected argument '{}'; put files after --before or --after", words.front()));
+    throw usage_error("compare: unexpected argument '{}'; put files after --before or --after",
+                      words.front());
   }
   if (!named && words.size() == 2) {
     options.before = {words.front()};

@@ -5,6 +5,7 @@
 #include "base/options.hpp"
 #include "judge/run_facts.hpp"
 #include "report/json.hpp"
+#include "stats/summary.hpp"
 #include "study/expect.hpp"
 #include "study/expect_output.hpp"
 #include "study/measured_file.hpp"
@@ -32,7 +33,7 @@ using O = ExpectOptions;
 
 void set_size(O& options, View option, View text) {
   options.size = parse_bytes(option, text);
-  if (*options.size == 0) throw usage_error(fmt::format("{} {}: nothing is sent", option, text));
+  if (*options.size == 0) throw usage_error("{} {}: nothing is sent", option, text);
 }
 
 constexpr int kMost = 1 << 16;
@@ -52,13 +53,14 @@ constexpr CommandLineTable<O> kTable{
 using study::Measured;
 
 /// Of the rows of one size, out of place where there are such, the median.
-double median_of(std::vector<Record> rows) {
+double median_of(const std::vector<Record>& rows) {
   const bool any =
       std::any_of(rows.begin(), rows.end(), [](const Record& r) { return !r.in_place; });
-  std::erase_if(rows, [&](const Record& row) { return any && row.in_place; });
-  std::sort(rows.begin(), rows.end(),
-            [](const Record& a, const Record& b) { return a.busbw_GBps < b.busbw_GBps; });
-  return rows[rows.size() / 2].busbw_GBps.value_or(0);
+  std::vector<double> rates_GBps;
+  for (const Record& row : rows) {
+    if (!any || !row.in_place) rates_GBps.push_back(row.busbw_GBps.value_or(0));
+  }
+  return stats::median(rates_GBps);
 }
 
 /// Keeps the rows of the nodes and the size that are asked for, else of the largest size, and takes
@@ -68,7 +70,7 @@ void take_size(O& options, Measured& measured) {
   if (rows.empty()) return;
   const auto check = [&](const std::string& what) {
     if (!rows.empty()) return;
-    throw usage_error(fmt::format("--measured {}: no row {}", options.measured, what));
+    throw usage_error("--measured {}: no row {}", options.measured, what);
   };
   if (options.nodes) {
     std::erase_if(rows,
@@ -87,9 +89,9 @@ void take_size(O& options, Measured& measured) {
   for (const Record& row : measured.records) {
     if (row.ranks == first.ranks && row.nodes == first.nodes) continue;
     throw usage_error(
-        fmt::format("--measured {}: rows of {} ranks on {} nodes and of {} on {}; leave one of "
-                    "them in the file",
-                    options.measured, first.ranks, first.nodes, row.ranks, row.nodes));
+        "--measured {}: rows of {} ranks on {} nodes and of {} on {}; leave one of them in the "
+        "file",
+        options.measured, first.ranks, first.nodes, row.ranks, row.nodes);
   }
   measured.busbw_GBps = median_of(measured.records);
 }
@@ -114,13 +116,10 @@ void take_measured_set(O& options, const Record& row, const std::string& file,
   }
   if (!options.gpus) options.gpus = std::max(1, row.ranks / *options.nodes);
   if (*options.gpus * *options.nodes == row.ranks) return;
-  const auto count = [](int number, const char* noun) {
-    return counted(static_cast<std::size_t>(number), noun);
-  };
-  throw usage_error(fmt::format("--measured {}: {}{}, which is not {} on each of {}", file,
-                                count(row.ranks, "rank"),
-                                is_reported ? " on " + count(row.nodes, "node") : "",
-                                count(*options.gpus, "GPU"), count(*options.nodes, "node")));
+  throw usage_error("--measured {}: {}{}, which is not {} on each of {}", file,
+                    counted(row.ranks, "rank"),
+                    is_reported ? " on " + counted(row.nodes, "node") : "",
+                    counted(*options.gpus, "GPU"), counted(*options.nodes, "node"));
 }
 
 /// Refuses a file of other GPUs than the machine's, where both are known.
@@ -135,8 +134,8 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
     if (!note.empty()) fmt::print(stderr, "busbar: {}\n", note);
     return;
   }
-  throw usage_error(fmt::format("--measured {}: measured on {}, but '{}' has {}", file, *reported,
-                                host.name, known.front()));
+  throw usage_error("--measured {}: measured on {}, but '{}' has {}", file, *reported, host.name,
+                    known.front());
 }
 
 std::string find_system(const O& options, const Measured& measured) {
@@ -185,9 +184,8 @@ const Collective& collective_of(const std::vector<std::string>& positionals) {
   }
   const Collective* collective = find_collective(positionals.front());
   if (collective != nullptr) return *collective;
-  throw usage_error(
-      fmt::format("expect: unknown collective '{}'; {}", one_line(positionals.front()),
-                  suggestion(positionals.front(), names, "expected " + alternatives(names))));
+  throw usage_error("expect: unknown collective '{}'; {}", one_line(positionals.front()),
+                    suggestion(positionals.front(), names, "expected " + alternatives(names)));
 }
 
 /// An answer to one figure, and whether it is a wrong one.

@@ -58,10 +58,10 @@ void set_columns(O& options, View option, View text) {
   const std::vector<std::string> words = split_words(text);
   const auto columns = study::columns_of(words);
   if (!columns) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: at least size, count, type, time, algbw and busbw are needed, as in \"nodes size "
         "count type redop time algbw busbw error\"",
-        option));
+        option);
   }
   options.reading.columns = *columns;
 }
@@ -107,8 +107,8 @@ std::vector<ImportTarget> targets_in(const fs::path& folder, const std::vector<L
     } else if (!log.label.empty() && known->system == log.label) {
       known->logs.push_back(log.path);
     } else {
-      throw usage_error(fmt::format("import: {} would hold {} and {}; label them: LABEL=LOG", file,
-                                    known->logs.front(), log.path));
+      throw usage_error("import: {} would hold {} and {}; label them: LABEL=LOG", file,
+                        known->logs.front(), log.path);
     }
   }
   return targets;
@@ -132,8 +132,8 @@ void set_targets(O& options, const std::vector<std::string>& words) {
   for (const LabelledPath& log : logs) {
     target.logs.push_back(log.path);
     if (log.label == label) continue;
-    throw usage_error(fmt::format(
-        "import: {} can hold only one label; give a folder for several: -o FOLDER/", options.out));
+    throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",
+                      options.out);
   }
   options.targets = {std::move(target)};
 }
@@ -160,7 +160,7 @@ ReadTarget read_target(const ImportTarget& target, const O& options) {
   bool any = false;
   for (const std::string& path : target.logs) {
     const auto text = read_file(path);
-    if (!text) throw usage_error(fmt::format("cannot read {}", path));
+    if (!text) throw usage_error("cannot read {}", path);
     read.logs.push_back(study::read_log(*text, path, options.reading));
     auto launches = study::launches_of(read.logs.back(), options.hints);
     any = any || launches.size() > 1;
@@ -190,9 +190,8 @@ study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
       fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
                   study::settings_text(launches));
   if (!run) {
-    throw usage_error(
-        fmt::format("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
-                    what, fs::path(path).stem().string()));
+    throw usage_error("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
+                      what, fs::path(path).stem().string());
   }
   if (static_cast<std::size_t>(*run) <= launches.size()) {
     return launches.at(static_cast<std::size_t>(*run) - 1);

@@ -138,18 +138,16 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
   const auto launcher = find_launcher();
   // A shell that srun started is one task.
   if (launcher && (launcher->joins_by == JoinsBy::Mpi || launcher->size > 1)) {
-    throw usage_error(fmt::format(
-        "-g {0}: {1} has already started the ranks, one per process; leave -g out and start "
-        "mpirun -np {0} {2} ...",
-        options.launch_ranks, launcher->name, arguments.front()));
+    throw usage_error(
+        "-g {0}: {1} has already started the ranks, one per process; leave -g out and start mpirun "
+        "-np {0} {2} ...",
+        options.launch_ranks, launcher->name, arguments.front());
   }
   const std::vector<std::string> named = hosts_of(options);
   const int hosts = std::max(1, static_cast<int>(named.size()));
   if (options.launch_ranks % hosts != 0) {
-    throw usage_error(
-        fmt::format("-g {}: not the same number of ranks on each of {}; give a "
-                    "multiple of {}",
-                    options.launch_ranks, counted(named.size(), "host"), hosts));
+    throw usage_error("-g {}: not the same number of ranks on each of {}; give a multiple of {}",
+                      options.launch_ranks, counted(named.size(), "host"), hosts);
   }
   const MpiSupport* mpi = find_mpi();
   const LauncherChoice choice =
@@ -185,10 +183,10 @@ std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvou
   }
   if (const MpiSupport* mpi = find_mpi()) return mpi->start();
   if (const auto launcher = find_launcher()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{} started this program, which is built without MPI: add --rendezvous HOST:PORT with the "
         "host of rank 0, where all ranks join",
-        launcher->name));
+        launcher->name);
   }
   return std::make_unique<SoloBootstrap>();
 }

@@ -30,8 +30,8 @@ using O = PlotOptions;
 void set_figure(O& options, View option, View text) {
   const std::vector<std::string> known = figure_names();
   if (std::find(known.begin(), known.end(), text) == known.end()) {
-    throw usage_error(fmt::format("invalid value '{}' for {}; {}", text, option,
-                                  suggestion(text, known, "expected " + alternatives(known))));
+    throw usage_error("invalid value '{}' for {}; {}", text, option,
+                      suggestion(text, known, "expected " + alternatives(known)));
   }
   options.request.figures.emplace_back(text);
 }
@@ -45,13 +45,13 @@ void set_limits(O& options, View option, View text) {
   constexpr double kMost = 1e6;
   const std::vector<std::string> parts = split(text, ':');
   if (parts.size() != 2) {
-    throw usage_error(fmt::format(
-        "invalid value '{}' for {}; expected LOW:HIGH in GB/s, such as 0:50", text, option));
+    throw usage_error("invalid value '{}' for {}; expected LOW:HIGH in GB/s, such as 0:50", text,
+                      option);
   }
   const ChartRange limits{.low = parse_number(option, parts[0], 0, kMost),
                           .high = parse_number(option, parts[1], 0, kMost)};
   if (limits.low >= limits.high) {
-    throw usage_error(fmt::format("{} {}: LOW must be less than HIGH", option, text));
+    throw usage_error("{} {}: LOW must be less than HIGH", option, text);
   }
   options.request.limits = limits;
 }
@@ -98,8 +98,7 @@ void write_script(const fs::path& path, const std::string& text) {
   file << text;
   file.close();
   if (!file) {
-    throw usage_error(
-        fmt::format("-o: cannot write {}; give a folder that you may write to", path.string()));
+    throw usage_error("-o: cannot write {}; give a folder that you may write to", path.string());
   }
 }
 
@@ -107,8 +106,8 @@ void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
-    throw usage_error(fmt::format("-o: cannot create the folder {}: {}", folder.string(),
-                                  error ? error.message() : "it is a file"));
+    throw usage_error("-o: cannot create the folder {}: {}", folder.string(),
+                      error ? error.message() : "it is a file");
   }
 }
 

@@ -46,8 +46,7 @@ Status run(std::span<char* const> arguments) {
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
   if (line.positionals.empty()) {
-    throw usage_error(
-        fmt::format("published: missing file of published rates, such as {}", kPublishedFile));
+    throw usage_error("published: missing file of published rates, such as {}", kPublishedFile);
   }
   const std::string& path = line.positionals.front();
   fmt::print("{}", csv_of(read_published(path), path));

@@ -32,7 +32,7 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar report", .help = "docs/
 bool is_markdown(const std::string& path) {
   if (path.ends_with(".md")) return true;
   if (path.ends_with(".html") || path.ends_with(".htm")) return false;
-  throw usage_error(fmt::format("-o {}: unknown format; end the name in .html or .md", path));
+  throw usage_error("-o {}: unknown format; end the name in .html or .md", path);
 }
 
 /// Takes the built-in system that a log's GPUs are of, as `busbar expect` does.

@@ -76,7 +76,7 @@ constexpr int kMostDevices = 100'000;
 /// have two never do.
 template <auto Source>
 void add_source(O& options, View option, View text) {
-  if (text.empty()) throw usage_error(fmt::format("{} needs a value", option));
+  if (text.empty()) throw usage_error("{} needs a value", option);
   auto& machines = options.machines;
   constexpr bool kMany = std::is_same_v<set::ValueOf<Source>, std::vector<std::string>>;
   bool next = machines.empty() || !machines.back().system.empty() || option == "--system";
@@ -88,8 +88,7 @@ void add_source(O& options, View option, View text) {
 void set_policy(O& options, View option, View text) {
   options.policy = topo::parse_selection(option, text).policy;
   if (options.policy != topo::Policy::List) return;
-  throw usage_error(
-      fmt::format("{}: expected best, worst, median or prefix; use --devices for a list", option));
+  throw usage_error("{}: expected best, worst, median or prefix; use --devices for a list", option);
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
@@ -135,8 +134,8 @@ constexpr CommandLineTable<O> kTable{
 /// Each a machine of its own, by what is in the file: topo -m, a tree or a system; else its name.
 void add_positionals(O& options, const Arguments& line) {
   if (!line.positionals.empty() && line.command != "compare") {
-    throw usage_error(fmt::format("unexpected argument '{}'; give it with --system or --smi",
-                                  one_line(line.positionals.front())));
+    throw usage_error("unexpected argument '{}'; give it with --system or --smi",
+                      one_line(line.positionals.front()));
   }
   for (const std::string& name : line.positionals) {
     MachineSource& machine = options.machines.emplace_back();
@@ -165,8 +164,8 @@ void check_machines(const O& options, View action) {
         "--system is a whole machine; leave out --smi, --p2p, --nvlink, --query, --hwloc and "
         "--nccl-xml");
   }
-  throw usage_error(fmt::format("{}: one at a time; for several machines use busbar topo compare",
-                                systems ? "--system" : "--smi, --query, --hwloc, --nccl-xml"));
+  throw usage_error("{}: one at a time; for several machines use busbar topo compare",
+                    systems ? "--system" : "--smi, --query, --hwloc, --nccl-xml");
 }
 
 void check(const O& options, View action) {
@@ -258,9 +257,9 @@ Graph join_hosts(const Graph& host, const TopoOptions& options) {
   const auto hosts = static_cast<std::size_t>(*options.hosts);
   if (device_count(host) * hosts > kMost) {
     throw usage_error(
-        fmt::format("--hosts {}: more than {} devices; busbar expect and a simulation take more "
-                    "(--backend sim)",
-                    hosts, kMost));
+        "--hosts {}: more than {} devices; busbar expect and a simulation take more (--backend "
+        "sim)",
+        hosts, kMost);
   }
   Graph joined = topo::copy_hosts(topo::with_network(host, options.network), *options.hosts);
   label_devices(joined);
@@ -287,9 +286,8 @@ std::vector<Graph> read_machines(const TopoOptions& options, View action) {
   if (!options.name.empty()) machines.back().name = options.name;
   for (const Graph& machine : machines) {
     if (!machine.devices.empty()) continue;
-    throw usage_error(
-        fmt::format("{}: no source shows a GPU or a processor; give --smi, --hwloc or --nccl-xml",
-                    machine.name));
+    throw usage_error("{}: no source shows a GPU or a processor; give --smi, --hwloc or --nccl-xml",
+                      machine.name);
   }
   std::map<std::string, int> same;  // captures in different folders may have one name
   for (Graph& machine : machines) {
@@ -327,7 +325,7 @@ topo::Choice selected(const Graph& graph, const TopoOptions& options,
   const int k =
       list ? static_cast<int>(selection.devices.size()) : options.count.value_or(size_of(graph));
   if (list && options.count && *options.count != k) {
-    throw usage_error(fmt::format("-k {}: --devices names {}; leave -k out", *options.count, k));
+    throw usage_error("-k {}: --devices names {}; leave -k out", *options.count, k);
   }
   return topo::select_devices(graph, k, selection, options.bound);
 }

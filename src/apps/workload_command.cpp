@@ -66,7 +66,7 @@ void add_number(O& options, View option, View text) {
 std::vector<std::string> parse_list(View option, View text) {
   std::vector<std::string> parts = split(text, ',');
   if (std::find(parts.begin(), parts.end(), "") == parts.end()) return parts;
-  throw usage_error(fmt::format("{}: '{}' has an empty part", option, text));
+  throw usage_error("{}: '{}' has an empty part", option, text);
 }
 
 void add_ranks(O& options, View option, View text) {
@@ -86,7 +86,7 @@ double parse_share(View option, View text) {
   const double over = parse_number(option, text.substr(0, slash), 0, kMost);
   const double under = parse_number(option, text.substr(slash + 1), kLeast, kMost);
   if (over > under) {
-    throw usage_error(fmt::format("{}: {} is out of range; give 0 to 1", option, text));
+    throw usage_error("{}: {} is out of range; give 0 to 1", option, text);
   }
   return over / under;
 }
@@ -95,8 +95,7 @@ double parse_share(View option, View text) {
 double parse_inner_share(View option, View text) {
   const double share = parse_share(option, text);
   if (share > 0 && share < 1) return share;
-  throw usage_error(
-      fmt::format("{}: {} is out of range; give a number above 0 and below 1", option, text));
+  throw usage_error("{}: {} is out of range; give a number above 0 and below 1", option, text);
 }
 
 void set_type(O& options, View option, View text) {
@@ -169,19 +168,17 @@ void complete(O& options) {
   WorkloadRequest& request = options.request;
   if (request.overlaps.empty()) request.overlaps = {0, kTwoThirds};
   if (!request.reported_as.empty() && request.ranks.size() != 1) {
-    throw usage_error(fmt::format("{} needs one number of ranks: --ranks N", request.reported_as));
+    throw usage_error("{} needs one number of ranks: --ranks N", request.reported_as);
   }
   if (options.speedup) {
     if (*options.speedup >= request.ranks.front()) {
-      throw usage_error(
-          fmt::format("{} is linear or better on {} ranks and implies no rate; give less than {}",
-                      request.reported_as, request.ranks.front(), request.ranks.front()));
+      throw usage_error("{} is linear or better on {} ranks and implies no rate; give less than {}",
+                        request.reported_as, request.ranks.front(), request.ranks.front());
     }
     request.reported_efficiency = efficiency_of_speedup(*options.speedup, request.ranks.front());
   }
   if (!options.csv.empty() && options.csv == options.out) {
-    throw usage_error(
-        fmt::format("--csv and -o name the same file, {}; give another", options.csv));
+    throw usage_error("--csv and -o name the same file, {}; give another", options.csv);
   }
   if (options.curves.empty() && options.busbw.empty() && !request.reported_efficiency) {
     throw usage_error(
@@ -203,7 +200,7 @@ std::vector<WorkloadModel> chosen_models(const O& options) {
   for (const std::string& name : options.models) {
     const WorkloadModel& found = find_workload_model(known, "--model", name);
     if (has_name(chosen, &WorkloadModel::name, found.name)) {
-      throw usage_error(fmt::format("--model: {} is given twice", found.name));
+      throw usage_error("--model: {} is given twice", found.name);
     }
     chosen.push_back(found);
   }
@@ -223,9 +220,8 @@ void assign(std::string_view option, const std::vector<Assigned<double>>& number
             const std::vector<WorkloadModel>& models, Give give) {
   for (const Assigned<double>& number : numbers) {
     if (number.name.empty() && models.size() > 1) {
-      throw usage_error(
-          fmt::format("{} {}: missing model; write {} MODEL={}, or choose one --model", option,
-                      number.value, option, number.value));
+      throw usage_error("{} {}: missing model; write {} MODEL={}, or choose one --model", option,
+                        number.value, option, number.value);
     }
     const WorkloadModel& model =
         number.name.empty() ? models.front() : find_workload_model(models, option, number.name);
@@ -263,8 +259,7 @@ std::vector<WorkloadCase> read_cases(const O& options) {
   assign("--throughput", options.throughput, models, [&](std::size_t i, double per_second) {
     WorkloadCase& job = cases[i];
     if (!job.batch) {
-      throw usage_error(
-          fmt::format("--throughput: {0} has no batch; add --batch {0}=N", job.model.name));
+      throw usage_error("--throughput: {0} has no batch; add --batch {0}=N", job.model.name);
     }
     set_time(
         job, *job.batch / per_second,
@@ -272,8 +267,8 @@ std::vector<WorkloadCase> read_cases(const O& options) {
   });
   assign("--compute-ms", options.compute_ms, models, [&](std::size_t i, double ms) {
     if (cases[i].compute_source.ends_with("(--throughput)")) {
-      throw usage_error(fmt::format("--throughput and --compute-ms are mutually exclusive for {}",
-                                    models[i].name));
+      throw usage_error("--throughput and --compute-ms are mutually exclusive for {}",
+                        models[i].name);
     }
     set_time(cases[i], ms / kMilli, "--compute-ms");
   });
@@ -292,8 +287,7 @@ std::vector<SystemRates> read_systems(const O& options) {
   for (const Assigned<double>& rate : options.busbw) {
     const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
     if (has_name(systems, &SystemRates::system, name)) {
-      throw usage_error(
-          fmt::format("--busbw: two systems are named '{}'; give each its own name", name));
+      throw usage_error("--busbw: two systems are named '{}'; give each its own name", name);
     }
     systems.push_back({.system = name, .constant_GBps = rate.value});
   }
@@ -322,9 +316,9 @@ Texts implied(const O& options) {
   const std::vector<ImpliedRate> rates =
       implied_rates(request, request.ranks.front(), *request.reported_efficiency);
   if (rates.empty()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: missing computing time of one GPU; give --throughput MODEL=N or --compute-ms MODEL=N",
-        request.reported_as));
+        request.reported_as);
   }
   return {.shown = options.json ? implied_json(request, rates)
                                 : implied_text(request, rates, options.markdown),

@@ -7,10 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 
@@ -61,13 +63,9 @@ template <NamedEnum Enum>
 /// "both, in or out": all names of an enum.
 template <NamedEnum Enum>
 [[nodiscard]] std::string names_text() {
-  constexpr auto kNames = enum_names(Enum{});
-  std::string text;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (i > 0) text += i + 1 < kNames.size() ? ", " : " or ";
-    text += kNames[i].text;
-  }
-  return text;
+  std::vector<std::string> names;
+  for (const auto& one : enum_names(Enum{})) names.emplace_back(one.text);
+  return alternatives(names);
 }
 
 /// The value that has this text; throws a usage error: "invalid value 'foo' for --placement;
@@ -75,8 +73,7 @@ template <NamedEnum Enum>
 template <NamedEnum Enum>
 [[nodiscard]] Enum parse_value(std::string_view option, std::string_view text) {
   if (const auto value = find_value<Enum>(text)) return *value;
-  throw usage_error(
-      fmt::format("invalid value '{}' for {}; expected {}", text, option, names_text<Enum>()));
+  throw usage_error("invalid value '{}' for {}; expected {}", text, option, names_text<Enum>());
 }
 
 }  // namespace busbar

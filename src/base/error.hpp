@@ -3,6 +3,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include <fmt/core.h>
 
 namespace busbar {
 
@@ -43,6 +46,11 @@ class Error : public std::runtime_error {
 
 /// Bad usage: the message names the option that mends it.
 [[nodiscard]] Error usage_error(const std::string& message);
+template <class First, class... More>
+[[nodiscard]] Error usage_error(fmt::format_string<First, More...> message, First&& first,
+                                More&&... more) {
+  return usage_error(fmt::format(message, std::forward<First>(first), std::forward<More>(more)...));
+}
 
 /// A failure while running, with the place in our source that noticed it.
 [[nodiscard]] Error runtime_failure(const std::string& message, Where where = Where::here());

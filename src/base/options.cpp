@@ -65,11 +65,9 @@ class Splitter {
     }
     for (const ForeignOption& foreign : syntax_.foreign) {
       if (!is_one_of(foreign.names, name)) continue;
-      throw usage_error(
-          fmt::format("{} is an option of nccl-tests, not of busbar: {}", name, foreign.advice));
+      throw usage_error("{} is an option of nccl-tests, not of busbar: {}", name, foreign.advice);
     }
-    throw usage_error(
-        fmt::format("unknown option {}; {}", whole, suggestion(whole, known, see_help())));
+    throw usage_error("unknown option {}; {}", whole, suggestion(whole, known, see_help()));
   }
 
   void add(std::size_t option, View text) {
@@ -80,7 +78,7 @@ class Splitter {
   /// The value of an option that stands by itself: what follows it.
   void add_following(std::size_t option, View name) {
     if (next_ + 1 >= arguments_.size()) {
-      throw usage_error(fmt::format("{} needs a value; {}", name, see_help()));
+      throw usage_error("{} needs a value; {}", name, see_help());
     }
     add(option, arguments_[++next_]);
     if (!options_[option].argument.ends_with("...")) return;
@@ -99,7 +97,7 @@ class Splitter {
     }
     const std::size_t option = find(name, name);
     const View expected = options_[option].argument;
-    if (has_text && expected.empty()) throw usage_error(fmt::format("{} takes no value", name));
+    if (has_text && expected.empty()) throw usage_error("{} takes no value", name);
     if (has_text) {
       add(option, argument.substr(equals + 1));
     } else if (expected.empty() || expected.starts_with("[=")) {
@@ -132,17 +130,16 @@ class Splitter {
     const std::vector<std::string> known = split(syntax_.commands, ',');
     if (line_.positionals.empty() || line_.before_dashes == 0) {
       if (syntax_.default_command.empty()) {
-        throw usage_error(
-            fmt::format("missing command; expected {}; {}", alternatives(known), see_help()));
+        throw usage_error("missing command; expected {}; {}", alternatives(known), see_help());
       }
       line_.command = syntax_.default_command;
       return;
     }
     line_.command = line_.positionals.front();
     if (!is_one_of(syntax_.commands, line_.command)) {
-      throw usage_error(fmt::format(
+      throw usage_error(
           "unknown command '{}'; {}", line_.command,
-          suggestion(line_.command, known, fmt::format("expected {}", alternatives(known)))));
+          suggestion(line_.command, known, fmt::format("expected {}", alternatives(known))));
     }
     line_.positionals.erase(line_.positionals.begin());
     --line_.before_dashes;
@@ -152,18 +149,18 @@ class Splitter {
     for (const Arguments::Given& given : line_.given) {
       const View commands = options_[given.option].commands;
       if (commands.empty() || is_one_of(commands, line_.command)) continue;
-      throw usage_error(fmt::format("{} is only for {} {}", given.name, syntax_.program,
-                                    join(split(commands, ','), " and ")));
+      throw usage_error("{} is only for {} {}", given.name, syntax_.program,
+                        join(split(commands, ','), " and "));
     }
     if (line_.positionals.size() > syntax_.most_positionals) {
-      throw usage_error(fmt::format("unexpected argument '{}'; {}",
-                                    line_.positionals[syntax_.most_positionals], see_help()));
+      throw usage_error("unexpected argument '{}'; {}", line_.positionals[syntax_.most_positionals],
+                        see_help());
     }
     for (const View group : syntax_.exclusive) {
       std::vector<std::string> there = split(group, ',');
       std::erase_if(there, [&](const std::string& name) { return !line_.has(name); });
       if (there.size() < 2) continue;
-      throw usage_error(fmt::format("{} are mutually exclusive", join(there, " and ")));
+      throw usage_error("{} are mutually exclusive", join(there, " and "));
     }
   }
 
@@ -203,13 +200,13 @@ std::string suggestion(std::string_view text, std::span<const std::string> known
 Bytes parse_positive_bytes(std::string_view option, std::string_view text) {
   const Bytes size = parse_bytes(option, text);
   if (size > 0) return size;
-  throw usage_error(fmt::format("{}: 0 is out of range; give 1 or more", option));
+  throw usage_error("{}: 0 is out of range; give 1 or more", option);
 }
 
 Error invalid_value(std::string_view option, std::string_view text,
                     std::span<const std::string> expected) {
-  return usage_error(
-      fmt::format("invalid value '{}' for {}; expected {}", text, option, alternatives(expected)));
+  return usage_error("invalid value '{}' for {}; expected {}", text, option,
+                     alternatives(expected));
 }
 
 std::size_t parse_choice(std::string_view option, std::string_view text,
@@ -217,11 +214,6 @@ std::size_t parse_choice(std::string_view option, std::string_view text,
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end()) throw invalid_value(option, text, names);
   return static_cast<std::size_t>(found - names.begin());
-}
-
-std::string alternatives(std::span<const std::string> names) {
-  if (names.size() < 2) return join(names, "");
-  return fmt::format("{} or {}", join(names.first(names.size() - 1), ", "), names.back());
 }
 
 }  // namespace busbar

@@ -113,9 +113,6 @@ template <class Options>
 [[nodiscard]] std::size_t parse_choice(std::string_view option, std::string_view text,
                                        std::span<const std::string> names);
 
-/// "a, b or c"
-[[nodiscard]] std::string alternatives(std::span<const std::string> names);
-
 /// Reads a size above 0; throws a usage error that begins with `option`.
 [[nodiscard]] Bytes parse_positive_bytes(std::string_view option, std::string_view text);
 
@@ -178,7 +175,7 @@ void size(Owner<Member>& options, std::string_view option, std::string_view text
 /// A file's name, which is not empty.
 template <auto Member>
 void file(Owner<Member>& options, std::string_view option, std::string_view text) {
-  if (text.empty()) throw usage_error(fmt::format("{}: empty file name", option));
+  if (text.empty()) throw usage_error("{}: empty file name", option);
   options.*Member = std::string(text);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -39,6 +40,13 @@ std::string join(std::span<const std::string> words, std::string_view separator)
   }
   return text;
 }
+
+std::string join_and(std::span<const std::string> words, std::string_view last) {
+  if (words.size() < 2) return join(words, "");
+  return join(words.first(words.size() - 1), ", ").append(last) + words.back();
+}
+
+std::string alternatives(std::span<const std::string> names) { return join_and(names, " or "); }
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -104,9 +112,17 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
   return best;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+std::string format_figure(double value) {
+  if (std::abs(value) >= 1000) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.3g}", value);
 }
+
+std::string figure_text(double value) {
+  if (std::abs(value) >= 1000) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.4g}", value);
+}
+
+std::string format_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string one_line(std::string_view text) {
   std::string line(text);

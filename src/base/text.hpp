@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,12 @@ template <class Items>
 [[nodiscard]] std::string join_all(const Items& items, std::string_view separator) {
   return join(std::vector<std::string>(items.begin(), items.end()), separator);
 }
+
+/// "dgx-2", "dgx-2 and ac922", "a, b and c".
+[[nodiscard]] std::string join_and(std::span<const std::string> words,
+                                   std::string_view last = " and ");
+/// "a, b or c".
+[[nodiscard]] std::string alternatives(std::span<const std::string> names);
 
 /// Splits at every separator; n separators give n + 1 parts.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
@@ -65,8 +72,22 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
 /// The one of `known` that is most like `word`, or nothing where none is near: for "did you mean".
 [[nodiscard]] std::string nearest_word(std::string_view word, std::span<const std::string> known);
 
-/// "1 rank", "16 ranks".
-[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+/// "1 rank", "16 ranks", "2 switches".
+template <std::integral Count>
+[[nodiscard]] std::string counted(Count count, std::string_view noun) {
+  const char* plural = noun.ends_with("ch") ? "es" : "s";
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : plural);
+}
+
+/// @name Figures for people
+/// @{
+/// "10.2", "150", "0.98": three digits, without an exponent.
+[[nodiscard]] std::string format_figure(double value);
+/// "10.21", "1234": four digits, without an exponent.
+[[nodiscard]] std::string figure_text(double value);
+/// "80 %": of 1.
+[[nodiscard]] std::string format_percent(double share);
+/// @}
 
 /// One line: line ends and other control characters become blanks, so that a message, a fact or a
 /// cell never spans two and no reader stumbles.

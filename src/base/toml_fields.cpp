@@ -129,9 +129,11 @@ double TomlFields::positive(std::string_view key, double missing) const {
   const auto value = found->is_number() ? found->value<double>() : std::nullopt;
   if (!value) throw fault(key, fmt::format("{} must be a number", key));
   if (std::isnan(*value) || *value <= 0 || *value > kMost) {
-    throw fault(key, fmt::format("{} must be a number above 0 and at most {:g}; leave it out where "
-                                 "there is no figure",
-                                 key, kMost));
+    throw fault(
+        key,
+        fmt::format(
+            "{} must be a number above 0 and at most {:g}; leave it out where there is no figure",
+            key, kMost));
   }
   return *value;
 }
@@ -242,7 +244,7 @@ void check_toml_characters(std::string_view text, std::string_view origin) {
     std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
     if (inside.is_outside()) dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
     if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
-    if (!fault.empty()) throw usage_error(fmt::format("{}:{}:{}: {}", origin, line, column, fault));
+    if (!fault.empty()) throw usage_error("{}:{}:{}: {}", origin, line, column, fault);
     if (inside.is_left_open(c)) return;  // the parser reports it, and reads no further
     inside.take(c);
     if (c == '\n') {

@@ -31,8 +31,8 @@ std::optional<Bytes> factor_of(std::string_view suffix) {
 
 Error bad_size(std::string_view option, std::string_view text, std::string_view why) {
   return usage_error(
-      fmt::format("{}: '{}' is not a size: {}; write bytes or K, M, G, as in 8, 64K, 1.5M or 2GiB",
-                  option, text, why));
+      "{}: '{}' is not a size: {}; write bytes or K, M, G, as in 8, 64K, 1.5M or 2GiB", option,
+      text, why);
 }
 
 /// Splits "1.5M" into the number's text and the suffix; the number has digits and one point only.
@@ -82,24 +82,22 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
                            std::int64_t high) {
   const auto value = to_number<std::int64_t>(text);
   if (!value) {
-    throw usage_error(fmt::format("{}: '{}' is not a whole number", option, text));
+    throw usage_error("{}: '{}' is not a whole number", option, text);
   }
   if (*value >= low && *value <= high) return *value;
   if (high == std::numeric_limits<std::int64_t>::max()) {
-    throw usage_error(fmt::format("{}: {} is out of range; give {} or more", option, *value, low));
+    throw usage_error("{}: {} is out of range; give {} or more", option, *value, low);
   }
-  throw usage_error(
-      fmt::format("{}: {} is out of range; give {} to {}", option, *value, low, high));
+  throw usage_error("{}: {} is out of range; give {} to {}", option, *value, low, high);
 }
 
 double parse_number(std::string_view option, std::string_view text, double low, double high) {
   const auto value = to_number<double>(text);
   if (!value || !std::isfinite(*value)) {
-    throw usage_error(fmt::format("{}: '{}' is not a number", option, text));
+    throw usage_error("{}: '{}' is not a number", option, text);
   }
   if (*value < low || *value > high) {
-    throw usage_error(
-        fmt::format("{}: {} is out of range; give {} to {}", option, *value, low, high));
+    throw usage_error("{}: {} is out of range; give {} to {}", option, *value, low, high);
   }
   return *value;
 }

@@ -91,9 +91,9 @@ Proof make_proof(const std::string& token, const Nonce& first, const Nonce& seco
   // A prefix, since crypt refuses an empty phrase; it takes 511 letters at most.
   const char* hash = crypt_r(("busbar:" + token).c_str(), setting.c_str(), &work);
   if (hash == nullptr || hash[0] == '*') {
-    throw Error{Status::Runtime,
-                "crypt(3) of this machine has no SHA-256, or BUSBAR_TOKEN is "
-                "longer than 500 letters"};
+    throw Error{
+        Status::Runtime,
+        "crypt(3) of this machine has no SHA-256, or BUSBAR_TOKEN is longer than 500 letters"};
   }
   Proof proof{};
   copy_text(std::string_view(hash).substr(setting.size()), proof);
@@ -356,15 +356,15 @@ Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
       return std::move(result.socket);
     }
     if (!result.refusal.empty()) {
-      throw usage_error(fmt::format("rank {} was refused at {}: {}", rendezvous.rank,
-                                    rendezvous.address.text(), result.refusal));
+      throw usage_error("rank {} was refused at {}: {}", rendezvous.rank, rendezvous.address.text(),
+                        result.refusal);
     }
     require_known_host(rendezvous, start);
     if (Clock::now() + pause >= deadline) {
       throw Error{
           Status::Runtime,
-          fmt::format("timeout: rank {} could not join at {} within {:g} s ({}); check that "
-                      "rank 0 is started there and that the port is open",
+          fmt::format("timeout: rank {} could not join at {} within {:g} s ({}); check that rank 0 "
+                      "is started there and that the port is open",
                       rendezvous.rank, rendezvous.address.text(), timeout.count(), result.why_not)};
     }
     std::this_thread::sleep_for(pause);

@@ -41,8 +41,8 @@ constexpr std::array kLaunchers{
              .required = "OMPI_COMM_WORLD_RANK",
              .family = MpiFamily::OpenMpi,
              .programs = {"mpirun.openmpi", "mpirun", "mpiexec"},
-             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none "
-                      "-n {np} {env}",
+             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
+                      "{np} {env}",
              .words_here = "--oversubscribe {arguments} -n {np} {env}",
              .root = "--allow-run-as-root",
              .variable = "-x {name}={value}",
@@ -59,9 +59,8 @@ constexpr std::array kLaunchers{
              .required = "SLURM_STEP_ID",
              .joins_by = JoinsBy::Slurm,
              .programs = {"srun"},
-             .words =
-                 "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} --overlap "
-                 "--cpu-bind=none --kill-on-bad-exit=1 {env}",
+             .words = "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} "
+                      "--overlap --cpu-bind=none --kill-on-bad-exit=1 {env}",
              .words_here = "{arguments} -N 1 -n {np} --overlap --cpu-bind=none {env}",
              .variable = "--export=ALL,{name}={value}",
              .host_line = "{host}"},
@@ -72,8 +71,8 @@ constexpr std::array kLaunchers{
              .required = "PMIX_RANK",
              .family = MpiFamily::OpenMpi,
              .programs = {"prterun", "prun"},
-             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none "
-                      "-n {np} {env}",
+             .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
+                      "{np} {env}",
              .words_here = "--map-by :oversubscribe {arguments} -n {np} {env}",
              .root = "--allow-run-as-root",
              .variable = "-x {name}={value}",
@@ -225,15 +224,15 @@ void check_host_names(const std::string& option, const std::vector<std::string>&
     const bool is_name =
         !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), is_graphic);
     if (is_name) continue;
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: '{}' is not the name of a host; a name has no blanks and does not begin with '-'",
-        option, one_line(host)));
+        option, one_line(host));
   }
 }
 
 std::vector<std::string> read_host_file(const std::string& option, const std::string& path) {
   const std::optional<std::string> text = read_file(path);
-  if (!text) throw usage_error(fmt::format("{}: cannot read {}", option, path));
+  if (!text) throw usage_error("{}: cannot read {}", option, path);
   Words hosts;
   for (const std::string& line : split(*text, '\n')) {
     const std::string text_of_line = line.substr(0, line.find('#'));
@@ -242,7 +241,7 @@ std::vector<std::string> read_host_file(const std::string& option, const std::st
     const bool is_known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
     if (!host.empty() && !is_known) hosts.push_back(host);
   }
-  if (hosts.empty()) throw usage_error(fmt::format("{}: no host in {}", option, path));
+  if (hosts.empty()) throw usage_error("{}: no host in {}", option, path);
   check_host_names(option, hosts);
   return hosts;
 }
@@ -282,9 +281,9 @@ LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request
   const std::string missing = is_named ? "it" : "the launcher of " + request.library->name;
   throw Error{
       Status::Unavailable,
-      fmt::format("{}: PATH has no {} to start ranks with; install {}, or name another with "
-                  "--launcher",
-                  request.option, join(tried, " or "), missing)};
+      fmt::format(
+          "{}: PATH has no {} to start ranks with; install {}, or name another with --launcher",
+          request.option, join(tried, " or "), missing)};
 }
 
 const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
@@ -391,11 +390,11 @@ LauncherChoice choose_launcher(const LauncherRequest& request) {
     return choice;
   }
   const std::string near = nearest_word(wanted, names_of_launchers());
-  throw usage_error(fmt::format(
+  throw usage_error(
       "--launcher: '{}' is none of {}, nor words with {{program}}, such as 'ssh {{host}} {{env}} "
       "{{program}}'{}",
       one_line(wanted), join(names_of_launchers(), ", "),
-      near.empty() ? "" : "; did you mean " + near + "?"));
+      near.empty() ? "" : "; did you mean " + near + "?");
 }
 
 }  // namespace busbar

@@ -19,8 +19,7 @@ std::optional<int> number_of(const Environment& lookup, const char* name) {
   if (text.empty()) return std::nullopt;
   const auto number = to_number<int>(text);
   if (!number || *number < 0) {
-    throw usage_error(
-        fmt::format("{}='{}' is no number; unset it or mend it", name, one_line(text)));
+    throw usage_error("{}='{}' is no number; unset it or mend it", name, one_line(text));
   }
   return number;
 }
@@ -40,9 +39,8 @@ std::uint16_t port_of_torchrun(const Environment& lookup) {
   const auto port = to_number<std::uint16_t>(text);
   if (!port || *port == 0) {
     throw usage_error(
-        fmt::format("MASTER_PORT='{}' is no port; torchrun and its like set it, "
-                    "or give --rendezvous HOST:PORT",
-                    one_line(text)));
+        "MASTER_PORT='{}' is no port; torchrun and its like set it, or give --rendezvous HOST:PORT",
+        one_line(text));
   }
   const bool taken = text_of(lookup, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   if (!taken) return *port;
@@ -60,20 +58,18 @@ std::string job_of(const Environment& lookup, JoinsBy joins_by) {
 void check(const Rendezvous& rendezvous) {
   constexpr std::size_t kLongestToken = 500;  // crypt(3) takes 511 letters
   if (rendezvous.token.size() > kLongestToken) {
-    throw usage_error(fmt::format("BUSBAR_TOKEN has {} letters; give {} at most",
-                                  rendezvous.token.size(), kLongestToken));
+    throw usage_error("BUSBAR_TOKEN has {} letters; give {} at most", rendezvous.token.size(),
+                      kLongestToken);
   }
   if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
-    throw usage_error(fmt::format("{}: there is no rank {} of {}; ranks count from 0",
-                                  rendezvous.source, rendezvous.rank,
-                                  counted(static_cast<std::size_t>(rendezvous.ranks), "rank")));
+    throw usage_error("{}: there is no rank {} of {}; ranks count from 0", rendezvous.source,
+                      rendezvous.rank, counted(rendezvous.ranks, "rank"));
   }
 }
 
 int given(std::optional<int> value, std::string_view option, std::string_view variable) {
   if (value) return *value;
-  throw usage_error(
-      fmt::format("--rendezvous needs {} N or {}; no launcher has set it", option, variable));
+  throw usage_error("--rendezvous needs {} N or {}; no launcher has set it", option, variable);
 }
 
 /// The address was given by hand; what else is needed may come from whatever started the ranks.

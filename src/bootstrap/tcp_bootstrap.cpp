@@ -74,8 +74,7 @@ class RankAcceptor {
 std::string RankAcceptor::refusal(const JoinedRank& rank) const {
   if (rank.ranks != ranks_) {
     return fmt::format("it was started as one of {}, but rank 0 as one of {}",
-                       counted(static_cast<std::size_t>(rank.ranks), "rank"),
-                       counted(static_cast<std::size_t>(ranks_), "rank"));
+                       counted(rank.ranks, "rank"), counted(ranks_, "rank"));
   }
   if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
   const auto same = joined_.find({rank.channel, rank.rank});

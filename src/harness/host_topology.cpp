@@ -65,7 +65,7 @@ topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backen
   }
   const auto all = host.gather(mine);
   if (!here.missing.empty()) {
-    throw usage_error(fmt::format("--devices: nothing is known of the GPUs: {}", here.missing));
+    throw usage_error("--devices: nothing is known of the GPUs: {}", here.missing);
   }
   if (std::any_of(all.begin(), all.end(), [&](const auto& other) { return other != mine; })) {
     throw usage_error(
@@ -94,18 +94,16 @@ topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allo
     const auto place = std::find(allowed.begin(), allowed.end(), number);
     if (place == allowed.end()) {
       const bool hidden = number < static_cast<int>(graph.devices.size());
-      throw usage_error(
-          fmt::format("--devices: GPU {} {}; nvidia-smi -L lists them", number,
-                      hidden ? "is hidden by CUDA_VISIBLE_DEVICES" : "does not exist"));
+      throw usage_error("--devices: GPU {} {}; nvidia-smi -L lists them", number,
+                        hidden ? "is hidden by CUDA_VISIBLE_DEVICES" : "does not exist");
     }
     number = static_cast<int>(place - allowed.begin());
   }
   if (count > static_cast<int>(allowed.size())) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--devices: {} on a host that shows {}; start {} a host, or let ranks share GPUs by "
         "--share-gpus",
-        counted(static_cast<std::size_t>(count), "rank"), counted(allowed.size(), "GPU"),
-        counted(allowed.size(), "rank")));
+        counted(count, "rank"), counted(allowed.size(), "GPU"), counted(allowed.size(), "rank"));
   }
   topo::Choice choice = topo::select_devices(topo::keep_devices(graph, allowed), count, request);
   const auto number_as_before = [&](std::vector<int>& devices) {

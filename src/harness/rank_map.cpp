@@ -119,10 +119,9 @@ RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request) {
   }
   mine.bound_by_us = bind_rank(bootstrap, machine, request) ? 1 : 0;
   if (request.devices && !bootstrap.agree(mine.bound_by_us == 1)) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--devices: a host has {} and {}; name those that every host has and lets ranks use",
-        counted(static_cast<std::size_t>(machine.cores()), "core"),
-        counted(static_cast<std::size_t>(machine.numa_nodes()), "NUMA node")));
+        counted(machine.cores(), "core"), counted(machine.numa_nodes(), "NUMA node"));
   }
   const topo::Locality locality = machine.locality();
   copy_text(host_name(), mine.host);
@@ -169,9 +168,8 @@ RankMap summarize_ranks(std::vector<RankInfo> ranks) {
         std::min(result.least_memory, host.memory_available / static_cast<Bytes>(count));
     if (count <= whole || result.oversubscribed) continue;
     result.oversubscribed = true;
-    result.oversubscription =
-        fmt::format("{} ranks on {} of host {}", count,
-                    counted(static_cast<std::size_t>(whole), "processor"), host.host.data());
+    result.oversubscription = fmt::format("{} ranks on {} of host {}", count,
+                                          counted(whole, "processor"), host.host.data());
   }
   return result;
 }

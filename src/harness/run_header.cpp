@@ -195,8 +195,7 @@ class Notes {
     add(fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
                     run_.collective.title, backend.library(), backend.name(),
                     run_.options.backend == "auto" ? "auto" : "asked for", input_.backend.why,
-                    counted(static_cast<std::size_t>(run_.world.size()), "rank"),
-                    counted(static_cast<std::size_t>(run_.world.nodes()), "node")));
+                    counted(run_.world.size(), "rank"), counted(run_.world.nodes(), "node")));
   }
 
   void add_devices() {
@@ -216,10 +215,9 @@ class Notes {
     int most = 1;
     for (const Device& device : devices) most = std::max(most, device.ranks_on_device);
     if (most > 1) {
-      add(
-          fmt::format("up to {} ranks share a GPU (--share-gpus): rates are not those of a GPU for "
-                      "each",
-                      most));
+      add(fmt::format(
+          "up to {} ranks share a GPU (--share-gpus): rates are not those of a GPU for each",
+          most));
     }
   }
 
@@ -246,7 +244,7 @@ class Notes {
                     memory.by_option ? "(--memory-limit)"
                                      : fmt::format("available, of which {:.0f} % may be used,",
                                                    memory.share * 100),
-                    counted(static_cast<std::size_t>(memory.ranks), "rank"), memory.place));
+                    counted(memory.ranks, "rank"), memory.place));
     const Bytes element = info(run_.options.types.front()).size;
     const auto& plans = input_.plans;
     for (auto first = plans.begin(); first != plans.end();) {

@@ -28,13 +28,13 @@ constexpr Seconds kLongestRelease{20};
 
 void check_ranks(const Options& options, int ranks, int smallest_group) {
   if (options.root && *options.root >= smallest_group) {
-    throw usage_error(fmt::format("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
-                                  smallest_group, smallest_group < ranks ? " in a group" : "",
-                                  smallest_group - 1));
+    throw usage_error("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
+                      smallest_group, smallest_group < ranks ? " in a group" : "",
+                      smallest_group - 1);
   }
   if (options.inject_fault && options.inject_fault->rank >= ranks) {
-    throw usage_error(fmt::format("--inject-fault: there is no rank {}; give 0 to {}",
-                                  options.inject_fault->rank, ranks - 1));
+    throw usage_error("--inject-fault: there is no rank {}; give 0 to {}",
+                      options.inject_fault->rank, ranks - 1);
   }
   if (options.pairs == Pairs::All && ranks < 2) {
     throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
@@ -57,10 +57,9 @@ Status status_of(Bootstrap& bootstrap, const RunSummary& summary, const Options&
   bootstrap.broadcast(status);
   if (status != Status::Usage) return status;
   const Fault& fault = *options.inject_fault;
-  throw usage_error(fmt::format("--inject-fault {}:{}: {}", fault.rank, fault.index,
-                                options.checks == 0
-                                    ? "results are not checked with -c 0"
-                                    : "no row has such an element in this rank's result"));
+  throw usage_error("--inject-fault {}:{}: {}", fault.rank, fault.index,
+                    options.checks == 0 ? "results are not checked with -c 0"
+                                        : "no row has such an element in this rank's result");
 }
 
 /// The devices of all ranks, in rank order, and what is known of this rank's host; empty for host

@@ -80,8 +80,7 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
   std::vector<std::string> notes{
       fmt::format("busbar {}: simulated: {} on {}, {} on {}; predicted from its links, nothing was "
                   "measured",
-                  version(), collective.title, what,
-                  counted(static_cast<std::size_t>(predictor.set().ranks), "rank"),
+                  version(), collective.title, what, counted(predictor.set().ranks, "rank"),
                   counted(predictor.set().parts.size(), "node")),
       fmt::format("simulated: {}; flows between hosts: {}; {}", algorithm_text(options, predictor),
                   flows_text(predictor), predictor.protocol().source)};
@@ -209,10 +208,10 @@ void check_algorithm(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor) {
   if (!options.algorithm || predictor.set().ranks < 2) return;
   if (predictor.predict(collective, 1)) return;
-  throw usage_error(fmt::format(
+  throw usage_error(
       "--algorithm {}: there is none for {} of {} ranks on {} of '{}'; leave it out, or give ring",
       name(*options.algorithm), collective.title, predictor.set().ranks,
-      counted(predictor.set().parts.size(), "node"), predictor.cluster().graph().name));
+      counted(predictor.set().parts.size(), "node"), predictor.cluster().graph().name);
 }
 
 }  // namespace
@@ -221,16 +220,16 @@ Status run_simulation(const Options& options, const Collective& collective,
                       const Invocation& invocation) {
   const auto launcher = find_launcher();
   if (launcher && launcher->size != 1) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--backend sim: one process predicts all ranks, and {} has started several; start it "
         "without",
-        launcher->name));
+        launcher->name);
   }
   const topo::WantedSystem system = topo::wanted_system(options.system, options.nvidia_smi);
   const topo::Predictor predictor = make_predictor(options, system.name);
   if (options.root && *options.root >= predictor.set().ranks) {
-    throw usage_error(fmt::format("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
-                                  predictor.set().ranks, predictor.set().ranks - 1));
+    throw usage_error("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
+                      predictor.set().ranks, predictor.set().ranks - 1);
   }
   check_algorithm(options, collective, predictor);
   SoloBootstrap alone;

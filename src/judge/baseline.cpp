@@ -31,7 +31,7 @@ std::chrono::sys_days day_of(const std::string& date) {
                                           std::chrono::day{static_cast<unsigned>(number(8, 2))}};
     if (day.ok()) return day;
   }
-  throw usage_error(fmt::format("'{}' is no date: write it as 2026-11-21", date));
+  throw usage_error("'{}' is no date: write it as 2026-11-21", date);
 }
 
 }  // namespace
@@ -71,18 +71,18 @@ void read_cell(Value& value, const std::string& cell, const std::string& where) 
     value = cell;
   } else if constexpr (NamedEnum<Value>) {
     const auto found = find_value<Value>(cell);
-    if (!found) throw usage_error(fmt::format("{}: invalid value '{}'", where, cell));
+    if (!found) throw usage_error("{}: invalid value '{}'", where, cell);
     value = *found;
   } else {
     const auto number = to_number<Value>(cell);
-    if (!number) throw usage_error(fmt::format("{}: '{}' is not a number", where, cell));
+    if (!number) throw usage_error("{}: '{}' is not a number", where, cell);
     value = *number;
   }
 }
 
 BaselineRow read_row(const CsvReader& line, std::size_t columns) {
   if (line.cells().size() != columns) {
-    throw usage_error(fmt::format("{}: not a line of {} cells", line.place(), columns));
+    throw usage_error("{}: not a line of {} cells", line.place(), columns);
   }
   BaselineRow row;
   auto cell = line.cells().begin();
@@ -90,8 +90,7 @@ BaselineRow read_row(const CsvReader& line, std::size_t columns) {
     read_cell(value, *cell++, fmt::format("{}: column {}", line.place(), column));
   });
   if (!std::isfinite(row.median) || row.median <= 0 || !std::isfinite(row.mad)) {
-    throw usage_error(
-        fmt::format("{}: column median: {:g} is not a usable value", line.place(), row.median));
+    throw usage_error("{}: column median: {:g} is not a usable value", line.place(), row.median);
   }
   return row;
 }
@@ -108,22 +107,19 @@ Baseline load_baseline(const std::string& path) {
   CsvReader reader(path);
   const std::vector<std::string> columns = column_names();
   if (!reader.columns().empty() && reader.columns() != join(columns, ",")) {
-    throw usage_error(
-        fmt::format("{}: the columns are not {}", reader.place(), join(columns, ",")));
+    throw usage_error("{}: the columns are not {}", reader.place(), join(columns, ","));
   }
   Baseline baseline{.file = path, .facts = facts_of(reader.head())};
   while (reader.next()) baseline.rows.push_back(read_row(reader, columns.size()));
   if (!reader.cut_place().empty()) {
-    throw usage_error(
-        fmt::format("{}: its last line has no end: the file is cut off", reader.cut_place()));
+    throw usage_error("{}: its last line has no end: the file is cut off", reader.cut_place());
   }
-  if (baseline.rows.empty()) throw usage_error(fmt::format("{}: no figure in the baseline", path));
+  if (baseline.rows.empty()) throw usage_error("{}: no figure in the baseline", path);
   const auto date = baseline.facts.extract(kDateKey);
   if (date.empty() || date.mapped().empty()) {
     throw usage_error(
-        fmt::format("{}: no line '# {}: DATE', so its age is unknown; build it with "
-                    "`busbar accept baseline`",
-                    path, kDateKey));
+        "{}: no line '# {}: DATE', so its age is unknown; build it with `busbar accept baseline`",
+        path, kDateKey);
   }
   baseline.made_on = date.mapped();
   static_cast<void>(days_between(baseline.made_on, baseline.made_on));
@@ -178,9 +174,8 @@ void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeI
     CheckedRow row = judge_sample(key, input);
     if (row.decided && row.outcome == Outcome::Skip) continue;
     if (const std::string why = unfit(row, key.rule, input.specification); !why.empty()) {
-      throw usage_error(fmt::format("no baseline of rule {}, {} {}, {} {}: {}", row.rule,
-                                    row.device_set, row.instance, row.collective,
-                                    format_bytes(row.size), why));
+      throw usage_error("no baseline of rule {}, {} {}, {} {}: {}", row.rule, row.device_set,
+                        row.instance, row.collective, format_bytes(row.size), why);
     }
     all.insert(all.end(), row.values.begin(), row.values.end());
     rows.push_back(std::move(row));
@@ -193,7 +188,7 @@ void add_rule(Baseline& baseline, const Expectation& rule, const JudgeInput& inp
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
   const auto instances = instances_of(set, input.nodes, input.observations);
   if (instances.empty()) {
-    throw usage_error(fmt::format("rule {}: no data of device set {}", rule.id, set.id));
+    throw usage_error("rule {}: no data of device set {}", rule.id, set.id);
   }
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {

@@ -151,13 +151,12 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
 std::string misfit(const Placed& placed, const std::vector<const DeviceSetRule*>& sets) {
   const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
     return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
-                       counted(static_cast<std::size_t>(shape_of(*set, 1).ranks), "rank"),
+                       counted(shape_of(*set, 1).ranks, "rank"),
                        set->gpus.empty() ? "" : ", GPUs " + set->gpus);
   });
   return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
                      placed.file.dataset.path, placed.part.collective,
-                     counted(static_cast<std::size_t>(std::max(placed.part.ranks, 0)), "rank"),
-                     join(placed.nodes, ", "),
+                     counted(std::max(placed.part.ranks, 0), "rank"), join(placed.nodes, ", "),
                      wanted.empty() ? "no rule is for it" : "there is " + wanted);
 }
 
@@ -186,8 +185,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths,
     notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
     const Dataset& dataset = files.back().dataset;
     if (dataset.records.empty() && !dataset.facts.contains("configuration")) {
-      throw usage_error(
-          fmt::format("{}: no row in it, and no head that names whose they would be", path));
+      throw usage_error("{}: no row in it, and no head that names whose they would be", path);
     }
   }
   return files;

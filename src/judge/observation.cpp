@@ -39,10 +39,9 @@ ObservationFile read_file_or_log(const std::string& path) {
   const study::LogFile log = study::read_log(text, path, {});
   if (const auto launches = study::launches_of(log, {}); launches.size() > 1) {
     throw usage_error(
-        fmt::format("{} has {} runs of the same rows: {}; a file is a launch: busbar import {} -o "
-                    "FOLDER/ makes a "
-                    "CSV of each",
-                    path, launches.size(), study::settings_text(launches), path));
+        "{} has {} runs of the same rows: {}; a file is a launch: busbar import {} -o FOLDER/ "
+        "makes a CSV of each",
+        path, launches.size(), study::settings_text(launches), path);
   }
   study::ImportedRows rows = study::records_of({&log, 1}, {});
   return {.dataset = {.path = path,

@@ -48,21 +48,13 @@ void add_reason(CheckResult& result, const std::string& more) {
   result.reason += more;
 }
 
-namespace {
-
-std::string launch_count(std::size_t count) {
-  return count == 1 ? "1 launch" : fmt::format("{} launches", count);
-}
-
-}  // namespace
-
 std::string noise_text(const CheckResult& result, const Expectation& rule,
                        const Specification& specification) {
   const double most = rule.max_cv.value_or(specification.noise.max_cv);
   const bool noisy = result.cv && *result.cv > most;
   return !noisy ? ""
                 : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
-                              launch_count(result.values.size()), percent_text(most));
+                              counted(result.values.size(), "launch"), percent_text(most));
 }
 
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
@@ -107,7 +99,7 @@ std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};
   return fmt::format("{} of {} gave nothing: {}", failed,
-                     launch_count(failed + row.sample.values.size()), first_failure(row));
+                     counted(failed + row.sample.values.size(), "launch"), first_failure(row));
 }
 
 /// Wrong data, no data, not applicable.
@@ -134,7 +126,7 @@ void judge_noise(CheckedRow& row, const Expectation& rule, const Specification& 
   if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
     const std::string failed = failed_launches(row);
     decide(row, Outcome::Inconclusive,
-           fmt::format("{} where {} are needed", launch_count(valid), least),
+           fmt::format("{} where {} are needed", counted(valid, "launch"), least),
            Cause::TooFewLaunches);
     return add_reason(row, failed);
   }
@@ -246,8 +238,7 @@ namespace {
 
 void add_two_groups(CheckedRow& row) {
   if (const auto groups = two_groups_of(row.values)) {
-    const std::string low =
-        row.of_fleet() ? counted(groups->low, "instance") : launch_count(groups->low);
+    const std::string low = counted(groups->low, row.of_fleet() ? "instance" : "launch");
     add_reason(row, fmt::format("bimodal: {} at {} and {} at {}", low,
                                 value_text(groups->low_middle, row.metric), groups->high,
                                 value_text(groups->high_middle, row.metric)));

@@ -115,14 +115,12 @@ topo::MachineIdentity identity_of(const Observation& observation, const Facts& a
   };
   for (const char* key : {"gpu", "gpus_per_node"}) {
     if (fact_of(observation, key, assumed)) continue;
-    throw usage_error(
-        fmt::format("auto: {} does not report {}; name the system", observation.file, key));
+    throw usage_error("auto: {} does not report {}; name the system", observation.file, key);
   }
   const auto gpus = number("gpus_per_node");
   if (!gpus) {
-    throw usage_error(fmt::format("auto: {} reports {} GPUs of its hosts; name the system",
-                                  observation.file,
-                                  *fact_of(observation, "gpus_per_node", assumed)));
+    throw usage_error("auto: {} reports {} GPUs of its hosts; name the system", observation.file,
+                      *fact_of(observation, "gpus_per_node", assumed));
   }
   int nodes = 1;
   for (const Record& record : observation.records) nodes = std::max(nodes, record.nodes);
@@ -168,13 +166,14 @@ std::string fact_error(const Observation& observation, const std::string& key,
   if (matches_fact(key, *reported, wanted)) return {};
   const bool brief = std::any_of(wanted.begin(), wanted.end(),
                                  [&](const std::string& one) { return is_part(one, *reported); });
-  return fmt::format("fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported,
-                     alternatives(wanted), observation.file,
-                     key != "gpu" || !brief
-                         ? ""
-                         : fmt::format("; whole names are compared: if this is the GPU that is "
-                                       "meant, write gpu = \"{}\"",
-                                       *reported));
+  return fmt::format(
+      "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
+      observation.file,
+      key != "gpu" || !brief
+          ? ""
+          : fmt::format(
+                "; whole names are compared: if this is the GPU that is meant, write gpu = \"{}\"",
+                *reported));
 }
 
 /// Predicted rows say so themselves, and never pass.
@@ -214,8 +213,7 @@ std::string unreported_error(const Specification& specification, const Facts& as
   if (facts.empty()) return {};
   return fmt::format(
       "the fingerprint wants {}, which a run over MPI does not report: every rule would be an "
-      "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume "
-      "{}=VALUE",
+      "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume {}=VALUE",
       join(facts, ", "), facts.front());
 }
 

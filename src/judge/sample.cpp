@@ -201,10 +201,8 @@ void note_flags(Sample& sample, const Record& record) {
 /// A row's value for a rule, or why it has none.
 RowValue value_for(const Record& record, const SampleKey& key) {
   if (record.ranks != key.shape().ranks) {
-    return {.error =
-                fmt::format("{} took part where {} are wanted",
-                            counted(static_cast<std::size_t>(std::max(0, record.ranks)), "rank"),
-                            key.shape().ranks)};
+    return {.error = fmt::format("{} took part where {} are wanted",
+                                 counted(std::max(0, record.ranks), "rank"), key.shape().ranks)};
   }
   if (record.status == RowStatus::Skipped) return {.error = "skipped: " + record.reason};
   if (record.status == RowStatus::Failed) return {.error = "failed: " + record.reason};

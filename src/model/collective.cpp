@@ -294,4 +294,9 @@ const Collective* find_collective(std::string_view word) {
   return found == kCollectives.end() ? nullptr : found;
 }
 
+std::string collective_name(const std::string& collective) {
+  const Collective* known = find_collective(collective);
+  return known == nullptr ? collective : std::string(known->title);
+}
+
 }  // namespace busbar

@@ -123,5 +123,7 @@ struct Collective {
 /// The collective of a word in any spelling: all_reduce, allreduce_perf, osu_allreduce, Allreduce,
 /// "All-to-All". Null where it is none.
 [[nodiscard]] const Collective* find_collective(std::string_view word);
+/// "all-reduce" for "allreduce"; a name that the table lacks as it is.
+[[nodiscard]] std::string collective_name(const std::string& collective);
 
 }  // namespace busbar

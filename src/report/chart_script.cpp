@@ -396,19 +396,18 @@ class Script {
     }
     const ColourScale& scale = *chart_.colours;
     parts.push_back(
-        fmt::format("{} (valid(3) ? NaN : column(1)):2:(0.48):(0.48) with boxxyerror "
-                    "fs pattern 4 lc rgb \"#999999\" notitle",
+        fmt::format("{} (valid(3) ? NaN : column(1)):2:(0.48):(0.48) with boxxyerror fs pattern 4 "
+                    "lc rgb \"#999999\" notitle",
                     block));
-    parts.push_back(
-        fmt::format("{0} (valid(3) ? column(1) : NaN):2:(0.5):(0.5):(column(3) < {1:.7g} ? {1:.7g} "
-                    ": column(3) > {2:.7g} ? {2:.7g} : column(3)) with boxxyerror fs solid 1 "
-                    "noborder lc palette notitle",
-                    block, scale.low, scale.high));
-    if (x_range(chart_).high >= kFigures) return;
     parts.push_back(fmt::format(
-        "{} 1:2:{}:(valid(3) && column(3) > {:.7g} ? 0x000000 : 0xffffff) with labels font \",11\" "
-        "tc rgb variable notitle",
-        block, value, scale.low + 0.55 * (scale.high - scale.low)));
+        "{0} (valid(3) ? column(1) : NaN):2:(0.5):(0.5):(column(3) < {1:.7g} ? {1:.7g} : column(3) "
+        "> {2:.7g} ? {2:.7g} : column(3)) with boxxyerror fs solid 1 noborder lc palette notitle",
+        block, scale.low, scale.high));
+    if (x_range(chart_).high >= kFigures) return;
+    parts.push_back(
+        fmt::format("{} 1:2:{}:(valid(3) && column(3) > {:.7g} ? 0x000000 : 0xffffff) with labels "
+                    "font \",11\" tc rgb variable notitle",
+                    block, value, scale.low + 0.55 * (scale.high - scale.low)));
   }
 
   const Chart& chart_;

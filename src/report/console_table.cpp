@@ -161,8 +161,8 @@ void ConsoleTable::end(const RunSummary& summary) {
   std::string text;
   if (over_budget_ > 0) {
     text += fmt::format(
-        "# {} of {} measurements ended with their time budget before the interval was "
-        "narrow enough; --time-budget gives them longer\n",
+        "# {} of {} measurements ended with their time budget before the interval was narrow "
+        "enough; --time-budget gives them longer\n",
         over_budget_, measured_);
   }
   if (without_choice_ > 0) {

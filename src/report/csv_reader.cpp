@@ -24,7 +24,7 @@ class FileBytes : public io::ByteSourceBase {
  public:
   FileBytes(const std::string& path, char& last) : file_(path, std::ios::binary), last_(last) {
     if (!file_ || std::filesystem::is_directory(path)) {
-      throw usage_error(fmt::format("cannot read {}", path));
+      throw usage_error("cannot read {}", path);
     }
   }
   int read(char* buffer, int size) override {
@@ -92,7 +92,7 @@ void CsvReader::ahead() {
     const auto is_control = [](unsigned char letter) { return std::iscntrl(letter) != 0; };
     std::replace_if(next_->begin(), next_->end(), is_control, ' ');
   } catch (const io::error::line_length_limit_exceeded&) {
-    throw usage_error(fmt::format("{}:{}: a line is too long for a CSV", path_, number_ + 1));
+    throw usage_error("{}:{}: a line is too long for a CSV", path_, number_ + 1);
   }
 }
 
@@ -120,7 +120,7 @@ bool CsvReader::next() {
     }
     place_ = fmt::format("{}:{}", path_, number_);
     if (split_cells(line_, cells_)) return true;
-    throw usage_error(fmt::format("{}: a quote is not closed", place_));
+    throw usage_error("{}: a quote is not closed", place_);
   }
   return false;
 }
@@ -128,9 +128,9 @@ bool CsvReader::next() {
 CsvRows::CsvRows(const std::string& path) : reader_(path) {
   if (columns().empty()) {
     throw usage_error(
-        fmt::format("{}: no line names columns: it is empty or was cut off; name another file, or "
-                    "remove this one",
-                    path));
+        "{}: no line names columns: it is empty or was cut off; name another file, or remove this "
+        "one",
+        path);
   }
   std::vector<std::string> names;
   std::string line = columns();
@@ -138,9 +138,8 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
   for (const std::string_view needed : {"collective", "size_bytes"}) {
     if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
     constexpr std::size_t kMost = 60;
-    throw usage_error(
-        fmt::format("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
-                    reader_.place(), one_line(columns().substr(0, kMost))));
+    throw usage_error("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
+                      reader_.place(), one_line(columns().substr(0, kMost)));
   }
   const auto fields = record_fields();
   for (const std::string& name : names) {
@@ -155,16 +154,16 @@ bool CsvRows::next(Record& record) {
   const std::vector<std::string>& cells = reader_.cells();
   if (cells.size() != fields_.size()) {
     throw usage_error(
-        fmt::format("{}: {} where the line of names has {}; name another file, or remove this one",
-                    reader_.place(), counted(cells.size(), "cell"), fields_.size()));
+        "{}: {} where the line of names has {}; name another file, or remove this one",
+        reader_.place(), counted(cells.size(), "cell"), fields_.size());
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (fields_[i] == nullptr || cells[i].empty()) continue;
     try {
       fields_[i]->set(record, cells[i]);
     } catch (const Error& error) {
-      throw usage_error(fmt::format("{}: column {}: '{}' is {}", reader_.place(), fields_[i]->name,
-                                    cells[i], error.what()));
+      throw usage_error("{}: column {}: '{}' is {}", reader_.place(), fields_[i]->name, cells[i],
+                        error.what());
     }
   }
   return true;

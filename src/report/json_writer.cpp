@@ -36,8 +36,7 @@ JsonWriter::JsonWriter(const std::string& path, bool resume) {
   std::string begin(kHead.size(), '\0');
   std::ifstream(path).read(begin.data(), static_cast<std::streamsize>(begin.size()));
   if (begin == kHead) return;
-  throw usage_error(
-      fmt::format("-J: {} is not a JSON of an earlier run of busbar; give another name", path));
+  throw usage_error("-J: {} is not a JSON of an earlier run of busbar; give another name", path);
 }
 
 void JsonWriter::begin(const RunContext& context) {

@@ -28,14 +28,14 @@ int open_output(const std::string& path, bool stream) {
 }
 
 Error cannot_write(const std::string& path, std::string_view option) {
-  return usage_error(
-      fmt::format("{}: cannot write {}: {}", option, path, std::generic_category().message(errno)));
+  return usage_error("{}: cannot write {}: {}", option, path,
+                     std::generic_category().message(errno));
 }
 
 [[noreturn]] void refuse_existing(const std::string& path, std::string_view option) {
-  throw usage_error(fmt::format(
+  throw usage_error(
       "{}: {} exists and is not empty; give another name{}", option, path,
-      option == "--csv" ? ", remove it, or go on with it by --resume" : " or remove it"));
+      option == "--csv" ? ", remove it, or go on with it by --resume" : " or remove it");
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ OutputFile::OutputFile(std::string path, std::string_view option, Mode mode)
   if (S_ISREG(status.st_mode) && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 &&
       errno == EWOULDBLOCK) {
     close(descriptor_);
-    throw usage_error(fmt::format("{}: another run is writing {}", option, path_));
+    throw usage_error("{}: another run is writing {}", option, path_);
   }
   size_ = written_ = S_ISREG(status.st_mode) ? static_cast<Bytes>(status.st_size) : 0;
   if (size_ == 0 || mode == Mode::Continue) return;

@@ -128,8 +128,7 @@ std::string number(double value) { return fmt::format("{:g}", std::round(value *
 std::string svg_text(double x, double y, double size, std::string_view anchor,
                      std::string_view text) {
   return fmt::format(
-      "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" "
-      "text-anchor=\"{}\">{}</text>\n",
+      "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"#1a1a1a\" text-anchor=\"{}\">{}</text>\n",
       number(x), number(y), number(size), anchor, markup_text(text));
 }
 
@@ -425,14 +424,12 @@ std::string svg_picture(const Graph& graph, topo::ConstantSet constants) {
 std::string svg_graph_caption(const Graph& graph) {
   const Hosts hosts = hosts_of(graph);
   std::string text = fmt::format(
-      "The wider a line, the higher its bandwidth. Solid green: {}; solid grey: PCIe; long "
-      "dashes, blue: between processors; short dashes with an arrow, orange: to the network. "
-      "Bridges "
-      "and switches with one part below them are left out.",
+      "The wider a line, the higher its bandwidth. Solid green: {}; solid grey: PCIe; long dashes, "
+      "blue: between processors; short dashes with an arrow, orange: to the network. Bridges and "
+      "switches with one part below them are left out.",
       gpu_link_text(gpu_link_kind(graph)));
   if (hosts.drawn < hosts.all) {
-    text += fmt::format(" Drawn: {} of {}.", hosts.drawn,
-                        counted(static_cast<std::size_t>(hosts.all), "host"));
+    text += fmt::format(" Drawn: {} of {}.", hosts.drawn, counted(hosts.all, "host"));
   }
   return text;
 }

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "study/report_text.hpp"
 
 namespace busbar {
 namespace {

@@ -190,8 +190,7 @@ Outcome outcome_of(double measured, const Expectation& expected) {
 /// The best set of so many GPUs.
 topo::Graph best_of(const topo::Graph& host, int gpus) {
   if (gpus > static_cast<int>(device_count(host))) {
-    throw usage_error(
-        fmt::format("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host)));
+    throw usage_error("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host));
   }
   topo::Graph labelled = host;
   if (labelled.labels.empty()) label_devices(labelled);
@@ -230,8 +229,7 @@ void take_causes(const ExpectRequest& request, Expectation& expected) {
 topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
                          const std::optional<topo::NetworkRequest>& network) {
   if (nodes > machine.hosts && machine.hosts > 1) {
-    throw usage_error(
-        fmt::format("--nodes {}: '{}' has {} nodes", nodes, machine.host.name, machine.hosts));
+    throw usage_error("--nodes {}: '{}' has {} nodes", nodes, machine.host.name, machine.hosts);
   }
   const bool is_joined = machine.hosts > 1 && !network;
   machine.host = best_of(machine.host, gpus);

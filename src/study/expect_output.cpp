@@ -11,8 +11,6 @@
 namespace busbar::study {
 namespace {
 
-std::string figure_text(double value) { return fmt::format("{:.4g}", value); }
-
 /// "48 to 69", or one figure where both are as good as equal.
 std::string range_text(const topo::BandwidthRange& range) {
   const std::string low = figure_text(range.low);
@@ -58,8 +56,7 @@ std::string reference_text(Reference reference) {
 std::string as_published_text(const Expectation& expected) {
   if (expected.reference != Reference::Published) return "";
   return fmt::format(
-      "as published ({}); the prediction of {} was never checked for this kind of "
-      "machine",
+      "as published ({}); the prediction of {} was never checked for this kind of machine",
       figure_text(*expected.reference_GBps), figure_text(expected.predicted_GBps.value_or(0)));
 }
 
@@ -164,7 +161,7 @@ std::string expect_text(const ExpectRequest& request, const Expectation& expecte
   const bool has_gpus = topo::device(host, 0).kind == topo::NodeKind::Gpu;
   std::string text =
       fmt::format("{} of {} on {} of {}\n\n", request.collective->title, format_bytes(request.size),
-                  counted(static_cast<std::size_t>(request.ranks), has_gpus ? "GPU" : "processor") +
+                  counted(request.ranks, has_gpus ? "GPU" : "processor") +
                       (expected.nodes > 1 ? fmt::format(" of {} nodes", expected.nodes) : ""),
                   host.title.empty() ? host.name : fmt::format("{} ({})", host.name, host.title));
   text += plain_table(figures_table(request, expected));

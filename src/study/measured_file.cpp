@@ -14,7 +14,6 @@
 #include "study/dataset.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_runs.hpp"
-#include "study/report_text.hpp"
 
 namespace busbar::study {
 namespace {
@@ -52,16 +51,16 @@ struct FileRows {
 FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
   if (path.ends_with(".csv")) return {.records = load_dataset(path).records};
   const auto text = read_file(path);
-  if (!text) throw usage_error(fmt::format("cannot read {}", path));
+  if (!text) throw usage_error("cannot read {}", path);
   const LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
   const std::vector<LogFile> logs{read_log(*text, path, reading)};
   const LogHints hints{.collective = request.collective, .ranks = request.ranks};
   const std::vector<LogLaunch> launches = launches_of(logs.front(), hints);
   for (const LogLaunch& launch : launches) {
     if (launch.setting == launches.front().setting) continue;
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{} has runs of several settings: {}; make a CSV of each by busbar import, and give one",
-        path, settings_text(launches)));
+        path, settings_text(launches));
   }
   return {.records = records_of(logs, hints).records,
           .gpus_per_process = logs.front().tables.front().gpus_per_process};
@@ -97,11 +96,11 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   if (text.empty()) return {{}};
   if (const auto figure = to_number<double>(text)) {
     if (*figure > 0) return {{.busbw_GBps = figure}};
-    throw usage_error(fmt::format("--measured {}: expected GB/s above 0, or a file", text));
+    throw usage_error("--measured {}: expected GB/s above 0, or a file", text);
   }
   const auto content = read_file(text);
   if (!content) {
-    throw usage_error(fmt::format("--measured {}: no number of GB/s, and no file", one_line(text)));
+    throw usage_error("--measured {}: no number of GB/s, and no file", one_line(text));
   }
   std::vector<Measured> all;
   if (content->starts_with("# busbar")) {
@@ -118,7 +117,7 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   }
   std::erase_if(all, [](const Measured& measured) { return measured.records.empty(); });
   if (!all.empty()) return all;
-  throw usage_error(fmt::format("--measured {}: no row of {}", text, collective.title));
+  throw usage_error("--measured {}: no row of {}", text, collective.title);
 }
 
 MeasuredCurve curve_of(std::string name, const std::string& collective, int ranks,

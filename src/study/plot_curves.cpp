@@ -130,7 +130,7 @@ std::array<std::string, 6> parts_of(const CurveKey& key) {
           key.collective,
           key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
           key.in_place ? "in place" : "out of place",
-          counted(static_cast<std::size_t>(std::max(key.nodes, 0)), "node"),
+          counted(std::max(key.nodes, 0), "node"),
           key.device_set};
 }
 

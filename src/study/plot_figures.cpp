@@ -162,11 +162,11 @@ std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& reque
     if (!figure.empty()) {
       figures.push_back(std::move(figure));
     } else if (!all) {
-      throw usage_error(fmt::format("--figure {}: the files lack {}", maker.name, maker.needs));
+      throw usage_error("--figure {}: the files lack {}", maker.name, maker.needs);
     }
   }
   if (figures.empty()) {
-    throw usage_error(fmt::format("nothing to draw: the files lack {}", kNeedsRows));
+    throw usage_error("nothing to draw: the files lack {}", kNeedsRows);
   }
   return figures;
 }

@@ -154,7 +154,7 @@ Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
   const double margin = (times.high - times.low) * 0.05 + 1;
   for (const int count : ranks) {
     figure.panels.push_back(
-        {.title = counted(static_cast<std::size_t>(count), "rank"),
+        {.title = counted(count, "rank"),
          .x = {.kind = AxisKind::Time, .low = times.low - margin, .high = times.high + margin}});
   }
   set_rate_axis(figure, logarithmic, -1, 1.1);

@@ -117,8 +117,7 @@ std::vector<std::size_t> positions(const std::string& header) {
 double number_of(const std::string& cell, const std::string& path, int line) {
   const auto value = to_number<double>(cell);
   if (value && *value >= 0) return *value;
-  throw usage_error(
-      fmt::format("{}:{}: '{}' is no number; give a file that --samples wrote", path, line, cell));
+  throw usage_error("{}:{}: '{}' is no number; give a file that --samples wrote", path, line, cell);
 }
 
 }  // namespace
@@ -157,14 +156,13 @@ bool is_samples_file(const std::string& path) { return !positions(first_line_of(
 std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
   std::ifstream file(path);
   std::string text;
-  if (!std::getline(file, text)) throw usage_error(fmt::format("cannot read {}", path));
+  if (!std::getline(file, text)) throw usage_error("cannot read {}", path);
   const std::vector<std::size_t> at = positions(text);
   std::map<std::pair<CurveKey, Bytes>, std::vector<double>> times;
   for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
     const std::vector<std::string> cells = split(text, ',');
     if (cells.size() <= *std::max_element(at.begin(), at.end())) {
-      throw usage_error(
-          fmt::format("{}:{}: too few cells; give a file that --samples wrote", path, line));
+      throw usage_error("{}:{}: too few cells; give a file that --samples wrote", path, line);
     }
     const CurveKey key{.label = label,
                        .collective = cells[at[0]],

@@ -56,9 +56,9 @@ class SizeFigure {
       if (any) nodes[curve.key.ranks].insert(curve.key.nodes);
     }
     for (const auto& [ranks, counts] : nodes) {
-      std::string title = counted(static_cast<std::size_t>(ranks), "rank");
+      std::string title = counted(ranks, "rank");
       if (counts.size() == 1 && *counts.begin() > 0) {
-        title += " on " + counted(static_cast<std::size_t>(*counts.begin()), "node");
+        title += " on " + counted(*counts.begin(), "node");
       }
       ranks_.push_back(ranks);
       chart_.panels.push_back({.title = std::move(title)});

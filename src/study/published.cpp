@@ -188,7 +188,7 @@ Published parse_published(std::string_view text, std::string_view origin) {
 Published read_published(const std::string& path) {
   const auto text = read_file(path);
   if (!text) {
-    throw usage_error(fmt::format("{}: this file of published figures cannot be read", path));
+    throw usage_error("{}: this file of published figures cannot be read", path);
   }
   return parse_published(*text, path);
 }

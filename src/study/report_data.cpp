@@ -9,8 +9,8 @@
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "study/curve_findings.hpp"
-#include "study/report_text.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
@@ -248,7 +248,7 @@ bool is_simulated(const ReportPanel& panel) {
 
 std::string ReportPanel::where() const {
   return fmt::format("{}{}, {}", is_simulated(*this) ? "simulated " : "",
-                     collective_name(collective), counted(static_cast<std::size_t>(ranks), "rank"));
+                     collective_name(collective), counted(ranks, "rank"));
 }
 
 std::string ReportPanel::title(const SizeCurve& curve) const {

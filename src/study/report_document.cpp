@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "report/markup_text.hpp"
 #include "study/expect_output.hpp"
 #include "study/plot_figures.hpp"
 #include "study/report_findings.hpp"
-#include "study/report_text.hpp"
 
 namespace busbar {
 namespace {
@@ -143,7 +143,7 @@ std::string common_type(const ReportPanel& panel) {
 /// Slow links vanish beside fast ones: as a share of its own bound each shows.
 Section panel_section(const ReportPanel& panel) {
   const std::string collective = collective_name(panel.collective);
-  const std::string ranks = counted(static_cast<std::size_t>(panel.ranks), "rank");
+  const std::string ranks = counted(panel.ranks, "rank");
   const std::string where = fmt::format("{}, {}{}", collective, ranks, common_type(panel));
   const std::string origin = origin_caption(panel);
   const SizeCurves curves{.curves = panel.curves};
@@ -343,10 +343,8 @@ std::vector<Section> summary_sections(const ReportData& data) {
       trend_findings(data));
   add("Low or suspect",
       "Curves below what others published at their largest size; curves whose highest rate is "
-      "below "
-      "60 % or above 102 % of the bound; sizes with less than half of the rate of a smaller size, "
-      "or "
-      "of the other placement.",
+      "below 60 % or above 102 % of the bound; sizes with less than half of the rate of a smaller "
+      "size, or of the other placement.",
       suspect_findings(data));
   if (sections.size() == 2) sections.pop_back();
   return sections;
@@ -355,10 +353,10 @@ std::vector<Section> summary_sections(const ReportData& data) {
 std::vector<Section> curve_sections(const ReportData& data) {
   if (data.panels.empty()) return {};
   std::vector<Section> sections{{.level = 2, .id = "curves", .heading = "Curves"}};
-  sections.front().blocks.emplace_back(Paragraph{
-      .text = values_text(data) +
-              " Out of place where both placements were run; of a size that was measured in "
-              "place only, that value. A missing value is a gap."});
+  sections.front().blocks.emplace_back(
+      Paragraph{.text = values_text(data) +
+                        " Out of place where both placements were run; of a size that was measured "
+                        "in place only, that value. A missing value is a gap."});
   for (const ReportPanel& panel : data.panels) sections.push_back(panel_section(panel));
   Section scalings{.level = 2, .id = "scaling", .heading = "Scaling with the number of ranks"};
   for (const Scaling& scaling : scalings_of(data)) add_scaling(scaling, scalings);

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "report/topo_text.hpp"
 #include "study/expect_output.hpp"
-#include "study/report_text.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {

@@ -16,7 +16,6 @@
 #include "study/published.hpp"
 #include "study/report_document.hpp"
 #include "study/report_findings.hpp"
-#include "study/report_text.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {
@@ -51,10 +50,9 @@ std::string bound_text(const std::optional<topo::Choice>& choice) {
 }
 
 Table bounds_table(const ReportData& data, const BySize& sizes) {
-  Table table{.caption = fmt::format(
-                  "Bound in GB/s of the best, the first and the worst set of so many devices (* no "
-                  "{} ring closes: an upper bound with PCIe)",
-                  gpu_links_of(data.systems))};
+  Table table{.caption = fmt::format("Bound in GB/s of the best, the first and the worst set of so "
+                                     "many devices (* no {} ring closes: an upper bound with PCIe)",
+                                     gpu_links_of(data.systems))};
   add_number_column(table, "devices");
   for (const ReportSystem& system : data.systems) {
     for (const char* which : {" best", " first", " worst"}) {
@@ -165,9 +163,7 @@ std::string parts_text(const Graph& graph) {
                               NodeKind::NvSwitch, NodeKind::PcieSwitch, NodeKind::Nic}) {
     const std::size_t count = counts[kind];
     if (count == 0) continue;
-    const std::string noun = noun_of(kind);
-    const char* plural = noun.ends_with('h') ? "es" : "s";
-    parts.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural));
+    parts.push_back(counted(count, noun_of(kind)));
     if (models[kind].size() == 1) parts.back() += fmt::format(" ({})", *models[kind].begin());
   }
   if (!numa.empty()) parts.push_back(counted(numa.size(), "NUMA node"));
@@ -202,12 +198,11 @@ Table links_table(const Graph& graph, const std::string& name) {
 }
 
 Table sets_table(const ReportSystem& system) {
-  Table table{
-      .caption = fmt::format("Sets of devices of {}: bound and narrowest cut in GB/s, and what "
-                             "limits them (* no {} ring closes)",
-                             system.name, gpu_links_of({&system, 1})),
-      .columns = {"devices", "set", "which", "bound", "cut", "over", "limit"},
-      .numbers = {0, 3, 4}};
+  Table table{.caption = fmt::format("Sets of devices of {}: bound and narrowest cut in GB/s, and "
+                                     "what limits them (* no {} ring closes)",
+                                     system.name, gpu_links_of({&system, 1})),
+              .columns = {"devices", "set", "which", "bound", "cut", "over", "limit"},
+              .numbers = {0, 3, 4}};
   const auto add = [&](int k, const char* which, const std::optional<topo::Choice>& choice) {
     if (!choice) return;
     const topo::Bound& bound = choice->bound;
@@ -258,7 +253,7 @@ Chart strips_chart(const ReportSystem& system) {
                              .top = row + 0.42,
                              .fill = scale_colour(value),
                              .outline = 0x333333});
-      const std::string figure = fmt::format("{:.4g}", part.bound.bound_GBps);
+      const std::string figure = figure_text(part.bound.bound_GBps);
       if (share * kPageWidth * 0.8 > static_cast<double>(figure.size()) * 8) {
         chart.texts.push_back({.x = (left + right) / 2,
                                .y = row,
@@ -341,10 +336,9 @@ Section system_section(const ReportSystem& system) {
       std::any_of(system.sets.begin(), system.sets.end(),
                   [](const SetsOfSize& sets) { return sets.classes.size() > 1; });
   if (sets_differ) {
-    blocks.emplace_back(Figure{
-        .chart = strips_chart(system),
-        .caption = "Each strip is all sets of so many devices, divided by their bound in GB/s; the "
-                   "lighter, the higher."});
+    blocks.emplace_back(Figure{.chart = strips_chart(system),
+                               .caption = "Each strip is all sets of so many devices, divided by "
+                                          "their bound in GB/s; the lighter, the higher."});
     blocks.emplace_back(classes_table(system));
   }
   if (Table published = published_table(system); !published.rows.empty()) {
@@ -381,10 +375,9 @@ std::vector<Section> topology_sections(const ReportData& data, const Palette& pa
       .text = "The bound of a set of devices is the bus bandwidth that the best mix of rings over "
               "its links can have, in GB/s and per direction, by the links' nominal rates. Which "
               "devices are taken can matter more than the machine."});
-  section.blocks.emplace_back(
-      Figure{.chart = bounds_chart(data, sizes, palette),
-             .caption = "Bound in GB/s. Full bar: every set of so many devices has it. Empty part: "
-                        "only better sets."});
+  section.blocks.emplace_back(Figure{.chart = bounds_chart(data, sizes, palette),
+                                     .caption = "Bound in GB/s. Full bar: every set of so many "
+                                                "devices has it. Empty part: only better sets."});
   section.blocks.emplace_back(bounds_table(data, sizes));
   return {section};
 }
@@ -400,11 +393,11 @@ std::vector<Section> system_sections(const ReportData& data) {
     }
   }
   if (!without.empty()) {
-    sections.front().blocks.emplace_back(Paragraph{
-        .text = fmt::format("No topology is known for {}; the only bounds are those that rows have "
-                            "themselves. Give --system FILE, or --system NAME to the run or the "
-                            "import.",
-                            join_and(without))});
+    sections.front().blocks.emplace_back(
+        Paragraph{.text = fmt::format(
+                      "No topology is known for {}; the only bounds are those that rows have "
+                      "themselves. Give --system FILE, or --system NAME to the run or the import.",
+                      join_and(without))});
   }
   return sections;
 }

@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "report/topo_text.hpp"
 #include "study/report_findings.hpp"
-#include "study/report_text.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar {

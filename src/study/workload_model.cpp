@@ -108,8 +108,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
     models.push_back(std::move(model));
   }
   if (models.empty()) {
-    throw usage_error(
-        fmt::format("{}: no [[model]] in it; {} describes the format", origin, kModelFormat));
+    throw usage_error("{}: no [[model]] in it; {} describes the format", origin, kModelFormat);
   }
   return models;
 }
@@ -120,7 +119,7 @@ std::vector<WorkloadModel> built_in_workload_models() {
 
 std::vector<WorkloadModel> workload_models_with(const std::string& path) {
   const auto text = read_file(path);
-  if (!text) throw usage_error(fmt::format("--models {}: this file cannot be read", path));
+  if (!text) throw usage_error("--models {}: this file cannot be read", path);
   std::vector<WorkloadModel> models = built_in_workload_models();
   for (WorkloadModel& own : parse_workload_models(*text, path)) {
     const auto same = std::find_if(models.begin(), models.end(), [&](const WorkloadModel& known) {
@@ -143,9 +142,9 @@ const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
     known.push_back(model.name);
   }
   const std::vector<std::string> near = near_names(name, known);
-  throw usage_error(fmt::format(
-      "{}: there is no model '{}'{}; there are {}; --models FILE adds", option, name,
-      near.empty() ? "" : fmt::format(" (did you mean {}?)", join(near, ", ")), join(known, ", ")));
+  throw usage_error("{}: there is no model '{}'{}; there are {}; --models FILE adds", option, name,
+                    near.empty() ? "" : fmt::format(" (did you mean {}?)", join(near, ", ")),
+                    join(known, ", "));
 }
 
 }  // namespace busbar

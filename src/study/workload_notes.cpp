@@ -31,7 +31,7 @@ std::string curves_text(const SystemRates& system) {
 std::string rates_line(const SystemRates& system) {
   if (system.constant_GBps) {
     return fmt::format("{}: {} GB/s bus bandwidth, every size, every number of ranks",
-                       system.system, figure(*system.constant_GBps));
+                       system.system, figure_text(*system.constant_GBps));
   }
   Bytes least = system.curves.front().points.front().size;
   Bytes most = 0;
@@ -56,7 +56,7 @@ std::vector<std::string> case_lines(const WorkloadRequest& request) {
       lines.push_back("assumed: " + assumption(job));
     } else if (job.compute_s) {
       lines.push_back(fmt::format("compute: {} {} ms: {}", job.model.name,
-                                  figure(*job.compute_s * kMilli), job.compute_source));
+                                  figure_text(*job.compute_s * kMilli), job.compute_source));
     } else {
       missing.push_back(job.model.name);
     }
@@ -71,11 +71,6 @@ std::vector<std::string> case_lines(const WorkloadRequest& request) {
 }
 
 }  // namespace
-
-std::string figure(double value) {
-  constexpr double kWhole = 1000;
-  return value >= kWhole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
-}
 
 std::string percent(double share) {
   constexpr double kPercent = 100;
@@ -109,8 +104,8 @@ std::vector<std::string> report_notes(const WorkloadReport& report) {
     ratios.push_back(fmt::format("{:.4g} ({})", data_parallel_ratio(n), n));
   }
   lines.push_back(fmt::format(
-      "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast "
-      "and a reduce of one message each, which move more bytes, times (ranks): {}",
+      "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast and a "
+      "reduce of one message each, which move more bytes, times (ranks): {}",
       join(ratios, ", ")));
   if (std::any_of(report.rows.begin(), report.rows.end(),
                   [](const WorkloadRow& row) { return row.sync && row.sync->outside; })) {
@@ -135,18 +130,18 @@ std::vector<std::string> implied_notes(const WorkloadRequest& request, const Imp
     const std::string_view conclusion =
         link.share < 1 ? "the rest is no link time: waiting for the slowest rank, kernels, input"
                        : "more than was exposed: the rest hid behind the computing";
-    lines.push_back(fmt::format("{}: {} takes {} ms at {} GB/s{}, {}% of the exposed time; {}",
-                                model, title_of(request.systems[link.system]),
-                                figure(link.sync.seconds * kMilli), figure(link.sync.GBps),
-                                link.sync.outside ? fmt::format(" ({})", kOutside) : "",
-                                percent(link.share), conclusion));
+    lines.push_back(fmt::format(
+        "{}: {} takes {} ms at {} GB/s{}, {}% of the exposed time; {}", model,
+        title_of(request.systems[link.system]), figure_text(link.sync.seconds * kMilli),
+        figure_text(link.sync.GBps), link.sync.outside ? fmt::format(" ({})", kOutside) : "",
+        percent(link.share), conclusion));
   }
   return lines;
 }
 
 std::string assumption(const WorkloadCase& job) {
   return fmt::format("{} computes {} ms, {}; give --throughput {}=N for another GPU",
-                     job.model.name, figure(*job.compute_s * kMilli), job.compute_source,
+                     job.model.name, figure_text(*job.compute_s * kMilli), job.compute_source,
                      job.model.name);
 }
 

@@ -66,7 +66,7 @@ constexpr auto kWorkloadColumns = std::to_array<Column<Line>>({
     {"dtype", "", [](L l) { return info(l.request.type).name; }},
     {"parameters", "", [](L l) { return std::llround(l.job.model.parameters); }},
     {"gradient_bytes", "", [](L l) { return std::llround(l.job.bytes); }},
-    {"gradient_MB", "MB", [](L l) { return l.job.bytes / kMega; }, figure},
+    {"gradient_MB", "MB", [](L l) { return l.job.bytes / kMega; }, figure_text},
     {"ranks", "ranks", [](L l) { return l.ranks; }},
     {"overlap", "overlap", [](L l) { return l.request.overlaps[l.overlap]; }, overlap_text},
     {"batch", "", [](L l) { return l.job.batch; }},
@@ -75,23 +75,29 @@ constexpr auto kWorkloadColumns = std::to_array<Column<Line>>({
     {"system_title", "system", [](L l) { return title_of(*l.system); }},
     {"simulated", "", [](L l) { return l.system ? Truth(l.system->simulated) : Truth(); }},
     {"busbw_GBps", "GB/s", [](L l) { return l.sync ? Bandwidth(l.sync->GBps) : Bandwidth(); },
-     figure},
-    {"sync_ms", "link ms", [](L l) { return milliseconds(l.sync); }, figure},
+     figure_text},
+    {"sync_ms", "link ms", [](L l) { return milliseconds(l.sync); }, figure_text},
     {"outside_measured_sizes", "", [](L l) { return l.sync ? Truth(l.sync->outside) : Truth(); }},
-    {"data_parallel_ms", "DP ms", [](L l) { return milliseconds(l.row->data_parallel); }, figure},
+    {"data_parallel_ms", "DP ms", [](L l) { return milliseconds(l.row->data_parallel); },
+     figure_text},
     {"data_parallel_bytes_ratio", "", [](L l) { return data_parallel_ratio(l.ranks); }},
     {"note", "note", [](L l) { return note_of(l); }},
     {"wire_share", "", [](L l) { return l.row->wire_share; }},
     {"exposed_ms", "", [](L l) { return milliseconds(of_step<&StepTime::exposed>(l)); }},
-    {"step_ms", "step ms", [](L l) { return milliseconds(of_step<&StepTime::step>(l)); }, figure},
+    {"step_ms", "step ms", [](L l) { return milliseconds(of_step<&StepTime::step>(l)); },
+     figure_text},
     {"exposed_share", "share%", [](L l) { return of_step<&StepTime::share>(l); }, percent},
     {"efficiency", "eff%", [](L l) { return of_step<&StepTime::efficiency>(l); }, percent},
-    {"samples_per_s", "samples/s", [](L l) { return element(l.row->samples_per_s, l); }, figure},
-    {"needed_busbw_GBps", "need GB/s", [](L l) { return element(l.row->needed_GBps, l); }, figure},
-    {"implied_compute_ms", "compute ms", [](L l) { return l.implied->compute_s * kMilli; }, figure},
-    {"implied_exposed_ms", "exposed ms", [](L l) { return l.implied->exposed_s * kMilli; }, figure},
+    {"samples_per_s", "samples/s", [](L l) { return element(l.row->samples_per_s, l); },
+     figure_text},
+    {"needed_busbw_GBps", "need GB/s", [](L l) { return element(l.row->needed_GBps, l); },
+     figure_text},
+    {"implied_compute_ms", "compute ms", [](L l) { return l.implied->compute_s * kMilli; },
+     figure_text},
+    {"implied_exposed_ms", "exposed ms", [](L l) { return l.implied->exposed_s * kMilli; },
+     figure_text},
     {"implied_busbw_GBps", "implied GB/s", [](L l) { return element(l.implied->busbw_GBps, l); },
-     figure},
+     figure_text},
     {"share_of_exposed", "", [](L l) { return l.link_share; }},
 });
 
@@ -235,7 +241,7 @@ Table ranking_table(const WorkloadRequest& request, const WorkloadReport& report
       const WorkloadRow& row = report.rows[index];
       table.rows.push_back({request.cases[row.model].model.name, fmt::format("{}", row.ranks),
                             fmt::format("{}", ++place), title_of(request.systems[row.system]),
-                            figure(row.sync->seconds * kMilli),
+                            figure_text(row.sync->seconds * kMilli),
                             fmt::format("{:.2f}", row.sync->seconds / fastest)});
     }
   }
@@ -292,13 +298,14 @@ std::string workload_text(const WorkloadRequest& request, const WorkloadReport& 
   for (std::string& line : report_notes(report)) lines.push_back(std::move(line));
   std::string text = section(markdown, lines, exchange_table(request, report));
   if (const Table steps = step_table(request, report); !steps.rows.empty()) {
-    text += "\n" +
-            section(markdown,
-                    {fmt::format("a step; overlap: the part of the computing behind which the "
-                                 "exchange may hide; share: its exposed part; need: bus bandwidth "
-                                 "for {}% efficiency",
-                                 percent(request.target))},
-                    steps);
+    text +=
+        "\n" +
+        section(
+            markdown,
+            {fmt::format("a step; overlap: the part of the computing behind which the exchange may "
+                         "hide; share: its exposed part; need: bus bandwidth for {}% efficiency",
+                         percent(request.target))},
+            steps);
   }
   if (!report.limits.empty()) {
     text += "\n" +

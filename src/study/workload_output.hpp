@@ -16,8 +16,6 @@ inline constexpr std::string_view kWorkloadLabel =
 
 inline constexpr double kMilli = 1e3;  ///< milliseconds of a second
 
-/// Four digits, without an exponent.
-[[nodiscard]] std::string figure(double value);
 /// "12.5"
 [[nodiscard]] std::string percent(double share);
 /// "0.67"

@@ -56,10 +56,10 @@ void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& r
   if (same->key.device_set != curve.key.device_set || same->key.nodes != curve.key.nodes ||
       same->key.simulated != curve.key.simulated) {
     throw usage_error(
-        fmt::format("--curve: '{}' has two curves of {} with {} ranks, on '{}' ({} nodes) and on "
-                    "'{}' ({} nodes); name them apart by --curve NAME=FILE",
-                    curve.key.label, curve.key.collective, curve.key.ranks, same->key.device_set,
-                    same->key.nodes, curve.key.device_set, curve.key.nodes));
+        "--curve: '{}' has two curves of {} with {} ranks, on '{}' ({} nodes) and on '{}' ({} "
+        "nodes); name them apart by --curve NAME=FILE",
+        curve.key.label, curve.key.collective, curve.key.ranks, same->key.device_set,
+        same->key.nodes, curve.key.device_set, curve.key.nodes);
   }
   if (distance(curve.key, request) < distance(same->key, request)) {
     *same = one_point_per_size(curve);
@@ -84,9 +84,9 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
     const std::vector<Curve> curves = curves_of(std::span(&dataset, 1));
     if (std::none_of(curves.begin(), curves.end(), is_used)) {
       throw usage_error(
-          fmt::format("--curve {}: it has no measured all-reduce, broadcast or reduce of two ranks "
-                      "or more; measure one with allreduce_perf",
-                      dataset.path));
+          "--curve {}: it has no measured all-reduce, broadcast or reduce of two ranks or more; "
+          "measure one with allreduce_perf",
+          dataset.path);
     }
     auto system = std::find_if(systems.begin(), systems.end(), [&](const SystemRates& known) {
       return known.system == dataset.label;
@@ -99,9 +99,8 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
       if (!is_used(curve)) continue;
       if (!std::all_of(curve.points.begin(), curve.points.end(), can_be_a_rate)) {
         throw usage_error(
-            fmt::format("--curve {}: a bus bandwidth of {} with {} ranks is not "
-                        "above 0; leave these rows out",
-                        dataset.path, curve.key.collective, curve.key.ranks));
+            "--curve {}: a bus bandwidth of {} with {} ranks is not above 0; leave these rows out",
+            dataset.path, curve.key.collective, curve.key.ranks);
       }
       offer(system->curves, curve, request);
     }

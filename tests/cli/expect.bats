@@ -152,14 +152,14 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
       echo "#  Rank  $device Group  0 Pid 1 on n1 device  $device [0000:1b:00] NVIDIA H100 80GB HBM3"
     done
     echo "# size count type redop root time algbw busbw #wrong"
-    [ $algorithm = Ring ] && echo "8589934592 2147483648 float sum -1 32006 268.39 469.68 0"
+    [ $algorithm = Ring ] && printf '8589934592 2147483648 float sum -1 %s 0\n' "32002 268.43 469.75" "32036 268.14 469.25"
     [ $algorithm = Tree ] && echo "8589934592 2147483648 float sum -1 64012 134.19 234.84 0"
     echo "# Avg bus bandwidth : 1"
   done > "$DIR/sweep.log"
   EXIT=1 expect allreduce --system dgx-h100 --measured "$DIR/sweep.log"
   [[ $output == *"NCCL_ALGO=Ring:"*"as expected"*"NCCL_ALGO=Tree:"*"too low"* ]]
   EXIT=1 expect allreduce --system dgx-h100 --measured "$DIR/sweep.log" --json
-  [ "$(jq -c '[.[] | [.setting, .outcome]]' <<<"$output")" = '[["NCCL_ALGO=Ring","as expected"],["NCCL_ALGO=Tree","too low"]]' ]
+  [ "$(jq -c '[.[] | [.setting, .outcome, (.measured_GBps * 10 | round)]]' <<<"$output")" = '[["NCCL_ALGO=Ring","as expected",4695],["NCCL_ALGO=Tree","too low",2348]]' ]
   COMMAND=(./busbar calibrate)
   refused "runs of several settings: NCCL_ALGO=Ring, NCCL_ALGO=Tree" "$DIR/sweep.log" --system dgx-h100 -o "$DIR/x.toml"
 }

@@ -304,9 +304,8 @@ void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
   for (const GpuEntry& gpu : gpus) {
     const bool suspicious = gpu.dark_links > 0 && gpu.model && gpu.model->always_linked;
     if (!suspicious) continue;
-    graph.warnings.push_back(
-        fmt::format("GPU{}: {} inactive (nvidia-smi nvlink -s -i {})", gpu.index,
-                    counted(static_cast<std::size_t>(gpu.dark_links), "NVLink"), gpu.index));
+    graph.warnings.push_back(fmt::format("GPU{}: {} inactive (nvidia-smi nvlink -s -i {})",
+                                         gpu.index, counted(gpu.dark_links, "NVLink"), gpu.index));
   }
 }
 
@@ -347,10 +346,10 @@ void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
     if (gpu.mig.value_or(false)) split.push_back(&gpu);
   }
   if (split.empty()) return;
-  graph.warnings.push_back(fmt::format(
-      "MIG is on for {}: NCCL does not join MIG instances; turn it off (nvidia-smi -mig 0) or "
-      "choose others by --devices",
-      numbers_of(split)));
+  graph.warnings.push_back(
+      fmt::format("MIG is on for {}: NCCL does not join MIG instances; turn it off (nvidia-smi "
+                  "-mig 0) or choose others by --devices",
+                  numbers_of(split)));
 }
 
 /// Whether a GPU without NVLink in the graph has none in truth: topo -mp and skeletons of NCCL's
@@ -395,12 +394,12 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
   });
   if (gpus.size() < 2 || any || !possible) return;
   if (!shows_nvlink(sources)) {
-    assume(graph, LinkKind::Pcie,
-           gpu_link_kind(graph) == LinkKind::Xgmi
-               ? "no xGMI, since no source shows whether there is any; give --smi "
-                 "(amd-smi topology)"
-               : "no NVLink, since no source shows whether there is any; give --smi "
-                 "(nvidia-smi topo -m)");
+    assume(
+        graph, LinkKind::Pcie,
+        gpu_link_kind(graph) == LinkKind::Xgmi
+            ? "no xGMI, since no source shows whether there is any; give --smi (amd-smi topology)"
+            : "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo "
+              "-m)");
   } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "

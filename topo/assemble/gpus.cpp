@@ -61,8 +61,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
   if (others.empty()) return;
   if (by_order && others.size() != gpus.size()) {
     graph.warnings.push_back(fmt::format(
-        "{} has {} and the other sources {}: it is left out; give --query, which has bus "
-        "ids",
+        "{} has {} and the other sources {}: it is left out; give --query, which has bus ids",
         tree.origin, counted(others.size(), "GPU"), gpus.size()));
     return;
   }
@@ -293,11 +292,10 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
   }
   if (!switched) {
     if (may_be_switched(counts, gpus)) {
-      assume(
-          graph, LinkKind::NvLink,
-          fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give --query "
-                      "or --nvlink",
-                      counts.between[0][1]));
+      assume(graph, LinkKind::NvLink,
+             fmt::format("NV{} in every cell is links from GPU to GPU, not to a switch; give "
+                         "--query or --nvlink",
+                         counts.between[0][1]));
     }
     return counts;
   }
@@ -328,10 +326,9 @@ Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<Gp
     }
   }
   if (counts.any()) {
-    assume(
-        graph, LinkKind::NvLink,
-        "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; give "
-        "--smi or --nvlink");
+    assume(graph, LinkKind::NvLink,
+           "as many NVLinks as hwloc's rates make of 25 GB/s each, which depends on its version; "
+           "give --smi or --nvlink");
   }
   return counts;
 }
@@ -390,11 +387,10 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
     medium.nominal_GBps = nominal_nvlink_GBps(gpu.link_GBps);
     medium.source = "nvidia-smi nvlink -s";
   } else {
-    assume(
-        graph, LinkKind::NvLink,
-        fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its rate "
-                    "or a GPU's name that is known; give --query or --nvlink",
-                    medium.nominal_GBps));
+    assume(graph, LinkKind::NvLink,
+           fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its "
+                       "rate or a GPU's name that is known; give --query or --nvlink",
+                       medium.nominal_GBps));
   }
   return medium;
 }

@@ -159,10 +159,9 @@ class LabelBuilder {
                           .name = fmt::format("{}{}", kNames.at(level), nodes.size())});
     nodes[group(level, device)] = node;
     if (is_switch) {
-      assume(
-          graph_, LinkKind::Pcie,
-          "PCIe switches have links upwards as wide as a GPU's slot, since topo -m does not show "
-          "them; give --hwloc");
+      assume(graph_, LinkKind::Pcie,
+             "PCIe switches have links upwards as wide as a GPU's slot, since topo -m does not "
+             "show them; give --hwloc");
     }
     const Medium medium = is_switch ? neighbour_slot() : memory_medium();
     add_cable(graph_, node, above(level + 1, device), add_medium(graph_, medium));

@@ -30,9 +30,9 @@ void check_count(const Graph& graph, const std::vector<int>& pool, int k, int ho
   if (k >= 1 && to_size(k) <= pool.size()) return;
   const std::string where =
       host < 0 ? fmt::format("'{}'", graph.name) : fmt::format("host {} of '{}'", host, graph.name);
-  if (pool.empty()) throw usage_error(fmt::format("--devices: {} has no device", where));
-  throw usage_error(fmt::format("--devices: {} of {} wanted, which has {}; ask for 1 to {}", k,
-                                where, counted(pool.size(), "device"), pool.size()));
+  if (pool.empty()) throw usage_error("--devices: {} has no device", where);
+  throw usage_error("--devices: {} of {} wanted, which has {}; ask for 1 to {}", k, where,
+                    counted(pool.size(), "device"), pool.size());
 }
 
 using Classes = std::map<double, SetClass, std::greater<>>;
@@ -82,8 +82,7 @@ Choice choose(const Graph& graph, int k, Policy policy, const BoundOptions& opti
 std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& options) {
   const std::size_t n = device_count(graph);
   if (k < 1 || to_size(k) > n) {
-    throw usage_error(
-        fmt::format("sets of {} of the {} devices of '{}'; ask for 1 to {}", k, n, graph.name, n));
+    throw usage_error("sets of {} of the {} devices of '{}'; ask for 1 to {}", k, n, graph.name, n);
   }
   Classes rings;
   Classes fallbacks;
@@ -119,8 +118,7 @@ void add_range(std::vector<int>& devices, std::string_view option, std::string_v
   const int first = number(text.substr(0, dash));
   const int last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
   if (last < first) {
-    throw usage_error(
-        fmt::format("{}: the range {} runs backwards; write {}-{}", option, text, last, first));
+    throw usage_error("{}: the range {} runs backwards; write {}-{}", option, text, last, first);
   }
   for (int device = first; device <= last; ++device) devices.push_back(device);
 }
@@ -132,16 +130,16 @@ Selection parse_selection(std::string_view option, std::string_view text) {
   if (policy && *policy != Policy::List) return {.policy = *policy};
   Selection selection{.policy = Policy::List};
   if (text.find_first_not_of("0123456789,-") != std::string_view::npos || text.empty()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: '{}' is none of best, worst, median, prefix, or a list of devices such as 0,3,4-7",
-        option, text));
+        option, text);
   }
   for (const std::string& part : split(text, ',')) add_range(selection.devices, option, part);
   std::vector<int> sorted = selection.devices;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return selection;
-  throw usage_error(fmt::format("{}: device {} is twice in {}", option, *twice, text));
+  throw usage_error("{}: device {} is twice in {}", option, *twice, text);
 }
 
 std::string to_text(const Selection& selection) {
@@ -153,9 +151,9 @@ Choice select_devices(const Graph& graph, int k, const Selection& selection,
                       const BoundOptions& options, int host) {
   if (selection.policy != Policy::List) return choose(graph, k, selection.policy, options, host);
   if (selection.devices.size() != to_size(k)) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--devices names {}, and {} wanted; give as many as there are ranks on a host",
-        counted(selection.devices.size(), "device"), k == 1 ? "1 is" : fmt::format("{} are", k)));
+        counted(selection.devices.size(), "device"), k == 1 ? "1 is" : fmt::format("{} are", k));
   }
   return {.policy = Policy::List,
           .bound = bound_of(graph, selection.devices, options),
@@ -187,7 +185,7 @@ std::vector<Comparison> compare_systems(std::span<const Graph> graphs, std::span
                                         Policy policy, const BoundOptions& options) {
   std::vector<Comparison> table;
   for (const int k : ks) {
-    if (k < 1) throw usage_error(fmt::format("-k: sets of {} devices; give 1 or more", k));
+    if (k < 1) throw usage_error("-k: sets of {} devices; give 1 or more", k);
     const std::size_t first = table.size();
     for (const Graph& graph : graphs) {
       if (device_count(graph) < to_size(k)) continue;

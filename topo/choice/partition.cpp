@@ -183,8 +183,8 @@ std::vector<std::size_t> best_blocks(std::size_t n, std::span<const DeviceSet> b
 std::vector<Choice> partition(const Graph& graph, int k, const BoundOptions& options) {
   const std::size_t n = device_count(graph);
   if (k < 1 || n == 0 || n % to_size(k) != 0) {
-    throw usage_error(fmt::format("--partition: blocks of {} do not divide the {} devices of '{}'",
-                                  k, n, graph.name));
+    throw usage_error("--partition: blocks of {} do not divide the {} devices of '{}'", k, n,
+                      graph.name);
   }
   if (const auto all = divide(graph, to_size(k), options)) {
     return choices_of(graph, *all, "", options);
@@ -192,10 +192,10 @@ std::vector<Choice> partition(const Graph& graph, int k, const BoundOptions& opt
   if (const auto hosts = by_hosts(graph, to_size(k), options)) {
     return choices_of(graph, *hosts, " within each host", options);
   }
-  throw usage_error(fmt::format(
+  throw usage_error(
       "--partition: {} devices that are not in one switched domain are too many to divide in "
       "blocks of {}; use a size that divides the devices of each host, at most {} per host",
-      n, k, kMostBlockDevices));
+      n, k, kMostBlockDevices);
 }
 
 }  // namespace busbar::topo

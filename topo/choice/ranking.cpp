@@ -230,9 +230,9 @@ std::vector<Candidate> candidates_of(std::size_t k, const Rater& rater, const Ti
     take(twins_of(rater, ties), k, {}, candidates);
     if (candidates.size() > kMostSets) {
       throw usage_error(
-          fmt::format("--devices: {} of {} of {} devices are too many to compare; choose within "
-                      "one host, or give a list such as --devices 0,1,2,3",
-                      counted_sets(sets), k, n));
+          "--devices: {} of {} of {} devices are too many to compare; choose within one host, or "
+          "give a list such as --devices 0,1,2,3",
+          counted_sets(sets), k, n);
     }
   } else {
     for (DeviceSet& set : all_sets(n, k)) candidates.push_back({.set = std::move(set)});

@@ -164,16 +164,15 @@ constexpr std::array kCauses{
           .apply_worst = by_processor<35>},
     Cause{.id = "half-nics",
           .text = "half of the NICs are used, such as 4 of 8",
-          .confirm =
-              "NCCL_DEBUG=INFO: \"NET/IB : Using\"; NCCL_IB_HCA; ls /sys/class/infiniband in "
-              "the container",
+          .confirm = "NCCL_DEBUG=INFO: \"NET/IB : Using\"; NCCL_IB_HCA; ls /sys/class/infiniband "
+                     "in the container",
           .frequency = Frequency::Common,
           .apply = every_other_nic},
     // Of 32 Gb/s at most 0.60 (NVIDIA/nccl#209), of 12.5 GB/s 4 to 6 (#450).
     Cause{.id = "tcp",
           .text = "TCP instead of RDMA, as without the network's plugin (OFI for EFA)",
-          .confirm = "NCCL_DEBUG=INFO: \"NET/Socket\", \"NET/Plugin\"; NCCL_IB_DISABLE unset; "
-                     "ibv_devinfo",
+          .confirm =
+              "NCCL_DEBUG=INFO: \"NET/Socket\", \"NET/Plugin\"; NCCL_IB_DISABLE unset; ibv_devinfo",
           .frequency = Frequency::Common,
           .apply = network_share<60, 6>,
           .apply_worst = network_share<32, 4>},

@@ -133,9 +133,9 @@ std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& s
 
 RankSet Cluster::place_list(int ranks, const Selection& selection) const {
   if (selection.devices.size() != to_size(ranks)) {
-    throw usage_error(fmt::format("--devices names {} for {}; give as many, or --ranks {}",
-                                  counted(selection.devices.size(), "device"),
-                                  counted(to_size(ranks), "rank"), selection.devices.size()));
+    throw usage_error("--devices names {} for {}; give as many, or --ranks {}",
+                      counted(selection.devices.size(), "device"), counted(to_size(ranks), "rank"),
+                      selection.devices.size());
   }
   std::map<int, std::vector<int>> by_host;
   for (const int wanted : selection.devices) {
@@ -157,9 +157,8 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
 RankSet Cluster::place(int ranks, const Selection& selection, const BoundOptions& options) const {
   if (to_size(ranks) > devices()) {
     throw usage_error(
-        fmt::format("--ranks {}: '{}' has {}; give at most as many, or more hosts: --hosts N "
-                    "--nic GBPS",
-                    ranks, graph_.name, counted(devices(), "device")));
+        "--ranks {}: '{}' has {}; give at most as many, or more hosts: --hosts N --nic GBPS", ranks,
+        graph_.name, counted(devices(), "device"));
   }
   if (selection.policy == Policy::List) return place_list(ranks, selection);
   RankSet set{.ranks = ranks, .reason = "the first"};

@@ -21,8 +21,7 @@ std::string AmdTables::cell(AmdTable table, std::size_t from, std::size_t to) co
 }
 
 Error amd_fault(std::string_view place, std::string_view what) {
-  return usage_error(
-      fmt::format("{}: {}; save all of the output of amd-smi or rocm-smi again", place, what));
+  return usage_error("{}: {}; save all of the output of amd-smi or rocm-smi again", place, what);
 }
 
 namespace {

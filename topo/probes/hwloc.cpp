@@ -309,7 +309,7 @@ HwlocTopology import_xml(const std::string& text) {
 HostTree import_tree(const std::string& text, const std::string& origin) {
   const HwlocTopology topology = import_xml(text);
   if (!topology) {
-    throw usage_error(fmt::format("{}: hwloc cannot import it; {}", origin, kHwlocRemedy));
+    throw usage_error("{}: hwloc cannot import it; {}", origin, kHwlocRemedy);
   }
   return HwlocReader(topology, origin).read();
 }

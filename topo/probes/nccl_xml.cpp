@@ -83,7 +83,7 @@ NvlinkKind nvlink_kind(unsigned target_class) {
 }
 
 std::string links(const HostTree& tree, int count) {
-  return counted(static_cast<std::size_t>(count), tree.xgmi ? "xGMI link" : "NVLink");
+  return counted(count, tree.xgmi ? "xGMI link" : "NVLink");
 }
 
 /// Skeletons of some providers say nothing of a device but its address.
@@ -96,7 +96,7 @@ void count_classless(HostTree& tree) {
   const auto number = std::count_if(first, tree.pci.end(), classless);
   tree.warnings.push_back(
       fmt::format("{} without a class, {} first: what they are, only NCCL on that machine knows",
-                  counted(static_cast<std::size_t>(number), "device"), first->bus_id));
+                  counted(number, "device"), first->bus_id));
 }
 
 /// NVLinks that end nowhere.

@@ -195,10 +195,9 @@ class Prober {
   template <typename Answer, typename Parser>
   void read(Answer& answer, const Arguments& arguments, const CommandResult& result, Parser parse) {
     if (result.exit_status != 0) {
-      return warn(
-          fmt::format("{} failed with status {} ({}): left out; an old driver may not "
-                      "know this question",
-                      question(arguments), result.exit_status, output_of(result)));
+      return warn(fmt::format(
+          "{} failed with status {} ({}): left out; an old driver may not know this question",
+          question(arguments), result.exit_status, output_of(result)));
     }
     try {
       answer = parse(result.out, question(arguments));
@@ -254,8 +253,8 @@ std::string read_text_file(const std::string& option, const std::string& path) {
   errno = 0;
   if (auto text = read_file(path)) return *text;
   // A folder opens, and is refused afterwards.
-  throw usage_error(fmt::format("{}: cannot read {}: {}", option, path,
-                                std::generic_category().message(errno != 0 ? errno : EISDIR)));
+  throw usage_error("{}: cannot read {}: {}", option, path,
+                    std::generic_category().message(errno != 0 ? errno : EISDIR));
 }
 
 }  // namespace busbar::topo

@@ -45,9 +45,8 @@ struct SmiOrigin {
   template <class... Args>
   [[nodiscard]] Error fault(const Word& at, fmt::format_string<Args...> what,
                             Args&&... args) const {
-    return usage_error(fmt::format("{}:{}:{}: {}; save all of the output again: {} > FILE", name,
-                                   at.line, at.column,
-                                   fmt::format(what, std::forward<Args>(args)...), command));
+    return usage_error("{}:{}:{}: {}; save all of the output again: {} > FILE", name, at.line,
+                       at.column, fmt::format(what, std::forward<Args>(args)...), command);
   }
 };
 

@@ -58,8 +58,7 @@ void XmlFile::check_depth(pugi::xml_node node, int most) const {
 }
 
 Error XmlFile::fault(std::size_t offset, std::string_view what, std::string_view remedy) const {
-  return usage_error(
-      fmt::format("{}: {}; {}", place_in(text_, origin_, offset), one_line(what), remedy));
+  return usage_error("{}: {}; {}", place_in(text_, origin_, offset), one_line(what), remedy);
 }
 
 std::string XmlFile::place(pugi::xml_node node) const {

@@ -77,9 +77,9 @@ int most_hosts(const Graph& one) {
 void check_hosts(const Graph& one, int hosts) {
   if (hosts <= most_hosts(one)) return;
   throw usage_error(
-      fmt::format("{} hosts: an NVLink domain of '{}' has at most {}; for several domains name "
-                  "such a system (gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
-                  hosts, one.name, most_hosts(one)));
+      "{} hosts: an NVLink domain of '{}' has at most {}; for several domains name such a system "
+      "(gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
+      hosts, one.name, most_hosts(one));
 }
 
 Graph copy_hosts(const Graph& one, int hosts) {
@@ -155,8 +155,8 @@ std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
   std::vector<int> adapters = nodes_of_kind(host, NodeKind::Nic);
   if (adapters.empty()) return assumed_adapters(host, count > 0 ? count : device_count(host));
   if (count > adapters.size()) {
-    throw usage_error(fmt::format("--nic: {} adapters requested, but '{}' has {}", count, host.name,
-                                  adapters.size()));
+    throw usage_error("--nic: {} adapters requested, but '{}' has {}", count, host.name,
+                      adapters.size());
   }
   return count == 0 ? adapters : nearest_adapters(host, adapters, count);
 }
@@ -199,16 +199,16 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
                                    [](const Node& node) { return node.host > 0; });
   if (several) {
-    throw usage_error(fmt::format("'{}' has several hosts already; give one host", host.name));
+    throw usage_error("'{}' has several hosts already; give one host", host.name);
   }
   const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
   const bool has_domain = std::any_of(host.nodes.begin(), host.nodes.end(), is_between_hosts);
   if ((!networks.empty() || has_domain) && !request) return host;
   if (!request) {
     throw usage_error(
-        fmt::format("'{}' has no network that joins hosts; give the "
-                    "adapters of each host and their GB/s, such as --nic 8x50",
-                    host.name));
+        "'{}' has no network that joins hosts; give the adapters of each host and their GB/s, such "
+        "as --nic 8x50",
+        host.name);
   }
   static_cast<void>(leave_domain(host));
   remove_nodes(host, {networks.begin(), networks.end()});

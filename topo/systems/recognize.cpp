@@ -323,10 +323,9 @@ WantedSystem wanted_system(const std::string& name, const std::string& nvidia_sm
   if (name != kAutoSystem) return {.name = name};
   MachineIdentity identity = identity_of(assemble(probe_machine(nvidia_smi)));
   if (identity.gpus.empty()) {
-    throw Error{
-        Status::Unavailable,
-        "auto: no GPU is visible on this host; name the system (on a host with GPUs, busbar "
-        "topo recognize prints its name)"};
+    throw Error{Status::Unavailable,
+                "auto: no GPU is visible on this host; name the system (on a host with GPUs, "
+                "busbar topo recognize prints its name)"};
   }
   add_dmi(identity);
   return wanted_system(identity, serves);

@@ -106,10 +106,10 @@ class SystemReader {
   /// All hosts as one graph. Throws where they are too many to name every pair of devices.
   [[nodiscard]] Graph all_hosts() const {
     if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
-      throw with("hosts").fault("hosts",
-                                fmt::format("more than {} devices; a simulation takes more "
-                                            "(--backend sim --system)",
-                                            kMostDevices));
+      throw with("hosts").fault(
+          "hosts",
+          fmt::format("more than {} devices; a simulation takes more (--backend sim --system)",
+                      kMostDevices));
     }
     Graph graph = hosts_ > 1 ? copy_hosts(graph_, hosts_) : graph_;
     graph.labels = read_labels(with("labels"), graph);
@@ -191,9 +191,8 @@ class SystemReader {
         names_of_range(fields, "name", fields.required_text("name"));
     for (const char* key : {"bus_id", "uuid"}) {
       if (names.size() == 1 || !fields.has(key)) continue;
-      throw fields.fault(key, fmt::format("{} is of one node; write the nodes of this range one by "
-                                          "one",
-                                          key));
+      throw fields.fault(
+          key, fmt::format("{} is of one node; write the nodes of this range one by one", key));
     }
     for (const std::string& name : names) read_node(fields, name);
   }
@@ -237,9 +236,11 @@ class SystemReader {
     const int host = fields.integer("host", is_device ? 0 : -1, kMostHosts - 1,
                                     kind == NodeKind::Network ? -1 : 0);
     if (hosts_ > 1 && host >= 0 && fields.has("host")) {
-      throw fields.fault("host", fmt::format("hosts = {} numbers the hosts; only host = -1, for "
-                                             "what joins them, may be given",
-                                             hosts_));
+      throw fields.fault(
+          "host",
+          fmt::format(
+              "hosts = {} numbers the hosts; only host = -1, for what joins them, may be given",
+              hosts_));
     }
     return host;
   }
@@ -333,9 +334,8 @@ bool is_system_path(const std::string& text) {
 SystemText find_system(const std::string& wanted, std::string_view subject) {
   if (is_system_path(wanted)) {
     if (auto text = read_file(wanted)) return {.path = wanted, .text = *text};
-    throw usage_error(fmt::format(
-        "{}: this file cannot be read; a name without '/' is one of the built-in systems",
-        subject));
+    throw usage_error(
+        "{}: this file cannot be read; a name without '/' is one of the built-in systems", subject);
   }
   // A file is named as its system, so only an alias needs the others' texts.
   const std::string path = fmt::format("{}/{}.toml", kFolder, lower(wanted));
@@ -349,9 +349,9 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
     known.insert(known.end(), of_this.begin(), of_this.end());
   }
   const std::string near = nearest_word(lower(wanted), known);
-  throw usage_error(fmt::format(
+  throw usage_error(
       "{}: there is no such system; {}; a file's name ends in .toml", subject,
-      near.empty() ? "busbar topo --help lists them" : fmt::format("did you mean {}?", near)));
+      near.empty() ? "busbar topo --help lists them" : fmt::format("did you mean {}?", near));
 }
 
 Graph parse_system(std::string_view text, std::string_view origin) {

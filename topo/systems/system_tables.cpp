@@ -110,9 +110,10 @@ std::vector<std::string> names_of_range(const TomlFields& fields, std::string_vi
   const bool counts_up = first && last && *first < *last && *last - *first < kMost;
   // Leading zeros would be lost.
   if (!counts_up || text != fmt::format("{}{}-{}", range->prefix, *first, *last)) {
-    throw fields.fault(key, fmt::format("{} is no range; it must count upwards and have at most {} "
-                                        "nodes, as {}0-7",
-                                        quoted(text), kMost, range->prefix));
+    throw fields.fault(
+        key,
+        fmt::format("{} is no range; it must count upwards and have at most {} nodes, as {}0-7",
+                    quoted(text), kMost, range->prefix));
   }
   std::vector<std::string> names;
   for (int number = *first; number <= *last; ++number) {
@@ -145,9 +146,9 @@ std::vector<std::pair<std::string, std::string>> pairs_of_ranges(const TomlField
   }
   const auto [less, more] = std::minmax({ones.size(), others.size()});
   if (more % less != 0) {
-    throw fields.fault(key, fmt::format("between joins {} to {}; write ranges of which one divides "
-                                        "the other",
-                                        counted(ones.size(), "node"), others.size()));
+    throw fields.fault(
+        key, fmt::format("between joins {} to {}; write ranges of which one divides the other",
+                         counted(ones.size(), "node"), others.size()));
   }
   for (std::size_t i = 0; i < more; ++i) {
     pairs.emplace_back(ones[i * ones.size() / more], others[i * others.size() / more]);

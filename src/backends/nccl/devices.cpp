@@ -59,17 +59,14 @@ std::string place(const VisibleDevices& rank, int index) {
 
 Error none_left(std::size_t rank, const VisibleDevices& seen, int ranks_of_host) {
   if (seen.first >= seen.count) {
-    return usage_error(
-        fmt::format("NCCL_TESTS_DEVICE={}: rank {} sees {}; give 0 to {}", seen.first, rank,
-                    counted(static_cast<std::size_t>(seen.count), "GPU"), seen.count - 1));
+    return usage_error("NCCL_TESTS_DEVICE={}: rank {} sees {}; give 0 to {}", seen.first, rank,
+                       counted(seen.count, "GPU"), seen.count - 1);
   }
   const int usable = seen.count - seen.first;
-  return usage_error(fmt::format(
+  return usage_error(
       "rank {} has no GPU of its own: {} on its host, which shows it {}; start {} a host, or let "
       "ranks share GPUs by --share-gpus",
-      rank, counted(static_cast<std::size_t>(ranks_of_host), "rank"),
-      counted(static_cast<std::size_t>(usable), "GPU"),
-      counted(static_cast<std::size_t>(usable), "rank")));
+      rank, counted(ranks_of_host, "rank"), counted(usable, "GPU"), counted(usable, "rank"));
 }
 
 }  // namespace

@@ -77,10 +77,10 @@ NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocki
   };
   const auto connected = run_within(options.timeout, begin);
   if (!connected) {
-    throw runtime_failure(fmt::format(
-        "NCCL has not connected the ranks within {:g} s; NCCL_DEBUG=INFO shows what it waits "
-        "for, -T sets another time",
-        options.timeout.count()));
+    throw runtime_failure(
+        fmt::format("NCCL has not connected the ranks within {:g} s; NCCL_DEBUG=INFO shows what it "
+                    "waits for, -T sets another time",
+                    options.timeout.count()));
   }
   comm_ = *comm;
   if (*connected != ncclSuccess) fail(*connected, Where::here());

@@ -51,9 +51,9 @@ void refuse_a_foreign_launcher() {
   const auto launcher = find_launcher();
   if (!launcher || launcher->size == 0 || launcher->size == size) return;
   throw usage_error(
-      fmt::format("{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to "
-                  "another MPI than this program, which uses {}; start it with that MPI's mpirun",
-                  launcher->name, launcher->size, size, mpi_library().name));
+      "{} started {} processes, but MPI_COMM_WORLD has {}: the launcher belongs to another MPI "
+      "than this program, which uses {}; start it with that MPI's mpirun",
+      launcher->name, launcher->size, size, mpi_library().name);
 }
 
 /// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for

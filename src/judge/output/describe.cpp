@@ -99,9 +99,7 @@ std::optional<double> finite(std::optional<double> value) {
 }
 
 std::string figure(std::optional<double> value) {
-  constexpr double kWhole = 1000;
-  if (!finite(value)) return {};
-  return std::abs(*value) >= kWhole ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
+  return finite(value) ? figure_text(*value) : std::string();
 }
 
 std::string exact(double value) { return fmt::format("{}", value); }

@@ -179,15 +179,15 @@ Figure waterfall_of(const Results& results) {
   });
   const Results bars = bars_of(results);
   return {.chart = bars_chart(bars, one_size),
-          .caption = fmt::format(
-              "{}: {} of {}{}, {} of launches. Bars are measured values; the foot of a limit shows "
-              "on which side it is missed (reference: {}).{}",
-              first.rule, name(first.metric), first.collective,
-              one_size ? " of " + size_text(first.size) : "", name(first.statistic),
-              first.reference_kind.empty() ? "none" : first.reference_kind,
-              bars.size() == results.size()
-                  ? ""
-                  : fmt::format(" {} of {} are shown.", bars.size(), results.size())),
+          .caption =
+              fmt::format("{}: {} of {}{}, {} of launches. Bars are measured values; the foot of a "
+                          "limit shows on which side it is missed (reference: {}).{}",
+                          first.rule, name(first.metric), first.collective,
+                          one_size ? " of " + size_text(first.size) : "", name(first.statistic),
+                          first.reference_kind.empty() ? "none" : first.reference_kind,
+                          bars.size() == results.size()
+                              ? ""
+                              : fmt::format(" {} of {} are shown.", bars.size(), results.size())),
           .wide = true};
 }
 

@@ -36,8 +36,8 @@ std::string numbers_of(const CheckResult& result) {
   std::string text;
   for (const Column<CheckResult>& column :
        select_columns(result_columns(),
-                      "verdict value unit reference ratio fail_below fail_above "
-                      "cv launches=n_launches attempts")) {
+                      "verdict value unit reference ratio fail_below fail_above cv "
+                      "launches=n_launches attempts")) {
     const std::string value = cell_text(column.get(result), exact);
     const bool is_rate = column.name == "value" || column.name == "unit";
     if (value.empty() || (is_rate && result.cause == Cause::WrongData)) continue;

@@ -66,7 +66,7 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
   if (refusals.empty() || refusals.size() < request_.nodes.size() || !seen().empty()) return;
   const std::string where =
       nodes.size() == 1 ? nodes.front() : fmt::format("any of {} nodes", nodes.size());
-  throw usage_error(fmt::format("no launch can succeed on {}: {}", where, refusals.front()));
+  throw usage_error("no launch can succeed on {}: {}", where, refusals.front());
 }
 
 /// Once.

@@ -52,12 +52,11 @@ Observation parse_line(const CsvReader& row) {
   const std::vector<std::string>& cells = row.cells();
   const bool old = cells.size() == kColumnCount - 1;
   if (cells.size() != kColumnCount && !old) {
-    throw usage_error(fmt::format("{}: {} where a journal has {}", place,
-                                  counted(cells.size(), "cell"), kColumnCount));
+    throw usage_error("{}: {} where a journal has {}", place, counted(cells.size(), "cell"),
+                      kColumnCount);
   }
   if (cells[8].find('/') != std::string::npos) {
-    throw usage_error(
-        fmt::format("{}: the file {} is not one of the journal's folder", place, cells[8]));
+    throw usage_error("{}: the file {} is not one of the journal's folder", place, cells[8]);
   }
   constexpr int kLowestCode = -1;
   return {.device_set = cells[0],
@@ -166,8 +165,8 @@ Journal load_journal(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
   CsvReader reader(path);
   if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
-    throw usage_error(fmt::format("{}: this is no journal of busbar accept run (launches.csv)",
-                                  reader.columns().empty() ? path : reader.place()));
+    throw usage_error("{}: this is no journal of busbar accept run (launches.csv)",
+                      reader.columns().empty() ? path : reader.place());
   }
   Facts facts = facts_of(reader.head());
   Journal journal{.specification = facts["specification"],
@@ -182,8 +181,8 @@ Journal load_journal(const std::string& path) {
     // Only rails, which are measured together, have one file.
     const bool is_new = launches.emplace(line.file, line.group < 0 ? "" : line.instance).second;
     if (!line.file.empty() && !is_new) {
-      throw usage_error(fmt::format("{}: {} is of a launch that an earlier line has; remove one",
-                                    reader.place(), line.file));
+      throw usage_error("{}: {} is of a launch that an earlier line has; remove one",
+                        reader.place(), line.file);
     }
     files.insert(line.file);
     journal.lines.push_back(std::move(line));
@@ -201,10 +200,10 @@ void make_empty_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   const bool empty = !error && std::filesystem::is_empty(path, error);
-  if (error) throw usage_error(fmt::format("-o {}: {}", path, error.message()));
+  if (error) throw usage_error("-o {}: {}", path, error.message());
   if (empty) return;
-  throw usage_error(
-      fmt::format("-o {}: the folder is not empty, and nothing is replaced; name a new one", path));
+  throw usage_error("-o {}: the folder is not empty, and nothing is replaced; name a new one",
+                    path);
 }
 
 /// Throws the usage error of a folder that holds another run than `head` and the specification.
@@ -213,8 +212,7 @@ Journal load_same_run(const std::string& folder, const Journal& head,
   Journal journal = load_journal(folder + "/launches.csv");
   const auto require = [&](bool same, std::string_view what) {
     if (same) return;
-    throw usage_error(
-        fmt::format("--resume: {} holds a run with other {}; give another folder", folder, what));
+    throw usage_error("--resume: {} holds a run with other {}; give another folder", folder, what);
   };
   require(read_file(folder + "/spec.toml") == specification_text, "rules (its spec.toml)");
   require(journal.profile == head.profile && journal.rules == head.rules, "--profile or --rule");

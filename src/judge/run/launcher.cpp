@@ -158,8 +158,8 @@ void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
   launch.log += result.err;
   if (result.lingered) {
     launch.log += fmt::format(
-        "busbar: all rows were written, but the job did not end within {:g} s "
-        "of the last and was killed\n",
+        "busbar: all rows were written, but the job did not end within {:g} s of the last and was "
+        "killed\n",
         kLinger.count());
   }
   launch.exit_code = result.lingered ? exit_code(Status::Ok) : result.exit_status;

@@ -141,9 +141,9 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
   const int last = *std::max_element(devices.begin(), devices.end());
   if (static_cast<std::size_t>(last) >= there) {
     throw usage_error(
-        fmt::format("[ceiling] system = \"{}\" has {} on a node, and a device set wants number "
-                    "{}; mend its gpus or ranks_per_node",
-                    rule.system, counted(there, "device"), last));
+        "[ceiling] system = \"{}\" has {} on a node, and a device set wants number {}; mend its "
+        "gpus or ranks_per_node",
+        rule.system, counted(there, "device"), last);
   }
   const bool searched = selection.policy == topo::Policy::Best ||
                         selection.policy == topo::Policy::Worst ||

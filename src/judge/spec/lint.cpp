@@ -123,10 +123,11 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
   }
   const auto least = bounds.fail_below ? bounds.fail_below : bounds.warn_below;
   if (least && *least < kTrivialShare) {
-    findings.warn(rule.value_place, rule.id,
-                  fmt::format("a floor of {:g} times the ceiling is under half of it: a broken "
-                              "link could pass",
-                              *least));
+    findings.warn(
+        rule.value_place, rule.id,
+        fmt::format(
+            "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
+            *least));
   }
   if (!subject.ceiling && subject.shape.ranks > 0) {
     findings.warn(rule.value_place, rule.id,
@@ -191,8 +192,8 @@ void lint_collectives(const Specification& specification, const Expectation& rul
   if (latency.empty()) return;
   findings.warn(
       rule.size_place, rule.id,
-      fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = "
-                  "\"time_us\", or larger sizes",
+      fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", "
+                  "or larger sizes",
                   format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric)));
 }
 

@@ -40,9 +40,11 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
   std::erase_if(spec.expectations, [&](const Expectation& rule) {
     if (!is_in(rules, rule.id)) return true;
     if (!is_in(sets, rule.device_set) && profile.has("expect")) {
-      throw profile.fault("expect", fmt::format("rule \"{}\" needs device_set \"{}\", which "
-                                                "device_sets of this profile leaves out",
-                                                rule.id, rule.device_set));
+      throw profile.fault(
+          "expect",
+          fmt::format(
+              "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
+              rule.id, rule.device_set));
     }
     used.push_back(rule.device_set);
     return !is_in(sets, rule.device_set);
@@ -68,9 +70,11 @@ void limit_sizes(const TomlFields& profile, Specification& spec) {
   for (Expectation& rule : spec.expectations) {
     std::erase_if(rule.sizes, [&](Bytes size) { return size > most; });
     if (rule.sizes.empty()) {
-      throw profile.fault("max_size", fmt::format("max_size leaves no size of rule \"{}\"; name "
-                                                  "the rules that stay in expect = [...]",
-                                                  rule.id));
+      throw profile.fault(
+          "max_size",
+          fmt::format(
+              "max_size leaves no size of rule \"{}\"; name the rules that stay in expect = [...]",
+              rule.id));
     }
     const int misses = static_cast<int>(rule.sizes.size()) - 1;
     rule.allow_misses = std::min(rule.allow_misses, misses);
@@ -87,9 +91,11 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
   for (Expectation& rule : spec.expectations) {
     if (!values.has(rule.id)) continue;
     if (rule.compare != Comparison::Absolute) {
-      throw values.fault(rule.id, fmt::format("a value means nothing for rule \"{}\", which is "
-                                              "compared with another reference",
-                                              rule.id));
+      throw values.fault(
+          rule.id,
+          fmt::format(
+              "a value means nothing for rule \"{}\", which is compared with another reference",
+              rule.id));
     }
     rule.value = values.positive(rule.id, 0);
     rule.value_place = place_of(values, rule.id);
@@ -99,10 +105,9 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
 void need_values(std::string_view origin, const Specification& spec, Faults& faults) {
   for (const Expectation& rule : spec.expectations) {
     if (rule.compare != Comparison::Absolute || rule.value) continue;
-    faults.add(
-        usage_error(fmt::format(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
-                                rule.place.file.empty() ? origin : rule.place.file, rule.place.line,
-                                rule.place.column, rule.id)));
+    faults.add(usage_error(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
+                           rule.place.file.empty() ? origin : rule.place.file, rule.place.line,
+                           rule.place.column, rule.id));
   }
 }
 
@@ -112,9 +117,9 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
   for (const std::string& id : rules) {
     if (is_in(known, id)) continue;
     const std::string near = nearest_word(id, known);
-    throw usage_error(fmt::format("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
-                                  join(known, ", "),
-                                  near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    throw usage_error("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
+                      join(known, ", "),
+                      near.empty() ? "" : fmt::format("; did you mean {}?", near));
   }
   std::erase_if(spec.expectations, [&](const Expectation& rule) { return !is_in(rules, rule.id); });
   for (const Expectation& rule : spec.expectations) spec.only.push_back(rule.id);
@@ -151,7 +156,7 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
                       const std::vector<std::string>& there) {
   const std::string what = there.empty() ? "it has none; run it without --profile"
                                          : "--profile takes one of: " + join(there, ", ");
-  return usage_error(fmt::format("{}: there is no [profile.{}]; {}", origin, profile, what));
+  return usage_error("{}: there is no [profile.{}]; {}", origin, profile, what);
 }
 
 }  // namespace
@@ -159,9 +164,9 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
 void check_run(const TomlFields& table, const RunContract& run) {
   if (run.min_launches <= run.launches) return;
   const std::string_view key = table.has("min_launches") ? "min_launches" : "launches";
-  throw table.fault(key, fmt::format("min_launches ({}) is more than launches ({}): there could be "
-                                     "no verdict",
-                                     run.min_launches, run.launches));
+  throw table.fault(
+      key, fmt::format("min_launches ({}) is more than launches ({}): there could be no verdict",
+                       run.min_launches, run.launches));
 }
 
 Specification with_profile(const TomlFields& file, const Specification& specification,

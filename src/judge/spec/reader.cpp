@@ -59,8 +59,8 @@ void check_ceiling(const TomlFields& fields, CeilingRule& rule) {
   }
   if (!scales && rule.system.empty()) {
     throw fields.fault("system",
-                       "[ceiling] needs scale_up or scale_out (GB/s of one GPU and "
-                       "direction), or system = \"NAME\"");
+                       "[ceiling] needs scale_up or scale_out (GB/s of one GPU and direction), or "
+                       "system = \"NAME\"");
   }
   if (!rule.system.empty()) check_system(fields, rule.system);
 }
@@ -232,10 +232,9 @@ void check_bounds(const TomlFields& fields, const Bounds& bounds) {
 int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
   if (!fields.has("confirm")) return 0;
   if (set.kind != SetKind::Pairwise) {
-    throw fields.fault("confirm",
-                       fmt::format("confirm needs a device set of kind = \"pairwise\": {} is "
-                                   "\"{}\", where no partner can be changed",
-                                   set.id, name(set.kind)));
+    throw fields.fault("confirm", fmt::format("confirm needs a device set of kind = \"pairwise\": "
+                                              "{} is \"{}\", where no partner can be changed",
+                                              set.id, name(set.kind)));
   }
   constexpr int kMost = 100;
   const TomlFields confirm(fields.required("confirm"), fields.origin(), "confirm");
@@ -252,10 +251,10 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Expec
                        R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
   }
   if (set.kind == SetKind::Whole || set.kind == SetKind::List) {
-    throw fields.fault("compare",
-                       fmt::format("compare = \"fleet\" needs several sets of nodes: {} is \"{}\", "
-                                   "which is one",
-                                   set.id, name(set.kind)));
+    throw fields.fault(
+        "compare",
+        fmt::format("compare = \"fleet\" needs several sets of nodes: {} is \"{}\", which is one",
+                    set.id, name(set.kind)));
   }
   if (*rule.bounds.fail_below >= 1) {
     throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");

@@ -87,9 +87,9 @@ toml::table complete(std::string_view text, const std::string& origin, int depth
   if (!file.has("based_on")) return table;
   const std::string name = file.required_text("based_on");
   if (depth == kDeepest) {
-    throw file.fault("based_on", fmt::format("based_on is more than {} files deep; is it based on "
-                                             "itself?",
-                                             kDeepest));
+    throw file.fault(
+        "based_on",
+        fmt::format("based_on is more than {} files deep; is it based on itself?", kDeepest));
   }
   const SpecificationSource source = base_of(file, name);
   toml::table base = complete(source.text, source.path, depth + 1);
@@ -114,7 +114,7 @@ SpecificationSource find_specification(const std::string& name) {
   std::error_code error;
   if (std::filesystem::is_regular_file(name, error)) {
     const auto text = read_file(name);
-    if (!text) throw usage_error(fmt::format("cannot read {}", name));
+    if (!text) throw usage_error("cannot read {}", name);
     return {.path = name, .text = *text};
   }
   for (const char* folder : {"results/expect", "results/expect/shared"}) {
@@ -122,10 +122,10 @@ SpecificationSource find_specification(const std::string& name) {
     const std::string_view text = embedded_text(path);
     if (!text.empty()) return {.path = std::move(path), .text = std::string(text)};
   }
-  throw usage_error(fmt::format(
+  throw usage_error(
       "{}: there is no such file, and no ready-made specification of that name; see busbar accept "
       "list",
-      name));
+      name);
 }
 
 toml::table complete_table(std::string_view text, const std::string& origin) {

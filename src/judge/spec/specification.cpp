@@ -66,7 +66,7 @@ const DeviceSetRule& Specification::device_set(std::string_view id) const {
   const auto found = std::find_if(device_sets.begin(), device_sets.end(),
                                   [&](const DeviceSetRule& set) { return set.id == id; });
   if (found == device_sets.end()) {
-    throw usage_error(fmt::format("{}: there is no [[device_set]] with id = \"{}\"", file, id));
+    throw usage_error("{}: there is no [[device_set]] with id = \"{}\"", file, id);
   }
   return *found;
 }

@@ -94,10 +94,10 @@ void add_limits(GroupComparison& comparison) {
   const std::size_t after = comparison.after.size();
   const std::size_t needed = stats::fewest_for(kLevel);
   if (before == 1 && after == 1) {
-    comparison.warnings.push_back(fmt::format(
-        "one launch each: ratios only, since launches differ by more than the interval within one; "
-        "give {} of each by --before and --after for verdicts",
-        needed));
+    comparison.warnings.push_back(
+        fmt::format("one launch each: ratios only, since launches differ by more than the interval "
+                    "within one; give {} of each by --before and --after for verdicts",
+                    needed));
   } else if (stats::least_p(before, after) >= kLevel) {
     comparison.warnings.push_back(fmt::format(
         "{} against {} launches can never reach p < {}: the least p is {:.2g}; give {} of each",

@@ -19,7 +19,7 @@ std::string title_of(const RowKey& key) {
   if (!key.type.empty()) title += ' ' + key.type;
   if (!key.op.empty() && key.op != "none") title += ' ' + key.op;
   if (key.root) title += fmt::format(", root {}", *key.root);
-  title += fmt::format(", {}", counted(static_cast<std::size_t>(key.ranks), "rank"));
+  title += fmt::format(", {}", counted(key.ranks, "rank"));
   if (key.group) title += fmt::format(", group {}", *key.group);
   if (key.sender && key.receiver) title += fmt::format(", {} to {}", *key.sender, *key.receiver);
   return title;
@@ -30,7 +30,6 @@ std::string time_text(double time_us) {
   return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
 }
 
-std::string rate_text(double GBps) { return fmt::format("{:.4g}", GBps); }
 std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
 
 std::string interval_text(const ComparedRow& row) {
@@ -65,8 +64,8 @@ constexpr auto kColumns = std::to_array<Column<ComparedRow>>({
     {"launches_after", "", [](R row) { return row.launches_after; }},
     {"before_us", "before us", [](R row) { return row.before_us; }, time_text},
     {"after_us", "after us", [](R row) { return row.after_us; }, time_text},
-    {"before_GBps", "before GB/s", [](R row) { return row.before_GBps; }, rate_text},
-    {"after_GBps", "after GB/s", [](R row) { return row.after_GBps; }, rate_text},
+    {"before_GBps", "before GB/s", [](R row) { return row.before_GBps; }, figure_text},
+    {"after_GBps", "after GB/s", [](R row) { return row.after_GBps; }, figure_text},
     {"ratio", "ratio", [](R row) { return row.ratio; }, three_decimals},
     {"", "interval", [](R row) { return interval_text(row); }},
     {"interval", "", [](R row) { return ends_of(row.interval); }},

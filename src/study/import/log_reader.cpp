@@ -56,8 +56,7 @@ std::string word_after(const std::vector<std::string>& words, std::string_view w
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
   const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
   if (!reading.skip_bad_lines) {
-    throw usage_error(
-        fmt::format("{}; mend the line, or go on without it by --skip-bad-lines", message));
+    throw usage_error("{}; mend the line, or go on without it by --skip-bad-lines", message);
   }
   log.warnings.push_back(message + "; the line is skipped");
 }
@@ -67,19 +66,19 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
   const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
   if (!reading.matrix.empty() && no_matrix) {
-    throw usage_error(fmt::format("--matrix: {} has no matrix of pairs", path));
+    throw usage_error("--matrix: {} has no matrix of pairs", path);
   }
   if (!log.tables.empty()) return log;
   if (is_foreign_summary(text)) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
-        path));
+        path);
   }
   const std::string hidden = hidden_row(log_lines(text));
-  throw usage_error(fmt::format(
-      "{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
-      hidden.empty() ? "where rows have columns of their own, busbar import --columns names them"
-                     : hidden + ": take it off, as sed does"));
+  throw usage_error("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
+                    hidden.empty()
+                        ? "where rows have columns of their own, busbar import --columns names them"
+                        : hidden + ": take it off, as sed does");
 }
 
 namespace {
@@ -93,16 +92,15 @@ LogTable table_of(const LogLine& line, Second second, const LogReading& reading)
   const std::vector<std::string> cells = split(line.text, ',');
   if (cells.size() != 3) throw usage_error("not an operation, a number and a rate");
   const Collective* collective = find_collective(cells[0]);
-  if (collective == nullptr) throw usage_error(fmt::format("'{}' is no collective", cells[0]));
+  if (collective == nullptr) throw usage_error("'{}' is no collective", cells[0]);
   constexpr std::uint64_t kMostGpus = 1U << 24U;
   const bool by_ranks = second == Second::Ranks;
   const auto number = to_number<std::uint64_t>(cells[1]);
   if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
-    throw usage_error(
-        fmt::format("'{}' is no {}", cells[1], by_ranks ? "number of GPUs" : "number of bytes"));
+    throw usage_error("'{}' is no {}", cells[1], by_ranks ? "number of GPUs" : "number of bytes");
   }
   const auto busbw = printed_number(cells[2]);
-  if (!busbw) throw usage_error(fmt::format("'{}' is no rate", cells[2]));
+  if (!busbw) throw usage_error("'{}' is no rate", cells[2]);
   const int ranks = by_ranks ? static_cast<int>(*number) : *reading.ranks;
   const Bytes size = by_ranks ? *reading.size : *number;
   LogTable table{.line = line.number,
@@ -132,10 +130,9 @@ void read_summary_row(LogFile& log, const LogLine& line, Second second, const Lo
   const Bytes size = table.rows.front().size;
   const Printed& busbw = *table.rows.front().halves.front().busbw_GBps;
   if (*table.ranks > 1 && size > 0 && busbw.value > busbw.half_unit) return;
-  log.warnings.push_back(
-      fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
-                  line.number, find_collective(table.collective)->name, format_bytes(size),
-                  counted(static_cast<std::size_t>(*table.ranks), "GPU")));
+  log.warnings.push_back(fmt::format(
+      "{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path, line.number,
+      find_collective(table.collective)->name, format_bytes(size), counted(*table.ranks, "GPU")));
   log.tables.pop_back();
 }
 
@@ -156,12 +153,10 @@ LogFile read_summary_text(std::span<const LogLine> lines, const std::string& pat
                           const LogReading& reading) {
   const Second second = *second_column(lines.front());
   if (second == Second::Ranks && !reading.size) {
-    throw usage_error(
-        fmt::format("{}:1: a summary of rates without their size; give --size SIZE", path));
+    throw usage_error("{}:1: a summary of rates without their size; give --size SIZE", path);
   }
   if (second == Second::Size && !reading.ranks) {
-    throw usage_error(
-        fmt::format("{}:1: a summary of rates without the number of ranks; give --ranks N", path));
+    throw usage_error("{}:1: a summary of rates without the number of ranks; give --ranks N", path);
   }
   LogFile log{.path = path};
   for (const LogLine& line : lines.subspan(1)) {

@@ -246,8 +246,8 @@ class LogConverter {
                              place(rows.front().line));
     if (allowed.least == 0) throw usage_error(said + "; give --ranks N");
     if (!one) {
-      throw usage_error(fmt::format("{}, and its bandwidths allow {} to {}; give --ranks N", said,
-                                    allowed.least, allowed.most));
+      throw usage_error("{}, and its bandwidths allow {} to {}; give --ranks N", said,
+                        allowed.least, allowed.most);
     }
     if (stated == allowed.least) return *stated;
     warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
@@ -259,12 +259,12 @@ class LogConverter {
     if (!contradicts(rows, collective.bus_factor(ranks))) return;
     const RanksAllowed allowed = ranks_allowed(rows, collective);
     if (allowed.least == 0) return;
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: the log lists {}, and the bus bandwidths of its rows are those of {} of {}; give "
         "--ranks N",
         place(rows.front().line), counted(to_size(ranks), "rank"), collective.name,
         allowed.least == allowed.most ? fmt::format("{}", allowed.least)
-                                      : fmt::format("{} to {}", allowed.least, allowed.most)));
+                                      : fmt::format("{} to {}", allowed.least, allowed.most));
   }
   void check_given(const Collective& collective, std::span<const LogRow> rows) const {
     const double factor = collective.bus_factor(*hints_.ranks);
@@ -272,11 +272,11 @@ class LogConverter {
       for (const LogHalf& half : row.halves) {
         const auto rate = rate_range(row.size, half);
         if (!rate || !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor)) continue;
-        throw usage_error(fmt::format(
+        throw usage_error(
             "--ranks {}: {} has a bus bandwidth of {:g} GB/s, and {} of so many ranks would have "
             "{:.2f}",
             *hints_.ranks, place(row.line), half.busbw_GBps->value, collective.name,
-            (rate->low + rate->high) / 2 * factor));
+            (rate->low + rate->high) / 2 * factor);
       }
     }
   }
@@ -304,7 +304,7 @@ class LogConverter {
     std::vector<std::size_t> differing;
     for (const LogRow& row : rows) {
       if (row.size > kMostBytes / static_cast<Bytes>(meaning.ranks)) {
-        throw usage_error(fmt::format("{}: no message has {} bytes", place(row.line), row.size));
+        throw usage_error("{}: no message has {} bytes", place(row.line), row.size);
       }
       for (const LogHalf& half : row.halves) {
         rows_.records.push_back(record_of(table, row, half, meaning));
@@ -315,11 +315,11 @@ class LogConverter {
       }
     }
     if (!differing.empty()) {
-      warn(fmt::format(
-          "{}: bus bandwidths of {} are not size over time times the factor for {}; they are "
-          "recomputed and flagged bandwidth-differs",
-          place(differing.front()), counted(differing.size(), "value"),
-          counted(to_size(meaning.ranks), "rank")));
+      warn(
+          fmt::format("{}: bus bandwidths of {} are not size over time times the factor for {}; "
+                      "they are recomputed and flagged bandwidth-differs",
+                      place(differing.front()), counted(differing.size(), "value"),
+                      counted(to_size(meaning.ranks), "rank")));
     }
   }
 
@@ -341,10 +341,10 @@ class LogConverter {
     constexpr double kDigits = 1e-5;  // the footer has six
     const double mean = *table.mean_busbw_GBps;
     if (std::abs(sum / values - mean) <= slack / values + kDigits * mean) return;
-    warn(fmt::format(
-        "{}: the footer's mean bus bandwidth is {:g} GB/s, and that of the rows {:.6g}: "
-        "rows are missing or were changed",
-        place(table.line), mean, sum / values));
+    warn(
+        fmt::format("{}: the footer's mean bus bandwidth is {:g} GB/s, and that of the rows "
+                    "{:.6g}: rows are missing or were changed",
+                    place(table.line), mean, sum / values));
   }
   void check_devices(const LogTable& table) {
     std::set<std::pair<int, int>> ranks;
@@ -354,10 +354,9 @@ class LogConverter {
       groups.insert(device.group);
     }
     if (ranks.size() < table.devices.size()) {
-      warn(
-          fmt::format("{}: several tests ran side by side, each for itself: was it built without "
-                      "MPI?",
-                      place(table.line)));
+      warn(fmt::format(
+          "{}: several tests ran side by side, each for itself: was it built without MPI?",
+          place(table.line)));
     }
     if (groups.size() > 1) {
       warn(fmt::format("{}: rows are means over {} groups of ranks", place(table.line),

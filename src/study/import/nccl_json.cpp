@@ -75,7 +75,7 @@ LogRow row_of(const Json& json) {
   LogRow row{.size = json.at("size").get<Bytes>(), .count = json.at("count").get<std::uint64_t>()};
   row.type = text(json, "type");
   if (!is_type_name(row.type)) {
-    throw usage_error(fmt::format("type '{}' is no element type", one_line(row.type)));
+    throw usage_error("type '{}' is no element type", one_line(row.type));
   }
   row.op = text(json, "redop");
   row.root = small_number(text(json, "root"));
@@ -147,17 +147,17 @@ LogTable table_of(const Json& json) {
 LogFile read_nccl_json(std::string_view text, const std::string& path) {
   const Json json = Json::parse(without_inf(text), nullptr, false);
   if (json.is_discarded()) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: damaged JSON: a killed nccl-tests leaves it unfinished; import its standard output",
-        path));
+        path);
   }
   LogFile log{.path = path};
   try {
     log.tables.push_back(table_of(json));
   } catch (const Json::exception& error) {
-    throw usage_error(fmt::format("{}: not nccl-tests' JSON: {}", path, one_line(error.what())));
+    throw usage_error("{}: not nccl-tests' JSON: {}", path, one_line(error.what()));
   } catch (const Error& error) {
-    throw usage_error(fmt::format("{}: {}", path, error.what()));
+    throw usage_error("{}: {}", path, error.what());
   }
   if (!log.tables.back().ended && !log.tables.back().rows.empty()) {
     log.warnings.push_back(

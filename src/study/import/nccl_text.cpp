@@ -35,7 +35,7 @@ bool is_word(View text) {
 /// The value of a cell, or a refusal.
 template <class Value>
 Value checked(const std::optional<Value>& value, View column, View word, View what) {
-  if (!value) throw usage_error(fmt::format("column {}: '{}' is {}", column, word, what));
+  if (!value) throw usage_error("column {}: '{}' is {}", column, word, what);
   return *value;
 }
 Printed number_in(View column, View word) {
@@ -152,8 +152,8 @@ LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
   for (const std::string& column : columns) expected += words_in(column);
   const bool no_op = lacks_op(columns, words, expected);
   if (words.size() != expected && !no_op) {
-    throw usage_error(fmt::format("{} where the columns' names want {}",
-                                  counted(words.size(), "word"), expected));
+    throw usage_error("{} where the columns' names want {}", counted(words.size(), "word"),
+                      expected);
   }
   LogRow row;
   std::size_t at = 0;

@@ -55,15 +55,14 @@ const PairMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
     if (matrix.name.find(wanted) != std::string::npos) found.push_back(&matrix);
   }
   if (found.size() == 1) return *found.front();
-  throw usage_error(fmt::format("--matrix {}: {} matrices of {} have this in their name: {}",
-                                wanted, found.size(), path, names_of(pairs.matrices)));
+  throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
+                    found.size(), path, names_of(pairs.matrices));
 }
 
 const PairMatrix& choose(const PairLog& pairs, const std::string& wanted) {
   if (pairs.matrices.empty()) {
-    throw usage_error(
-        fmt::format("{}: no matrix of one-way copies between GPUs{}{}", pairs.log.path,
-                    pairs.others.empty() ? "" : "; not imported: ", join(pairs.others, ", ")));
+    throw usage_error("{}: no matrix of one-way copies between GPUs{}{}", pairs.log.path,
+                      pairs.others.empty() ? "" : "; not imported: ", join(pairs.others, ", "));
   }
   if (!wanted.empty()) return wanted_matrix(pairs, wanted);
   const auto preferred = std::find_if(pairs.matrices.begin(), pairs.matrices.end(),
@@ -84,15 +83,15 @@ std::vector<std::string> left_out(const PairLog& pairs, const PairMatrix& chosen
 Bytes size_of_copy(PairLog& pairs, const LogReading& reading) {
   if (reading.size) return *reading.size;
   if (!pairs.usual_size) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "{}: the log says neither the size of a copy nor the version of {}; give --size SIZE",
-        pairs.log.path, pairs.table.tool));
+        pairs.log.path, pairs.table.tool);
   }
   pairs.table.flags.push_back(Flag::SizeAssumed);
-  pairs.log.warnings.push_back(fmt::format(
-      "{}: the log does not say the size of a copy: assumed {} bytes, {}; the rates do not depend "
-      "on it, the times do: --size SIZE",
-      pairs.log.path, *pairs.usual_size, pairs.usual_because));
+  pairs.log.warnings.push_back(
+      fmt::format("{}: the log does not say the size of a copy: assumed {} bytes, {}; the rates do "
+                  "not depend on it, the times do: --size SIZE",
+                  pairs.log.path, *pairs.usual_size, pairs.usual_because));
   return *pairs.usual_size;
 }
 
@@ -162,10 +161,9 @@ LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
     }
   }
   if (matrix.rows.size() < matrix.columns) {
-    pairs.log.warnings.push_back(
-        fmt::format("{}:{}: the matrix has {} of {} rows: the log may be cut off; what is there is "
-                    "imported",
-                    pairs.log.path, matrix.line, matrix.rows.size(), matrix.columns));
+    pairs.log.warnings.push_back(fmt::format(
+        "{}:{}: the matrix has {} of {} rows: the log may be cut off; what is there is imported",
+        pairs.log.path, matrix.line, matrix.rows.size(), matrix.columns));
   }
   const std::vector<std::string> others = left_out(pairs, matrix);
   if (!others.empty()) {
@@ -343,7 +341,7 @@ LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
   try {
     return log_of_pairs(pairs_of(Json::parse(text), path), reading);
   } catch (const Json::exception& error) {
-    throw usage_error(fmt::format("{}: not nvbandwidth's JSON: {}", path, one_line(error.what())));
+    throw usage_error("{}: not nvbandwidth's JSON: {}", path, one_line(error.what()));
   }
 }
 

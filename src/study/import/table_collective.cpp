@@ -251,7 +251,7 @@ std::string RowEvidence::text() const {
   if (const auto factor = measured_factor(rows_)) {
     words.push_back(fmt::format("bus bandwidth {:.4g} times size over time", *factor));
   }
-  if (ranks_) words.push_back(counted(static_cast<std::size_t>(*ranks_), "rank"));
+  if (ranks_) words.push_back(counted(*ranks_, "rank"));
   return join(words, ", ");
 }
 
@@ -260,8 +260,7 @@ namespace {
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);
   if (collective != nullptr) return *collective;
-  throw usage_error(
-      fmt::format("--collective: '{}' is none of {}", given, join(collective_names(), ", ")));
+  throw usage_error("--collective: '{}' is none of {}", given, join(collective_names(), ", "));
 }
 
 /// Why a collective that the user gives cannot be; empty where it can.
@@ -288,8 +287,7 @@ TableCollective given_collective(const LogTable& table, const std::string& place
   std::string why = contradiction(table, collective, RowEvidence(table, assumed));
   if (!why.empty() && ranks) why = contradiction(table, collective, RowEvidence(table, ranks));
   if (why.empty()) return {.collective = &collective, .source = "--collective"};
-  throw usage_error(
-      fmt::format("--collective {}: {} is of another: {}", collective.name, place, why));
+  throw usage_error("--collective {}: {} is of another: {}", collective.name, place, why);
 }
 
 TableCollective inferred_collective(const LogTable& table, const std::string& place,
@@ -303,9 +301,9 @@ TableCollective inferred_collective(const LogTable& table, const std::string& pl
   }
   const std::string fit = fitting.empty() ? "none that busbar knows" : alternatives(fitting);
   throw usage_error(
-      fmt::format("{}: the log does not say which collective it is of, and its rows ({}) fit {}; "
-                  "give --collective NAME",
-                  place, evidence.text(), fit));
+      "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
+      "--collective NAME",
+      place, evidence.text(), fit);
 }
 
 }  // namespace
@@ -314,15 +312,15 @@ TableCollective collective_of(const LogTable& table, const std::string& place,
                               const std::string& given, std::optional<int> ranks) {
   const Collective* said = find_collective(table.collective);
   if (said == nullptr && !table.collective.empty()) {
-    throw usage_error(fmt::format("{}: '{}' is no collective that busbar knows: {}", place,
-                                  table.collective, join(collective_names(), ", ")));
+    throw usage_error("{}: '{}' is no collective that busbar knows: {}", place, table.collective,
+                      join(collective_names(), ", "));
   }
   if (said == nullptr) {
     return given.empty() ? inferred_collective(table, place, ranks)
                          : given_collective(table, place, given, ranks);
   }
   if (!given.empty() && said != &known(given)) {
-    throw usage_error(fmt::format("{} is of {}, not of {}", place, said->name, known(given).name));
+    throw usage_error("{} is of {}, not of {}", place, said->name, known(given).name);
   }
   return {.collective = said};
 }
