@@ -180,7 +180,7 @@ std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share) {
     const Core& core = cores[static_cast<std::size_t>(place)];
     processors.insert(processors.end(), core.begin(), core.end());
   }
-  std::sort(processors.begin(), processors.end());
+  std::ranges::sort(processors);
   return processors;
 }
 

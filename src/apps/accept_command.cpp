@@ -20,11 +20,11 @@ using View = std::string_view;
 void set_accept_hosts(AcceptOptions& options, View option, View text) {
   options.hosts = split(text, ',');
   std::vector<std::string> sorted = options.hosts;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (sorted.front().empty()) {
     throw usage_error("{} {}: empty name; write h1,h2,h3", option, text);
   }
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  const auto twice = std::ranges::adjacent_find(sorted);
   if (twice == sorted.end()) return;
   throw usage_error("{} {}: {} is given twice", option, text, *twice);
 }

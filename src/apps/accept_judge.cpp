@@ -44,15 +44,15 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--html", "report.html", judge::verdict_html}};
 
 std::optional<judge::Baseline> baseline_of(const judge::Specification& specification) {
-  const bool wanted =
-      std::any_of(specification.expectations.begin(), specification.expectations.end(),
-                  [](const auto& rule) { return rule.compare == judge::Comparison::Baseline; });
+  const bool wanted = std::ranges::any_of(specification.expectations, [](const auto& rule) {
+    return rule.compare == judge::Comparison::Baseline;
+  });
   if (!wanted || !specification.baseline) return {};
   return judge::load_baseline(specification.baseline->file);
 }
 
 void add_new(std::vector<std::string>& words, const std::string& word) {
-  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
+  if (!word.empty() && std::ranges::find(words, word) == words.end()) {
     words.push_back(word);
   }
 }
@@ -163,11 +163,11 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
 /// Whether the rule judges the launch.
 bool judges(const judge::Expectation& rule, const judge::Observation& launch) {
   const auto is_in = [](const auto& list, const auto& one) {
-    return std::find(list.begin(), list.end(), one) != list.end();
+    return std::ranges::find(list, one) != list.end();
   };
   return rule.device_set == launch.device_set && is_in(rule.collectives, launch.collective) &&
-         std::any_of(launch.records.begin(), launch.records.end(),
-                     [&](const Record& row) { return is_in(rule.sizes, row.size); });
+         std::ranges::any_of(launch.records,
+                             [&](const Record& row) { return is_in(rule.sizes, row.size); });
 }
 
 /// The rules for which the files have rows.
@@ -177,8 +177,8 @@ std::vector<std::string> rules_with_data(const judge::Specification& specificati
   const auto launches = judge::observe_files(specification, files.csvs, ignored);
   std::vector<std::string> rules;
   for (const judge::Expectation& rule : specification.expectations) {
-    if (std::any_of(launches.begin(), launches.end(),
-                    [&](const judge::Observation& launch) { return judges(rule, launch); })) {
+    if (std::ranges::any_of(
+            launches, [&](const judge::Observation& launch) { return judges(rule, launch); })) {
       rules.push_back(rule.id);
     }
   }
@@ -190,7 +190,7 @@ std::vector<std::string> rules_with_data(const judge::Specification& specificati
 bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
   if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
   return options.specification == topo::kAutoSystem ||
-         std::all_of(files.csvs.begin(), files.csvs.end(), [](const std::string& path) {
+         std::ranges::all_of(files.csvs, [](const std::string& path) {
            return origin_of(judge::read_file_or_log(path).dataset) == Origin::Imported;
          });
 }

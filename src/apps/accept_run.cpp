@@ -168,7 +168,7 @@ LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunCo
   const std::optional<MpiLibrary> library = library_of(version);
   const bool is_named = !options.launcher.empty() || run.launcher != "auto";
   LauncherRequest request{.wanted = options.launcher.empty() ? run.launcher : options.launcher,
-                          .has_hosts = !std::all_of(hosts.begin(), hosts.end(), is_this_host),
+                          .has_hosts = !std::ranges::all_of(hosts, is_this_host),
                           .library = library ? &*library : nullptr,
                           .option = is_named ? "--launcher" : "accept run",
                           .as_root = geteuid() == 0};
@@ -246,10 +246,9 @@ Status accept_run(const AcceptOptions& options) {
     setup.launcher =
         find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
   }
-  setup.has_groups = std::any_of(
-      specification.device_sets.begin(), specification.device_sets.end(), [](const auto& set) {
-        return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
-      });
+  setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
+    return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
+  });
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   judge::RunFolder folder(options.output,

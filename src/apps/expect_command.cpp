@@ -54,8 +54,7 @@ using study::Measured;
 
 /// Of the rows of one size, out of place where there are such, the median.
 double median_of(const std::vector<Record>& rows) {
-  const bool any =
-      std::any_of(rows.begin(), rows.end(), [](const Record& r) { return !r.in_place; });
+  const bool any = std::ranges::any_of(rows, [](const Record& r) { return !r.in_place; });
   std::vector<double> rates_GBps;
   for (const Record& row : rows) {
     if (!any || !row.in_place) rates_GBps.push_back(row.busbw_GBps.value_or(0));
@@ -79,9 +78,7 @@ void take_size(O& options, Measured& measured) {
   }
   measured.of_all_sizes = rows;
   if (!options.size) {
-    options.size = std::max_element(rows.begin(), rows.end(), [](const Record& a, const Record& b) {
-                     return a.size < b.size;
-                   })->size;
+    options.size = std::ranges::max_element(rows, {}, &Record::size)->size;
   }
   std::erase_if(rows, [&](const Record& row) { return row.size != *options.size; });
   check("of " + format_bytes(*options.size));
@@ -227,8 +224,7 @@ Status run(std::span<char* const> arguments) {
   } else {
     fmt::print("{}", join_each(answers, "\n", [](const Answer& answer) { return answer.text; }));
   }
-  const bool is_wrong = std::any_of(answers.begin(), answers.end(),
-                                    [](const Answer& answer) { return answer.is_wrong; });
+  const bool is_wrong = std::ranges::any_of(answers, &Answer::is_wrong);
   return is_wrong ? Status::Wrong : Status::Ok;
 }
 

@@ -99,8 +99,7 @@ std::vector<ImportTarget> targets_in(const fs::path& folder, const std::vector<L
     const std::string name =
         log.label.empty() ? fs::path(log.path).stem().string() : file_name_of(log.label);
     const std::string file = (folder / (name + ".csv")).string();
-    const auto known = std::find_if(targets.begin(), targets.end(),
-                                    [&](const auto& target) { return target.file == file; });
+    const auto known = std::ranges::find(targets, file, &ImportTarget::file);
     if (known == targets.end()) {
       targets.push_back(
           {.file = file, .system = log.label.empty() ? system : log.label, .logs = {log.path}});
@@ -118,8 +117,8 @@ void set_targets(O& options, const std::vector<std::string>& words) {
   std::vector<LabelledPath> logs;
   for (const std::string& word : words) logs.push_back(labelled_path(word));
   const std::string& label = logs.front().label;
-  const bool labelled = std::any_of(logs.begin(), logs.end(),
-                                    [](const LabelledPath& log) { return !log.label.empty(); });
+  const bool labelled =
+      std::ranges::any_of(logs, [](const LabelledPath& log) { return !log.label.empty(); });
   if (!options.system.empty() && labelled) {
     throw usage_error("--system and LABEL=LOG are mutually exclusive");
   }
@@ -175,7 +174,7 @@ std::vector<study::LogLaunch> launches_of_one_log(std::vector<study::LogLaunch> 
   const auto is_same_log = [](const study::LogLaunch& a, const study::LogLaunch& b) {
     return a.log.path == b.log.path;
   };
-  const auto first = std::adjacent_find(launches.begin(), launches.end(), is_same_log);
+  const auto first = std::ranges::adjacent_find(launches, is_same_log);
   if (first == launches.end()) return launches;
   const std::string path = first->log.path;
   std::erase_if(launches, [&](const study::LogLaunch& one) { return one.log.path != path; });
@@ -213,9 +212,8 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
     const std::string path =
         (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +
         ".csv";
-    const bool is_taken = std::any_of(others.begin(), others.end(), [&](const ImportedFile& other) {
-      return other.path == path;
-    });
+    const bool is_taken =
+        std::ranges::any_of(others, [&](const ImportedFile& other) { return other.path == path; });
     if (!is_taken) return path;
   }
 }

@@ -89,7 +89,7 @@ std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string word = arguments[i];
     const std::string option = word.substr(0, word.find('='));
-    const bool is_one = std::count(kOfStarting.begin(), kOfStarting.end(), option) > 0;
+    const bool is_one = std::ranges::count(kOfStarting, option) > 0;
     if (is_one) {
       if (option.size() == word.size()) ++i;  // and its value
     } else if (!word.starts_with("-g")) {
@@ -284,9 +284,8 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
                              const std::string& program) {
   const auto launcher = find_launcher();
   const MpiSupport* mpi = find_mpi();
-  const bool by_tcp = std::any_of(arguments.begin(), arguments.end(), [](std::string_view word) {
-    return word.starts_with("--rendezvous");
-  });
+  const bool by_tcp = std::ranges::any_of(
+      arguments, [](std::string_view word) { return word.starts_with("--rendezvous"); });
   const bool meets = launcher && launcher->joins_by == JoinsBy::Mpi && launcher->size > 1 &&
                      mpi != nullptr && !by_tcp && mistake.status() == Status::Usage;
   if (!meets) return;

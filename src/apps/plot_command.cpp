@@ -29,7 +29,7 @@ using O = PlotOptions;
 
 void set_figure(O& options, View option, View text) {
   const std::vector<std::string> known = figure_names();
-  if (std::find(known.begin(), known.end(), text) == known.end()) {
+  if (std::ranges::find(known, text) == known.end()) {
     throw usage_error("invalid value '{}' for {}; {}", text, option,
                       suggestion(text, known, "expected " + alternatives(known)));
   }

@@ -151,9 +151,7 @@ void add_positionals(O& options, const Arguments& line) {
 }
 
 void check_machines(const O& options, View action) {
-  const auto any = [&](auto holds) {
-    return std::any_of(options.machines.begin(), options.machines.end(), holds);
-  };
+  const auto any = [&](auto holds) { return std::ranges::any_of(options.machines, holds); };
   if (any([](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
     throw usage_error("--p2p: at most two files, of -p2p r and of -p2p w");
   }

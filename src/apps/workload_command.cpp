@@ -65,7 +65,7 @@ void add_number(O& options, View option, View text) {
 /// The parts of a list, none of which is empty.
 std::vector<std::string> parse_list(View option, View text) {
   std::vector<std::string> parts = split(text, ',');
-  if (std::find(parts.begin(), parts.end(), "") == parts.end()) return parts;
+  if (std::ranges::find(parts, "") == parts.end()) return parts;
   throw usage_error("{}: '{}' has an empty part", option, text);
 }
 
@@ -75,7 +75,7 @@ void add_ranks(O& options, View option, View text) {
   for (const std::string& part : parse_list(option, text)) {
     ranks.push_back(static_cast<int>(parse_integer(option, part, 2, kMostRanks)));
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
 }
 
@@ -188,8 +188,7 @@ void complete(O& options) {
 
 template <class Item>
 bool has_name(const std::vector<Item>& items, std::string Item::*member, const std::string& name) {
-  return std::any_of(items.begin(), items.end(),
-                     [&](const Item& item) { return item.*member == name; });
+  return std::ranges::any_of(items, [&](const Item& item) { return item.*member == name; });
 }
 
 std::vector<WorkloadModel> chosen_models(const O& options) {

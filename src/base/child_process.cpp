@@ -252,7 +252,7 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
 
 bool is_missing_program(int error) {
   constexpr std::array kErrors{ENOENT, EACCES, ENOTDIR, ENOEXEC, ELOOP, ENAMETOOLONG};
-  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
+  return std::ranges::find(kErrors, error) != kErrors.end();
 }
 
 bool is_shortage(int error) {

@@ -10,15 +10,14 @@ namespace busbar {
 
 std::string_view embedded_text(std::string_view path) {
   const auto all = all_embedded_texts();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const EmbeddedText& known) { return known.path == path; });
+  const auto found = std::ranges::find(all, path, &EmbeddedText::path);
   return found == all.end() ? std::string_view() : found->text;
 }
 
 std::vector<EmbeddedText> embedded_texts(std::string_view folder) {
   const auto all = all_embedded_texts();
   std::vector<EmbeddedText> texts;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(texts), [&](const EmbeddedText& known) {
+  std::ranges::copy_if(all, std::back_inserter(texts), [&](const EmbeddedText& known) {
     return known.path.rfind('/') == folder.size() && known.path.starts_with(folder);
   });
   return texts;

@@ -46,8 +46,7 @@ template <NamedEnum Enum>
 [[nodiscard]] constexpr auto all_values() {
   constexpr auto kNames = enum_names(Enum{});
   std::array<Enum, kNames.size()> values{};
-  std::transform(kNames.begin(), kNames.end(), values.begin(),
-                 [](const auto& one) { return one.value; });
+  std::ranges::transform(kNames, values.begin(), [](const auto& one) { return one.value; });
   return values;
 }
 

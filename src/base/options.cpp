@@ -14,7 +14,7 @@ using View = std::string_view;
 
 bool is_one_of(View names, View name) {
   const std::vector<std::string> all = split(names, ',');
-  return std::find(all.begin(), all.end(), name) != all.end();
+  return std::ranges::find(all, name) != all.end();
 }
 
 View first_of(View names) { return names.substr(0, names.find(',')); }
@@ -174,8 +174,7 @@ class Splitter {
 }  // namespace
 
 bool Arguments::has(std::string_view name) const {
-  return std::any_of(given.begin(), given.end(),
-                     [&](const Given& option) { return option.name == name; });
+  return std::ranges::any_of(given, [&](const Given& option) { return option.name == name; });
 }
 
 Arguments split_arguments(const CommandSyntax& syntax, std::span<const OptionSyntax> options,
@@ -183,9 +182,8 @@ Arguments split_arguments(const CommandSyntax& syntax, std::span<const OptionSyn
   try {
     return Splitter(syntax, options, arguments).run();
   } catch (const Error&) {
-    const bool help = std::any_of(arguments.begin(), arguments.end(), [](View argument) {
-      return argument == "-h" || argument == "--help";
-    });
+    const bool help = std::ranges::any_of(
+        arguments, [](View argument) { return argument == "-h" || argument == "--help"; });
     if (!help) throw;
     return {.help = true};
   }
@@ -211,7 +209,7 @@ Error invalid_value(std::string_view option, std::string_view text,
 
 std::size_t parse_choice(std::string_view option, std::string_view text,
                          std::span<const std::string> names) {
-  const auto found = std::find(names.begin(), names.end(), text);
+  const auto found = std::ranges::find(names, text);
   if (found == names.end()) throw invalid_value(option, text, names);
   return static_cast<std::size_t>(found - names.begin());
 }

@@ -81,8 +81,9 @@ std::vector<std::string> split_words(std::string_view text) {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  std::ranges::transform(result, result.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
   return result;
 }
 
@@ -97,7 +98,7 @@ std::string quoted(std::string_view text) {
 
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t kShortest = 3;  // of an abbreviation
-  const auto whole = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+  const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {
     return word.size() >= kShortest && candidate.starts_with(word);
   });
   if (whole != known.end()) return *whole;
@@ -127,7 +128,7 @@ std::string format_percent(double share) { return fmt::format("{:.0f} %", share 
 std::string one_line(std::string_view text) {
   std::string line(text);
   const auto is_control = [](unsigned char character) { return std::iscntrl(character) != 0; };
-  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  std::ranges::replace_if(line, is_control, ' ');
   return std::string(trim(line));
 }
 

@@ -48,7 +48,7 @@ Error fault_at(std::string_view origin, const toml::source_region& place, const 
   const std::string_view file = place.path == nullptr ? origin : *place.path;
   std::string line = fmt::format("{}:{}:{}: {}", file, place.begin.line, place.begin.column, what);
   // Keys of the file are repeated: nothing of them may move a terminal's cursor.
-  std::replace_if(line.begin(), line.end(), is_control, ' ');
+  std::ranges::replace_if(line, is_control, ' ');
   return usage_error(line);
 }
 
@@ -77,7 +77,7 @@ TomlFields::TomlFields(const toml::node& table, std::string_view origin, const s
 std::vector<Error> TomlFields::unknown_keys(const std::vector<std::string>& keys) const {
   std::vector<Error> errors;
   for (const auto& [key, value] : table_) {
-    if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
+    if (std::ranges::find(keys, key.str()) != keys.end()) continue;
     errors.push_back(fault_at(origin_, key.source(),
                               unknown_word(fmt::format("key of {}", what_), key.str(), keys)));
   }
@@ -173,7 +173,7 @@ std::vector<std::string> TomlFields::words(std::string_view key) const {
 std::vector<std::pair<std::string, const toml::node*>> TomlFields::entries() const {
   std::vector<std::pair<std::string, const toml::node*>> entries;
   for (const auto& [key, value] : table_) entries.emplace_back(key.str(), &value);
-  std::sort(entries.begin(), entries.end(), [](const auto& one, const auto& other) {
+  std::ranges::sort(entries, [](const auto& one, const auto& other) {
     return one.second->source().begin < other.second->source().begin;
   });
   return entries;
@@ -183,7 +183,7 @@ std::optional<std::size_t> TomlFields::one_of(std::string_view key,
                                               const std::vector<std::string>& names) const {
   if (!has(key)) return std::nullopt;
   const std::string word = text(key);
-  const auto found = std::find(names.begin(), names.end(), word);
+  const auto found = std::ranges::find(names, word);
   if (found == names.end()) throw fault(key, unknown_word(key, word, names));
   return static_cast<std::size_t>(found - names.begin());
 }

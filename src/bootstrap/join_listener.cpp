@@ -70,14 +70,14 @@ Nonce make_nonce() {
     throw system_failure("random numbers", errno);
   }
   Nonce nonce{};
-  std::transform(random.begin(), random.end(), nonce.begin(),
-                 [&](unsigned char number) { return kLetters[number % kLetters.size()]; });
+  std::ranges::transform(random, nonce.begin(),
+                         [&](unsigned char number) { return kLetters[number % kLetters.size()]; });
   return nonce;
 }
 
 /// Whether a received nonce has letters only: it becomes a part of crypt's setting.
 bool is_proper(const Nonce& nonce) {
-  return std::all_of(nonce.begin(), nonce.end(), [](char letter) {
+  return std::ranges::all_of(nonce, [](char letter) {
     return letter == '.' || letter == '/' || (letter >= '0' && letter <= '9') ||
            (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
   });
@@ -162,9 +162,9 @@ bool JoinListener::accept_one() {
 }
 
 bool JoinListener::close_oldest() {
-  const auto oldest = std::min_element(
-      pending_.begin(), pending_.end(),
-      [](const auto& one, const auto& other) { return one.second.since < other.second.since; });
+  const auto oldest = std::ranges::min_element(pending_, [](const auto& one, const auto& other) {
+    return one.second.since < other.second.since;
+  });
   if (oldest == pending_.end()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return false;

@@ -222,7 +222,7 @@ void check_host_names(const std::string& option, const std::vector<std::string>&
   const auto is_graphic = [](unsigned char letter) { return letter > ' ' && letter < 0x7f; };
   for (const std::string& host : hosts) {
     const bool is_name =
-        !host.empty() && host.front() != '-' && std::all_of(host.begin(), host.end(), is_graphic);
+        !host.empty() && host.front() != '-' && std::ranges::all_of(host, is_graphic);
     if (is_name) continue;
     throw usage_error(
         "{}: '{}' is not the name of a host; a name has no blanks and does not begin with '-'",
@@ -238,7 +238,7 @@ std::vector<std::string> read_host_file(const std::string& option, const std::st
     const std::string text_of_line = line.substr(0, line.find('#'));
     const std::string_view used = trim(text_of_line);
     const std::string host(used.substr(0, used.find_first_of(": \t")));
-    const bool is_known = std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+    const bool is_known = std::ranges::find(hosts, host) != hosts.end();
     if (!host.empty() && !is_known) hosts.push_back(host);
   }
   if (hosts.empty()) throw usage_error("{}: no host in {}", option, path);
@@ -255,7 +255,7 @@ bool is_this_host(std::string_view name) {
 bool is_in_path(std::string_view name) {
   const char* path = std::getenv("PATH");
   const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
-  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+  return std::ranges::any_of(folders, [&](const std::string& folder) {
     return access(fmt::format("{}/{}", folder, name).c_str(), X_OK) == 0;
   });
 }
@@ -287,9 +287,8 @@ LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request
 }
 
 const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
-  const auto* const found =
-      std::find_if(kLaunchers.begin(), kLaunchers.end(),
-                   [&](const auto& each) { return !each.name.empty() && fits(each); });
+  const auto* const found = std::ranges::find_if(
+      kLaunchers, [&](const auto& each) { return !each.name.empty() && fits(each); });
   return found == kLaunchers.end() ? nullptr : found;
 }
 

@@ -37,9 +37,8 @@ MpiLibrary read_mpi_library(std::string_view text) {
 }
 
 MpiLibrary mpi_library_of(const std::string& name) {
-  const auto* const known =
-      std::find_if(kBeginnings.begin(), kBeginnings.end(),
-                   [&](const Beginning& each) { return name.starts_with(each.name); });
+  const auto* const known = std::ranges::find_if(
+      kBeginnings, [&](const Beginning& each) { return name.starts_with(each.name); });
   return {.name = name, .family = known == kBeginnings.end() ? MpiFamily::Other : known->family};
 }
 

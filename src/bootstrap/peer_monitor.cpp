@@ -50,8 +50,7 @@ std::vector<std::string> PeerMonitor::unresponsive_peers(Seconds patience) {
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
   for (const auto& connection : connections_) connection->answered = false;
   send_all(Kind::Ping, 0);
-  while (Clock::now() < deadline &&
-         !std::all_of(connections_.begin(), connections_.end(), has_answered)) {
+  while (Clock::now() < deadline && !std::ranges::all_of(connections_, has_answered)) {
     std::this_thread::sleep_for(kTick);
   }
   std::vector<std::string> silent;

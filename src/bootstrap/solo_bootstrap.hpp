@@ -19,7 +19,7 @@ class SoloBootstrap final : public Bootstrap {
   void barrier() override {}
   void broadcast_bytes(std::span<std::byte> /*bytes*/, int /*root*/) override {}
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
-    std::copy(mine.begin(), mine.end(), all.begin());
+    std::ranges::copy(mine, all.begin());
   }
   void combine(std::span<double> /*values*/, Combine /*how*/) override {}
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int /*color*/) override {

@@ -86,7 +86,7 @@ std::string RankAcceptor::refusal(const JoinedRank& rank) const {
 std::vector<int> RankAcceptor::missing() const {
   std::vector<int> ranks;
   for (int rank = 1; rank < ranks_; ++rank) {
-    const bool is_there = std::all_of(channels_.begin(), channels_.end(), [&](Channel channel) {
+    const bool is_there = std::ranges::all_of(channels_, [&](Channel channel) {
       return joined_.contains({channel, rank});
     });
     if (!is_there) ranks.push_back(rank);
@@ -180,7 +180,7 @@ class TcpBootstrap : public Bootstrap {
       send(0, mine);
       return receive(0, all);
     }
-    std::copy(mine.begin(), mine.end(), all.begin());
+    std::ranges::copy(mine, all.begin());
     for (int rank = 1; rank < links_.ranks; ++rank) {
       receive(rank, all.subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size()));
     }
@@ -197,8 +197,8 @@ class TcpBootstrap : public Bootstrap {
     std::vector<double> theirs(values.size());
     for (int rank = 1; rank < links_.ranks; ++rank) {
       receive(rank, std::as_writable_bytes(std::span{theirs}));
-      std::transform(values.begin(), values.end(), theirs.begin(), values.begin(),
-                     [&](double a, double b) { return combined(a, b, how); });
+      std::ranges::transform(values, theirs, values.begin(),
+                             [&](double a, double b) { return combined(a, b, how); });
     }
     send_to_all(bytes);
   }
@@ -235,7 +235,7 @@ class TcpBootstrap : public Bootstrap {
     const Head head{.call = call_, .bytes = bytes.size()};
     std::vector<std::byte> message(sizeof head + bytes.size());
     std::memcpy(message.data(), &head, sizeof head);
-    std::copy(bytes.begin(), bytes.end(), message.begin() + sizeof head);
+    std::ranges::copy(bytes, message.begin() + sizeof head);
     if (!link(to).send(message)) lose(to);
   }
 
@@ -262,7 +262,7 @@ class TcpBootstrap : public Bootstrap {
     const auto all = gather(mine);
     std::vector<std::array<char, 192>> known;
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const auto found = std::find(known.begin(), known.end(), all[rank]);
+      const auto found = std::ranges::find(known, all[rank]);
       if (rank == static_cast<std::size_t>(links_.rank)) {
         node_ = static_cast<int>(found - known.begin());
       }

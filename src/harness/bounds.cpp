@@ -97,8 +97,8 @@ std::string note_of(const topo::Bound& bound, const HostTopology& topology,
 }
 
 bool any_twice(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+  std::ranges::sort(numbers);
+  return std::ranges::adjacent_find(numbers) != numbers.end();
 }
 
 }  // namespace

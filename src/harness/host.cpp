@@ -44,7 +44,7 @@ std::vector<std::string> cgroup_folders(const std::string& root, std::string_vie
     if (names_end == std::string::npos) continue;
     const std::size_t begin = std::min(number_end + 1, names_end);
     const std::vector<std::string> names = split(line.substr(begin, names_end - begin), ',');
-    const bool is_own = std::find(names.begin(), names.end(), controller) != names.end();
+    const bool is_own = std::ranges::find(names, controller) != names.end();
     if (!is_own && !line.starts_with("0:")) continue;
     for (std::string path = line.substr(names_end + 1); path.size() > 1;
          path.erase(path.rfind('/'))) {
@@ -170,12 +170,12 @@ std::vector<std::string> library_environment() {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const auto begins_text = [&](const char* prefix) { return text.starts_with(prefix); };
-    if (std::any_of(kKept.begin(), kKept.end(), begins_text) &&
-        std::none_of(kOfTheLauncher.begin(), kOfTheLauncher.end(), begins_text)) {
+    if (std::ranges::any_of(kKept, begins_text) &&
+        std::ranges::none_of(kOfTheLauncher, begins_text)) {
       found.emplace_back(text);
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

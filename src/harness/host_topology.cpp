@@ -20,7 +20,7 @@ namespace {
 /// The first of the ranks of each kernel.
 int first_rank_here(Bootstrap& world) {
   const std::vector<BootId> all = world.gather(boot_id());
-  const auto mine = std::find(all.begin(), all.end(), boot_id());
+  const auto mine = std::ranges::find(all, boot_id());
   return static_cast<int>(mine - all.begin());
 }
 
@@ -67,7 +67,7 @@ topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backen
   if (!here.missing.empty()) {
     throw usage_error("--devices: nothing is known of the GPUs: {}", here.missing);
   }
-  if (std::any_of(all.begin(), all.end(), [&](const auto& other) { return other != mine; })) {
+  if (std::ranges::any_of(all, [&](const auto& other) { return other != mine; })) {
     throw usage_error(
         "--devices: the launcher shows each rank other GPUs (CUDA_VISIBLE_DEVICES); let all ranks "
         "of a host see the same, or leave --devices out");
@@ -91,7 +91,7 @@ std::string first_text(Bootstrap& world, const std::string& mine) {
 topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed, int count,
                           topo::Selection request) {
   for (int& number : request.devices) {
-    const auto place = std::find(allowed.begin(), allowed.end(), number);
+    const auto place = std::ranges::find(allowed, number);
     if (place == allowed.end()) {
       const bool hidden = number < static_cast<int>(graph.devices.size());
       throw usage_error("--devices: GPU {} {}; nvidia-smi -L lists them", number,

@@ -129,9 +129,7 @@ void level(std::vector<MemoryRates>& rates) {
 }  // namespace
 
 const MemoryRates& HostBandwidth::of(Bytes set) const {
-  const auto above =
-      std::upper_bound(rates.begin(), rates.end(), set,
-                       [](Bytes wanted, const MemoryRates& known) { return wanted < known.set; });
+  const auto above = std::ranges::upper_bound(rates, set, {}, &MemoryRates::set);
   return above == rates.begin() ? rates.front() : *std::prev(above);
 }
 
@@ -149,7 +147,7 @@ std::vector<Bytes> sets_to_measure(Bytes last_level_cache, int ranks, Bytes most
 
 Seconds time_of_all(const std::vector<double>& processor_s, double processors) {
   constexpr double kShortest = 1e-9;  // a clock that did not move
-  const double most = *std::max_element(processor_s.begin(), processor_s.end());
+  const double most = *std::ranges::max_element(processor_s);
   const double sum = std::accumulate(processor_s.begin(), processor_s.end(), 0.0);
   return Seconds{std::max({most, sum / processors, kShortest})};
 }

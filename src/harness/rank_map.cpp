@@ -83,9 +83,8 @@ topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int ran
   const Neighbour& mine = ranks[static_cast<std::size_t>(rank)];
   topo::CoreShare share =
       share_among(ranks, rank, [&](const Neighbour& other) { return other == mine; });
-  const bool one_host = std::all_of(ranks.begin(), ranks.end(), [&](const Neighbour& other) {
-    return other.boot_id == mine.boot_id;
-  });
+  const bool one_host = std::ranges::all_of(
+      ranks, [&](const Neighbour& other) { return other.boot_id == mine.boot_id; });
   share.least = one_host ? kLeastCores : kLeastCoresOfMany;
   return share;
 }
@@ -103,8 +102,8 @@ std::optional<int> place_of(const topo::Selection& request, int index, int count
   if (places < 1) return std::nullopt;
   if (request.policy == topo::Policy::Best && count <= places) return index * places / count;
   if (request.policy != topo::Policy::List) return index % places;
-  const bool all_there = std::all_of(request.devices.begin(), request.devices.end(),
-                                     [&](int device) { return device < places; });
+  const bool all_there =
+      std::ranges::all_of(request.devices, [&](int device) { return device < places; });
   if (!all_there) return std::nullopt;
   return request.devices[static_cast<std::size_t>(index) % request.devices.size()];
 }
@@ -140,8 +139,7 @@ RankMap summarize_ranks(std::vector<RankInfo> ranks) {
   std::vector<int> ranks_on;
   RankMap result;
   for (RankInfo& rank : ranks) {
-    auto host = std::find_if(hosts.begin(), hosts.end(),
-                             [&](const RankInfo& known) { return known.boot_id == rank.boot_id; });
+    auto host = std::ranges::find(hosts, rank.boot_id, &RankInfo::boot_id);
     rank.kernel = static_cast<int>(host - hosts.begin());
     if (host == hosts.end()) {
       host = hosts.insert(host, rank);
@@ -226,8 +224,7 @@ std::string device_set(const RankMap& rank_map, const std::vector<Device>& devic
     texts.push_back(devices.empty() ? places_text(rank_map, ranks_on[host])
                                     : gpus_text(devices, ranks_on[host]));
   }
-  const bool equal =
-      std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end();
+  const bool equal = std::ranges::adjacent_find(texts, std::not_equal_to<>()) == texts.end();
   if (equal && !texts.empty()) texts.resize(1);
   return join(texts, ";");
 }

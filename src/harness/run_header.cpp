@@ -201,7 +201,7 @@ class Notes {
   void add_devices() {
     const std::vector<Device>& devices = run_.devices;
     if (devices.empty()) return;
-    if (std::any_of(devices.begin(), devices.end(), is_fake)) {
+    if (std::ranges::any_of(devices, is_fake)) {
       add("fake: this is the fake GPU machine of busbar's tests; no time or rate here is real");
     }
     const std::string squeezed = short_of_processors(run_.rank_map);

@@ -90,9 +90,8 @@ BindRequest bind_request(const Options& options, const Backend& backend,
 }
 
 bool any_shared(const std::vector<Device>& devices) {
-  return std::any_of(devices.begin(), devices.end(), [](const Device& d) {
-    return std::max(d.ranks_on_device, d.ranks_on_gpu) > 1;
-  });
+  return std::ranges::any_of(
+      devices, [](const Device& d) { return std::max(d.ranks_on_device, d.ranks_on_gpu) > 1; });
 }
 
 /// What every row ran on and how.
@@ -102,7 +101,7 @@ std::vector<Flag> row_flags(const Run& run) {
   const auto add_if = [&](bool holds, Flag flag) {
     if (holds) flags.push_back(flag);
   };
-  add_if(std::any_of(devices.begin(), devices.end(), is_fake), Flag::Fake);
+  add_if(std::ranges::any_of(devices, is_fake), Flag::Fake);
   add_if(any_shared(devices), Flag::SharedGpu);
   add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
   add_if(run.options.graph_launches > 0, Flag::Graph);
@@ -140,7 +139,7 @@ Group make_group(Bootstrap& world, const std::optional<Split>& split) {
   if (!split) return group;
   group.part = world.split(group.groups[static_cast<std::size_t>(world.rank())]);
   for (const int number : group.groups) {
-    const auto members = std::count(group.groups.begin(), group.groups.end(), number);
+    const auto members = std::ranges::count(group.groups, number);
     group.smallest = std::min(group.smallest, static_cast<int>(members));
   }
   return group;

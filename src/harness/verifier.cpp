@@ -54,7 +54,7 @@ std::vector<Piece> Verifier::expected(const Call& call) const {
 bool Verifier::plant(const Fault& fault, const Call& call) {
   const std::vector<Piece> pieces = expected(call);
   const bool mine = fault.rank == pair_group_.world.rank() &&
-                    std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+                    std::ranges::any_of(pieces, [&](const Piece& piece) {
                       return fault.index >= piece.first && fault.index - piece.first < piece.count;
                     });
   if (mine) communicator_.flip_bit(call.recv + fault.index * info(type_).size);

@@ -98,8 +98,7 @@ BaselineRow read_row(const CsvReader& line, std::size_t columns) {
 }  // namespace
 
 const BaselineRow* Baseline::find(const BaselineKey& key) const {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const BaselineRow& row) { return row.key == key; });
+  const auto found = std::ranges::find(rows, key, &BaselineRow::key);
   return found == rows.end() ? nullptr : &*found;
 }
 

@@ -73,7 +73,7 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
   const auto want = numbers_of(wanted);
   if (!want) return true;
   const std::vector<std::string> hosts = split(measured, ';');
-  return std::all_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+  return std::ranges::all_of(hosts, [&](const std::string& host) {
     const auto have = numbers_of(host);
     return !have || *have == *want;
   });
@@ -136,7 +136,7 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
   std::set<std::string> asked;
   for (const Expectation& rule : specification.expectations) {
     const auto& names = rule.collectives;
-    if (std::find(names.begin(), names.end(), collective) != names.end()) {
+    if (std::ranges::find(names, collective) != names.end()) {
       asked.insert(rule.device_set);
     }
   }

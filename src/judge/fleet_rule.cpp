@@ -130,7 +130,7 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
   const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
-  const auto measured = std::count_if(point.rows.begin(), point.rows.end(), std::not_fn(skipped));
+  const auto measured = std::ranges::count_if(point.rows, std::not_fn(skipped));
   if (input.partial && static_cast<std::size_t>(measured) < kFewest) {
     const std::string why = fmt::format("{} of three at least, which a fleet is", measured);
     for (CheckedRow& row : point.rows) {
@@ -160,7 +160,7 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
 std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
                                    std::span<const std::string> nodes) {
   const auto index = [&](const std::string& node) {
-    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+    return static_cast<std::size_t>(std::ranges::find(nodes, node) - nodes.begin());
   };
   std::vector<PairValue> pairs;
   for (const CheckedRow* row : rows) {

@@ -95,7 +95,7 @@ std::string result_text(const CheckResult& verdict) {
 /// The first suspect that is the node alone, or that the node is one of.
 const Suspect* suspect_with(const std::string& node, std::span<const Suspect> suspects,
                             bool alone) {
-  const auto found = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& suspect) {
+  const auto found = std::ranges::find_if(suspects, [&](const Suspect& suspect) {
     return has_node(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
   });
   return found == suspects.end() ? nullptr : &*found;
@@ -162,8 +162,8 @@ std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
     }
   }
   Findings findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
-  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(findings.silent),
-               [&](const std::string& node) { return !valued.contains(node); });
+  std::ranges::copy_if(nodes, std::back_inserter(findings.silent),
+                       [&](const std::string& node) { return !valued.contains(node); });
   std::vector<NodeAccount> accounts;
   for (const std::string& node : nodes) accounts.push_back(account_of(node, findings));
   return accounts;

@@ -25,7 +25,7 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
   for (const Observation& o : observations) {
     if (o.device_set != set.id || o.purpose == Purpose::Confirm) continue;
     std::vector<std::string> members = o.nodes;
-    std::sort(members.begin(), members.end());
+    std::ranges::sort(members);
     if (seen.insert(members).second) groups.push_back({.name = o.instance, .nodes = o.nodes});
   }
   return groups;
@@ -122,12 +122,12 @@ std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
 }
 
 bool has_node(std::span<const std::string> nodes, const std::string& node) {
-  return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+  return std::ranges::find(nodes, node) != nodes.end();
 }
 
 bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](const std::string& node) { return has_node(nodes, node); });
+  return std::ranges::all_of(wanted,
+                             [&](const std::string& node) { return has_node(nodes, node); });
 }
 
 }  // namespace busbar::judge

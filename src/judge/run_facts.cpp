@@ -139,12 +139,11 @@ std::string unreported_text(const Observation& observation, const std::string& k
 bool matches_fact(const std::string& key, const std::string& reported,
                   const std::vector<std::string>& wanted) {
   const auto is_wanted = [&](const std::string& text, const auto& matches) {
-    return std::any_of(wanted.begin(), wanted.end(),
-                       [&](const std::string& one) { return matches(one, text); });
+    return std::ranges::any_of(wanted, [&](const std::string& one) { return matches(one, text); });
   };
   if (key == "gpu") {
     const std::vector<std::string> names = split(reported, ';');
-    return std::all_of(names.begin(), names.end(), [&](const std::string& gpu) {
+    return std::ranges::all_of(names, [&](const std::string& gpu) {
       return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);
     });
   }
@@ -164,8 +163,8 @@ std::string fact_error(const Observation& observation, const std::string& key,
   const std::optional<std::string> reported = fact_of(observation, key, assumed);
   if (!reported) return "fingerprint: " + unreported_text(observation, key);
   if (matches_fact(key, *reported, wanted)) return {};
-  const bool brief = std::any_of(wanted.begin(), wanted.end(),
-                                 [&](const std::string& one) { return is_part(one, *reported); });
+  const bool brief =
+      std::ranges::any_of(wanted, [&](const std::string& one) { return is_part(one, *reported); });
   return fmt::format(
       "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
       observation.file,

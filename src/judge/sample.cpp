@@ -31,7 +31,7 @@ std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
   constexpr double kSeen = 0.01;
   if (values.size() < kFewest) return {};
   std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   std::size_t upper = 2;  // where the upper group begins
   const auto gap = [&](std::size_t place) { return sorted[place] - sorted[place - 1]; };
   for (std::size_t i = 2; i + 1 < sorted.size(); ++i) {
@@ -129,7 +129,7 @@ std::vector<const Record*> related_rows(const Observation& observation, const Sa
 }
 
 void add_unique(std::vector<std::string>& texts, std::string text) {
-  if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
 }
 
 /// "no row of 8 GiB: 8 GiB only as double": what there is instead of the row that a rule wants.
@@ -163,8 +163,8 @@ std::vector<const Record*> rows_of(const Observation& observation, const SampleK
   for (const Record* row : related_rows(observation, key)) {
     if (has_size(*row, key.size) && differences_of(*row, key.rule).empty()) rows.push_back(row);
   }
-  const bool exact = std::any_of(rows.begin(), rows.end(),
-                                 [&](const Record* row) { return row->size == key.size; });
+  const bool exact =
+      std::ranges::any_of(rows, [&](const Record* row) { return row->size == key.size; });
   if (exact) std::erase_if(rows, [&](const Record* row) { return row->size != key.size; });
   return rows;
 }
@@ -272,7 +272,7 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
 
 bool has_wrong_data(const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
-  return std::any_of(rows.begin(), rows.end(), [](const Record* row) { return is_wrong(*row); });
+  return std::ranges::any_of(rows, [](const Record* row) { return is_wrong(*row); });
 }
 
 std::optional<double> launch_value(const Observation& observation, const SampleKey& key) {

@@ -17,9 +17,7 @@ using NameSet = std::set<std::string>;
 
 /// All are of one rule. Of two findings on the same nodes the first stays, but for wrong data.
 void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
-  const auto known = std::find_if(suspects.begin(), suspects.end(), [&](const Suspect& other) {
-    return other.nodes == suspect.nodes;
-  });
+  const auto known = std::ranges::find(suspects, suspect.nodes, &Suspect::nodes);
   if (known == suspects.end()) {
     suspects.push_back(std::move(suspect));
   } else if (suspect.wrong_data && !known->wrong_data) {
@@ -81,12 +79,11 @@ std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const P
   }
   std::string text = fmt::format("{} of {} pairs low", node.low, node.pairs);
   const std::string& name = pairs.nodes[node.node];
-  const auto noisy =
-      std::count_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* one) {
-        return is_noisy_and_low(*one) && has_node(one->nodes, name) &&
-               std::none_of(one->nodes.begin(), one->nodes.end(),
-                            [&](const std::string& other) { return before.contains(other); });
-      });
+  const auto noisy = std::ranges::count_if(pairs.rows, [&](const CheckedRow* one) {
+    return is_noisy_and_low(*one) && has_node(one->nodes, name) &&
+           std::ranges::none_of(one->nodes,
+                                [&](const std::string& other) { return before.contains(other); });
+  });
   if (noisy > 0) text += fmt::format(" ({} of them too noisy for a verdict)", noisy);
   if (node.median <= 0) return text;
   const double median = as_rate(node.median, row.metric);
@@ -99,8 +96,8 @@ std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const P
 
 /// "only this pair" where that is known of all other pairs of its nodes.
 std::string link_text(const CheckedRow& link, const Pairs& pairs) {
-  const auto open = static_cast<std::size_t>(
-      std::count_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* row) {
+  const auto open =
+      static_cast<std::size_t>(std::ranges::count_if(pairs.rows, [&](const CheckedRow* row) {
         const bool shares =
             has_node(row->nodes, link.nodes[0]) || has_node(row->nodes, link.nodes[1]);
         return shares && row->nodes != link.nodes && !is_known(*row, pairs.fault);
@@ -114,7 +111,7 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Pairs& 
   NameSet before;
   for (const BlamedNode& node : blame.nodes) {
     const std::string& name = pairs.nodes[node.node];
-    const auto bad = std::find_if(pairs.rows.begin(), pairs.rows.end(), [&](const CheckedRow* row) {
+    const auto bad = std::ranges::find_if(pairs.rows, [&](const CheckedRow* row) {
       return is_bad(*row, pairs.fault) && has_node(row->nodes, name);
     });
     if (bad == pairs.rows.end()) continue;  // all are waived
@@ -124,8 +121,8 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Pairs& 
   }
   for (const PairValue& link : blame.links) {
     const Names names{pairs.nodes[link.first], pairs.nodes[link.second]};
-    const auto row = std::find_if(pairs.rows.begin(), pairs.rows.end(),
-                                  [&](const CheckedRow* one) { return one->nodes == names; });
+    const auto row = std::ranges::find_if(
+        pairs.rows, [&](const CheckedRow* one) { return one->nodes == names; });
     if (!is_bad(**row, pairs.fault)) continue;
     add_suspect(suspects,
                 suspect(names, **row, link_text(**row, pairs) + (*row)->reason, pairs.fault));
@@ -146,7 +143,7 @@ void add_bad_pairs(std::vector<Suspect>& suspects, const Pairs& pairs) {
     members.insert(row->nodes.begin(), row->nodes.end());
   }
   if (!fails) return;
-  const auto count = static_cast<std::size_t>(std::count(bad.begin(), bad.end(), true));
+  const auto count = static_cast<std::size_t>(std::ranges::count(bad, true));
   if (count == bad.size() && members.size() > 2) {
     const auto evidence =
         fmt::format("{}: no node stands out", pairs.fault == Fault::WrongData
@@ -203,9 +200,9 @@ void drop_explained(std::vector<Suspect>& suspects) {
   };
   std::vector<Suspect> kept;
   for (const Suspect& one : suspects) {
-    const bool explained = one.nodes.size() == 2 &&
-                           std::any_of(suspects.begin(), suspects.end(),
-                                       [&](const Suspect& other) { return explains(other, one); });
+    const bool explained =
+        one.nodes.size() == 2 &&
+        std::ranges::any_of(suspects, [&](const Suspect& other) { return explains(other, one); });
     if (!explained) kept.push_back(one);
   }
   std::stable_partition(kept.begin(), kept.end(),
@@ -267,9 +264,9 @@ void clear_row(CheckedRow& row, const std::vector<Suspect>& suspects,
                const std::vector<Cleared>& cleared) {
   const auto explains = [&](const Suspect& one) { return has_all(row.nodes, one.nodes); };
   if (row.of_fleet() || row.wrong_data() || !row.is_low()) return;
-  if (std::any_of(suspects.begin(), suspects.end(), explains)) return;
-  const auto one = std::find_if(cleared.begin(), cleared.end(),
-                                [&](const Cleared& each) { return explains(each.suspect); });
+  if (std::ranges::any_of(suspects, explains)) return;
+  const auto one =
+      std::ranges::find_if(cleared, [&](const Cleared& each) { return explains(each.suspect); });
   if (one == cleared.end()) return;
   row.outcome = Outcome::Inconclusive;
   row.reason = fmt::format("{}: {}", one->text, row.reason);
@@ -325,8 +322,7 @@ std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows) {
     suspects.push_back(group_suspect(names, row));
   };
   const auto has_bad = [&](const Names& names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& node) { return bad.contains(node); });
+    return std::ranges::any_of(names, [&](const std::string& node) { return bad.contains(node); });
   };
   const auto not_good = [&](const CheckedRow& row) {
     Names names = row.nodes;
@@ -338,7 +334,7 @@ std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows) {
     if (names.size() == 1 && !has_bad(names)) blame(names, *row);
   }
   // The smallest first: a group that has one of them in it is explained by it.
-  std::stable_sort(low.begin(), low.end(), [](const CheckedRow* left, const CheckedRow* right) {
+  std::ranges::stable_sort(low, [](const CheckedRow* left, const CheckedRow* right) {
     return left->nodes.size() < right->nodes.size();
   });
   for (const CheckedRow* row : low) {

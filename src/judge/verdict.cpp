@@ -8,19 +8,14 @@
 namespace busbar::judge {
 
 Outcome Acceptance::overall() const {
-  const auto worst = std::max_element(verdicts.begin(), verdicts.end(),
-                                      [](const CheckResult& left, const CheckResult& right) {
-                                        return left.outcome < right.outcome;
-                                      });
+  const auto worst = std::ranges::max_element(verdicts, {}, &CheckResult::outcome);
   if (worst == verdicts.end()) return Outcome::Error;
   const bool nothing = head.partial && worst->outcome == Outcome::Skip;
   return nothing ? Outcome::Inconclusive : worst->outcome;
 }
 
 std::size_t Acceptance::count(Outcome outcome) const {
-  return static_cast<std::size_t>(
-      std::count_if(verdicts.begin(), verdicts.end(),
-                    [&](const CheckResult& verdict) { return verdict.outcome == outcome; }));
+  return static_cast<std::size_t>(std::ranges::count(verdicts, outcome, &CheckResult::outcome));
 }
 
 int exit_code_of(const Acceptance& acceptance, bool strict) {

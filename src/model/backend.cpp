@@ -66,20 +66,19 @@ std::vector<RankReason> gather_reasons(Bootstrap& world, const std::optional<std
 
 /// The first rank's reason, if any rank has one.
 std::optional<std::string> reason_of_any(const std::vector<RankReason>& ranks) {
-  const auto first = std::find_if_not(ranks.begin(), ranks.end(), can);
+  const auto first = std::ranges::find_if_not(ranks, can);
   if (first == ranks.end()) return std::nullopt;
-  const bool everywhere = std::all_of(ranks.begin(), ranks.end(), [&](const RankReason& rank) {
-    return rank.text == ranks.front().text;
-  });
+  const bool everywhere = std::ranges::all_of(
+      ranks, [&](const RankReason& rank) { return rank.text == ranks.front().text; });
   if (everywhere) return first->text.data();
   return fmt::format("rank {}: {}", first - ranks.begin(), first->text.data());
 }
 
 /// A node whose driver is broken would turn a measurement of GPUs into one of host memory.
 void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks) {
-  const auto able = static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), can));
+  const auto able = static_cast<std::size_t>(std::ranges::count_if(ranks, can));
   if (!backend.has_devices() || able == 0 || able == ranks.size()) return;
-  const auto first = std::find_if_not(ranks.begin(), ranks.end(), can);
+  const auto first = std::ranges::find_if_not(ranks, can);
   throw Error{Status::Unavailable,
               fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; mend "
                           "that, or measure host memory by --backend mpi",
@@ -93,8 +92,8 @@ Backend::Backend() { registry().push_back(this); }
 
 std::vector<const Backend*> registered_backends() {
   std::vector<const Backend*> sorted = registry();
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Backend* a, const Backend* b) { return a->preference() > b->preference(); });
+  std::ranges::sort(
+      sorted, [](const Backend* a, const Backend* b) { return a->preference() > b->preference(); });
   return sorted;
 }
 
@@ -106,9 +105,7 @@ BackendChoice choose_backend(std::string_view wanted, const Unavailability& reas
     if (!reason) return {.backend = backend, .why = "--backend"};
     throw Error{Status::Unavailable, fmt::format("--backend {}: {}", wanted, *reason)};
   }
-  const auto* const known =
-      std::find_if(kOptionalBackends.begin(), kOptionalBackends.end(),
-                   [&](const OptionalBackend& each) { return each.name == wanted; });
+  const auto* const known = std::ranges::find(kOptionalBackends, wanted, &OptionalBackend::name);
   throw Error{
       Status::Unavailable,
       fmt::format("--backend {}: not in this build, which has: {}{}", wanted, names_in_this_build(),

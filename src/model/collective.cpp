@@ -289,8 +289,7 @@ const Collective* find_collective(std::string_view word) {
   std::string name = letters_of(word);
   if (name == "bcast") name = "broadcast";
   if (name == "alltoallpersonalizedexchange") name = "alltoall";
-  const auto* found = std::find_if(kCollectives.begin(), kCollectives.end(),
-                                   [&](const Collective& known) { return known.name == name; });
+  const auto* found = std::ranges::find(kCollectives, name, &Collective::name);
   return found == kCollectives.end() ? nullptr : found;
 }
 

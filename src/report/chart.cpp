@@ -138,7 +138,7 @@ std::vector<ChartTick> name_ticks(const ChartAxis& axis) {
 std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::optional<bool> wanted) {
   if (curves.empty()) return {};
   const auto by_peak = [](const ChartRange& a, const ChartRange& b) { return a.high < b.high; };
-  const auto [lowest, highest] = std::minmax_element(curves.begin(), curves.end(), by_peak);
+  const auto [lowest, highest] = std::ranges::minmax_element(curves, by_peak);
   if (!wanted.value_or(highest->high > kMostLinear * lowest->high)) return {};
   constexpr double kDepth = 300;
   double low = highest->high;

@@ -246,8 +246,8 @@ class Script {
   }
 
   void names(std::string_view name, const ChartAxis& axis) {
-    const bool crowded = std::any_of(axis.names.begin(), axis.names.end(),
-                                     [](const std::string& label) { return label.size() > 3; });
+    const bool crowded =
+        std::ranges::any_of(axis.names, [](const std::string& label) { return label.size() > 3; });
     ticks(name, name_ticks(axis),
           name == "x" && crowded ? "scale 0 rotate by 90 right " : "scale 0 ");
   }
@@ -343,8 +343,9 @@ class Script {
                  std::vector<std::string>& parts) const {
     const std::string colour = fmt::format("lc rgb \"#{:06x}\" notitle", curve.style.colour);
     const bool ranged = curve.kind == CurveKind::Measured &&
-                        std::any_of(curve.points.begin(), curve.points.end(),
-                                    [](const ChartPoint& point) { return point.low.has_value(); });
+                        std::ranges::any_of(curve.points, [](const ChartPoint& point) {
+                          return point.low.has_value();
+                        });
     if (is_text()) return;
     if (curve.kind == CurveKind::Density) {
       parts.push_back(fmt::format("{} 1:2 with fillsteps {}", block, colour));

@@ -136,15 +136,14 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
   std::string line = columns();
   (void)split_cells(line, names);
   for (const std::string_view needed : {"collective", "size_bytes"}) {
-    if (std::find(names.begin(), names.end(), needed) != names.end()) continue;
+    if (std::ranges::find(names, needed) != names.end()) continue;
     constexpr std::size_t kMost = 60;
     throw usage_error("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
                       reader_.place(), one_line(columns().substr(0, kMost)));
   }
   const auto fields = record_fields();
   for (const std::string& name : names) {
-    const auto known = std::find_if(fields.begin(), fields.end(),
-                                    [&](const RecordField& field) { return field.name == name; });
+    const auto known = std::ranges::find(fields, name, &RecordField::name);
     fields_.push_back(known == fields.end() ? nullptr : &*known);
   }
 }

@@ -46,13 +46,12 @@ std::size_t owned_look(const std::string& system) {
   }
   const auto is_owned = [&](const Look& look) {
     const std::vector<std::string> owners = split_words(look.owners);
-    return std::any_of(owners.begin(), owners.end(), [&](std::string_view owner) {
+    return std::ranges::any_of(owners, [&](std::string_view owner) {
       return owner.ends_with('*') ? letters.starts_with(owner.substr(0, owner.size() - 1))
                                   : letters == owner;
     });
   };
-  return static_cast<std::size_t>(std::find_if(kLooks.begin(), kLooks.end(), is_owned) -
-                                  kLooks.begin());
+  return static_cast<std::size_t>(std::ranges::find_if(kLooks, is_owned) - kLooks.begin());
 }
 
 /// Nine colours from dark to light.

@@ -64,7 +64,7 @@ Hosts hosts_of(const Graph& graph) {
   Hosts hosts;
   for (const Node& node : graph.nodes) hosts.all = std::max(hosts.all, node.host + 1);
   const auto devices_with_next = [&] {
-    return std::count_if(graph.devices.begin(), graph.devices.end(), [&](int device) {
+    return std::ranges::count_if(graph.devices, [&](int device) {
       return graph.nodes[index_of(device)].host <= hosts.drawn;
     });
   };
@@ -171,9 +171,8 @@ class Drawing {
     pitch_ = std::clamp(900.0 / std::max(leaves_, 1), 52.0, 120.0);
     width_ = std::max(pitch_ * leaves_, 300.0) + 2 * kMargin;
     below_ = top_of(leaf_row_) + kBoxHeight;
-    const bool networked =
-        std::any_of(graph_.links.begin(), graph_.links.end(),
-                    [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
+    const bool networked = std::ranges::any_of(
+        graph_.links, [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
     if (networked) below_ += 26;
   }
 
@@ -242,8 +241,8 @@ class Drawing {
       place(node).column = leaves_++;
       return;
     }
-    std::sort(below.begin(), below.end(),
-              [&](int one, int other) { return first_leaf(one) < first_leaf(other); });
+    std::ranges::sort(below,
+                      [&](int one, int other) { return first_leaf(one) < first_leaf(other); });
     for (const int child : below) set_columns(child);
     place(node).column = (place(below.front()).column + place(below.back()).column) / 2;
   }
@@ -377,7 +376,7 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
     std::string text =
         fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
                     graph.media[index_of(link.medium)].name, rate_text(rate_GBps));
-    if (std::find(rates.begin(), rates.end(), text) == rates.end()) rates.push_back(text);
+    if (std::ranges::find(rates, text) == rates.end()) rates.push_back(text);
   }
   return rates;
 }

@@ -17,8 +17,7 @@ constexpr std::string_view kGap = "-";
 bool is_number(const std::string& cell) {
   constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   const std::size_t end = cell.find(' ');
-  if (end != std::string::npos &&
-      std::find(kUnits.begin(), kUnits.end(), cell.substr(end + 1)) == kUnits.end()) {
+  if (end != std::string::npos && std::ranges::find(kUnits, cell.substr(end + 1)) == kUnits.end()) {
     return false;
   }
   const std::string number = cell.substr(0, end);
@@ -27,9 +26,8 @@ bool is_number(const std::string& cell) {
 
 /// Columns on a terminal: a character of UTF-8 is one, whatever its bytes.
 std::size_t width_of(std::string_view cell) {
-  return static_cast<std::size_t>(std::count_if(cell.begin(), cell.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      cell, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 }  // namespace

@@ -93,8 +93,7 @@ template <class Columns>
     const std::string_view item = names.substr(0, names.find(' '));
     names.remove_prefix(std::min(item.size() + 1, names.size()));
     const std::string_view wanted = item.substr(item.find('=') + 1);
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const auto& column) { return column.name == wanted; });
+    const auto found = std::ranges::find(columns, wanted, &Columns::value_type::name);
     if (found == columns.end()) throw runtime_failure("no column " + std::string(wanted));
     selected.push_back(*found);
     selected.back().name = item.substr(0, item.find('='));

@@ -147,8 +147,7 @@ std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> size
 std::string compare_json(std::span<const Graph> graphs, std::span<const topo::Comparison> rows) {
   Json list = Json::array();
   for (const topo::Comparison& row : rows) {
-    const auto graph = std::find_if(graphs.begin(), graphs.end(),
-                                    [&](const Graph& one) { return one.name == row.system; });
+    const auto graph = std::ranges::find(graphs, row.system, &Graph::name);
     Json json = to_json(*graph, row.choice);
     json["ratio"] = rounded(row.ratio);
     list.push_back(std::move(json));

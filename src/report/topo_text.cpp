@@ -51,7 +51,7 @@ class Assumptions {
  public:
   void add(const Bound& bound) {
     for (const std::string& text : bound.assumptions) {
-      if (std::find(texts_.begin(), texts_.end(), text) == texts_.end()) texts_.push_back(text);
+      if (std::ranges::find(texts_, text) == texts_.end()) texts_.push_back(text);
     }
   }
   /// What stands below a table whose figures are marked with "~".
@@ -89,7 +89,7 @@ std::string figure(const Bound& bound) {
 
 std::string devices_text(std::span<const int> devices) {
   constexpr std::size_t kMost = 8;
-  if (devices.size() > kMost && std::is_sorted(devices.begin(), devices.end())) {
+  if (devices.size() > kMost && std::ranges::is_sorted(devices)) {
     return format_ranges({devices.begin(), devices.end()});
   }
   std::vector<std::string> words;
@@ -446,11 +446,10 @@ std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
   for (const topo::Node& node : graph.nodes) text += node_line(node);
   text += rows(graph);
   for (const topo::Link& link : graph.links) {
-    const bool other_way =
-        std::any_of(graph.links.begin(), graph.links.end(), [&](const topo::Link& other) {
-          return &other < &link && other.from == link.to && other.to == link.from &&
-                 other.medium == link.medium;
-        });
+    const bool other_way = std::ranges::any_of(graph.links, [&](const topo::Link& other) {
+      return &other < &link && other.from == link.to && other.to == link.from &&
+             other.medium == link.medium;
+    });
     if (!other_way) text += edge_line(graph, link, constants);
   }
   return text + "}\n";

@@ -37,8 +37,7 @@ std::string dip_text(const Dip& dip) {
 const SizeCurve* twin_of(const SizeCurve& curve, std::span<const SizeCurve> curves) {
   CurveKey key = curve.key;
   key.in_place = !key.in_place;
-  const auto found = std::find_if(curves.begin(), curves.end(),
-                                  [&](const SizeCurve& other) { return other.key == key; });
+  const auto found = std::ranges::find(curves, key, &SizeCurve::key);
   return found == curves.end() ? nullptr : &*found;
 }
 

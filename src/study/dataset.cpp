@@ -45,7 +45,7 @@ std::vector<Record> by_size(const std::vector<const Record*>& records) {
   std::vector<std::pair<Bytes, std::size_t>> order;
   order.reserve(records.size());
   for (std::size_t i = 0; i < records.size(); ++i) order.emplace_back(records[i]->size, i);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::vector<Record> sorted;
   sorted.reserve(records.size());
   for (const auto& [size, place] : order) sorted.push_back(*records[place]);
@@ -155,7 +155,7 @@ std::vector<std::string> distinct_files(std::span<const std::string> paths,
   for (const std::string& path : known) files.push_back({{path}, size_of(path)});
   for (const std::string& path : paths) {
     const auto size = size_of(path);
-    const auto same = std::find_if(files.begin(), files.end(), [&](const SameFiles& file) {
+    const auto same = std::ranges::find_if(files, [&](const SameFiles& file) {
       const std::string& first = file.paths.front();
       return first == path || (size && size == file.size && same_bytes(first, path));
     });
@@ -182,8 +182,8 @@ Dataset load_dataset(const std::string& path) {
   dataset.label = dataset.fact("label");
   if (dataset.label.empty()) dataset.label = dataset.fact("system");
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
-  dataset.simulated = std::any_of(dataset.records.begin(), dataset.records.end(),
-                                  [](const Record& record) { return record.backend == "sim"; });
+  dataset.simulated = std::ranges::any_of(
+      dataset.records, [](const Record& record) { return record.backend == "sim"; });
   return dataset;
 }
 
@@ -221,10 +221,9 @@ void prefer_out_of_place(std::vector<Curve>& curves) {
     std::vector<Record>& points = twin->second->points;
     std::set<Bytes> known;
     for (const Record& record : points) known.insert(record.size);
-    std::copy_if(curve.points.begin(), curve.points.end(), std::back_inserter(points),
-                 [&](const Record& record) { return !known.contains(record.size); });
-    std::stable_sort(points.begin(), points.end(),
-                     [](const Record& a, const Record& b) { return a.size < b.size; });
+    std::ranges::copy_if(curve.points, std::back_inserter(points),
+                         [&](const Record& record) { return !known.contains(record.size); });
+    std::ranges::stable_sort(points, {}, &Record::size);
     curve.points.clear();
   }
   std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
@@ -232,8 +231,8 @@ void prefer_out_of_place(std::vector<Curve>& curves) {
 
 Origin origin_of(const Dataset& dataset) {
   const auto any_has = [&](Flag flag) {
-    return std::any_of(dataset.records.begin(), dataset.records.end(),
-                       [&](const Record& record) { return has_flag(record, flag); });
+    return std::ranges::any_of(dataset.records,
+                               [&](const Record& record) { return has_flag(record, flag); });
   };
   if (any_has(Flag::Fake)) return Origin::Fake;
   if (dataset.simulated) return Origin::Simulated;
@@ -252,8 +251,8 @@ CurveValue busbw_at(const Curve& curve, double size_bytes) {
   const Record& last = curve.points.back();
   if (size_bytes < size(first)) return {.GBps = *first.busbw_GBps, .outside = true};
   if (size_bytes > size(last)) return {.GBps = *last.busbw_GBps, .outside = true};
-  const auto above = std::find_if(curve.points.begin(), curve.points.end(),
-                                  [&](const Record& r) { return size(r) >= size_bytes; });
+  const auto above =
+      std::ranges::find_if(curve.points, [&](const Record& r) { return size(r) >= size_bytes; });
   if (size(*above) <= size_bytes || above == curve.points.begin()) {
     return {.GBps = *above->busbw_GBps};
   }

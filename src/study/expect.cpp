@@ -32,7 +32,7 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
 
 /// Whether an NVLink domain joins the hosts.
 bool has_domain(const topo::Graph& host) {
-  return std::any_of(host.nodes.begin(), host.nodes.end(), [](const topo::Node& node) {
+  return std::ranges::any_of(host.nodes, [](const topo::Node& node) {
     return node.kind == topo::NodeKind::NvSwitch && node.host < 0;
   });
 }
@@ -70,8 +70,8 @@ class SameMachine {
 
  private:
   static bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& each) { return lower(each) == lower(name); });
+    return std::ranges::any_of(names,
+                               [&](const std::string& each) { return lower(each) == lower(name); });
   }
 
   std::vector<std::string> own_;
@@ -95,8 +95,8 @@ void take_published(const ExpectRequest& request, const Published& published,
   const auto order = [&](const PublishedRate& rate) {
     return std::pair(rate.evidence, rate.size != request.size);
   };
-  std::stable_sort(expected.published.begin(), expected.published.end(),
-                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(expected.published,
+                           [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
 
 /// The published logs that predictions of this kind of machine are checked by.
@@ -111,9 +111,8 @@ std::size_t count_checking_logs(const ExpectRequest& request) {
     return names;
   }();
   const SameMachine machine(request);
-  return static_cast<std::size_t>(
-      std::count_if(kSystems.begin(), kSystems.end(),
-                    [&](const std::string& system) { return machine.is_like(system); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      kSystems, [&](const std::string& system) { return machine.is_like(system); }));
 }
 
 /// The prediction; where no log checks it, what is published without a measurement, if that agrees
@@ -155,7 +154,7 @@ std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nod
   if (devices.size() > 1) texts = topo::bound_of(machine.host, devices, {}).assumptions;
   for (const topo::Assumption& assumption : machine.host.assumptions) {
     const bool is_of_links = topo::is_gpu_link(assumption.kind);
-    const bool is_new = std::find(texts.begin(), texts.end(), assumption.text) == texts.end();
+    const bool is_new = std::ranges::find(texts, assumption.text) == texts.end();
     if (nodes > 1 && !is_of_links && is_new) texts.push_back(assumption.text);
   }
   return texts;
@@ -220,8 +219,8 @@ void take_causes(const ExpectRequest& request, Expectation& expected) {
     return std::tuple(!each.fits, each.fits ? topo::rank_of(*each.cause, expected.nodes) : 0,
                       each.distance);
   };
-  std::stable_sort(expected.causes.begin(), expected.causes.end(),
-                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(expected.causes,
+                           [&](const auto& a, const auto& b) { return order(a) < order(b); });
 }
 
 }  // namespace
@@ -268,8 +267,8 @@ Expectation expect(const ExpectRequest& request, const Published& published) {
 bool is_wrong(const Expectation& expected) {
   const bool is_impossible =
       expected.outcome == Outcome::AboveBound && expected.assumptions.empty();
-  const bool falls = std::any_of(expected.curve_findings.begin(), expected.curve_findings.end(),
-                                 [](const CurveFinding& finding) { return finding.size >= kMiB; });
+  const bool falls = std::ranges::any_of(
+      expected.curve_findings, [](const CurveFinding& finding) { return finding.size >= kMiB; });
   return is_impossible || expected.outcome == Outcome::TooLow || falls;
 }
 

@@ -26,9 +26,7 @@ std::vector<Measured> read_measured_log(std::string_view content, const std::str
   std::vector<Measured> all;
   for (const LogLaunch& launch : launches_of(log, hints)) {
     ImportedRows rows = records_of({&launch.log, 1}, hints);
-    auto same = std::find_if(all.begin(), all.end(), [&](const Measured& measured) {
-      return measured.setting == launch.setting;
-    });
+    auto same = std::ranges::find(all, launch.setting, &Measured::setting);
     if (same == all.end()) {
       all.push_back({.setting = launch.setting, .facts = {rows.facts.begin(), rows.facts.end()}});
       same = all.end() - 1;
@@ -81,8 +79,7 @@ EqualHosts large_enough(EqualHosts machine, int ranks) {
 /// Number, median, worst and number above 40 %.
 void add_errors(std::vector<std::string>& row, const std::vector<double>& errors) {
   constexpr double kFar = 0.4;
-  const auto far =
-      std::count_if(errors.begin(), errors.end(), [](double error) { return error > kFar; });
+  const auto far = std::ranges::count_if(errors, [](double error) { return error > kFar; });
   const auto summary = stats::summarize(errors);
   if (!summary) return row.resize(row.size() + 4);
   row.insert(row.end(), {fmt::format("{}", errors.size()), format_percent(summary->median),

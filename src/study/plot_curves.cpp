@@ -53,8 +53,8 @@ struct PlannedSizes {
   [[nodiscard]] bool has_any_between(Bytes below, Bytes above) const {
     const auto next = rows.upper_bound(below);
     return (next != rows.end() && *next < above) ||
-           std::any_of(sweeps.begin(), sweeps.end(),
-                       [&](const Sweep& sweep) { return has_between(sweep, below, above); });
+           std::ranges::any_of(
+               sweeps, [&](const Sweep& sweep) { return has_between(sweep, below, above); });
   }
 
   std::vector<Sweep> sweeps{};
@@ -74,7 +74,7 @@ std::optional<double> median_of(std::span<const Record> launches,
 
 std::string choice_of(std::span<const Record> launches) {
   const Record& first = launches.front();
-  const bool same = std::all_of(launches.begin(), launches.end(), [&](const Record& launch) {
+  const bool same = std::ranges::all_of(launches, [&](const Record& launch) {
     return launch.algorithm == first.algorithm && launch.protocol == first.protocol;
   });
   if (!same || first.protocol.empty()) return same ? first.algorithm : std::string();
@@ -88,9 +88,8 @@ SizePoint point_of(std::span<const Record> launches) {
                   .time_p99_us = median_of(launches, &Record::time_p99_us),
                   .bound_GBps = median_of(launches, &Record::bound_GBps),
                   .choice = choice_of(launches)};
-  const auto [slow, fast] = std::minmax_element(
-      launches.begin(), launches.end(),
-      [](const Record& a, const Record& b) { return *a.busbw_GBps < *b.busbw_GBps; });
+  const auto [slow, fast] = std::ranges::minmax_element(
+      launches, [](const Record& a, const Record& b) { return *a.busbw_GBps < *b.busbw_GBps; });
   if (launches.size() > 1) {
     point.busbw_GBps = {point.busbw_GBps.median, slow->busbw_GBps, fast->busbw_GBps};
     point.time_us = {point.time_us.median, fast->time_median_us, slow->time_median_us};
@@ -175,7 +174,7 @@ std::string common_text(std::span<const CurveKey> keys, const PartValues& values
   }
   const auto count = [&](bool CurveKey::*origin) {
     return static_cast<std::size_t>(
-        std::count_if(keys.begin(), keys.end(), [&](const CurveKey& key) { return key.*origin; }));
+        std::ranges::count_if(keys, [&](const CurveKey& key) { return key.*origin; }));
   };
   if (const std::size_t simulated = count(&CurveKey::simulated); simulated > 0) {
     shared.emplace_back(simulated == keys.size() ? "simulated" : "dashed: simulated");
@@ -254,8 +253,7 @@ SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
 }
 
 const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
-  const auto found = std::find_if(curve.points.begin(), curve.points.end(),
-                                  [&](const SizePoint& point) { return point.size == size; });
+  const auto found = std::ranges::find(curve.points, size, &SizePoint::size);
   return found == curve.points.end() ? nullptr : &*found;
 }
 

@@ -157,7 +157,7 @@ std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& reque
   std::vector<Chart> figures;
   for (const FigureMaker& maker : kMakers) {
     const bool all = names.empty();
-    if (!all && std::find(names.begin(), names.end(), maker.name) == names.end()) continue;
+    if (!all && std::ranges::find(names, maker.name) == names.end()) continue;
     Chart figure = maker.make(input, curves, request);
     if (!figure.empty()) {
       figures.push_back(std::move(figure));

@@ -26,8 +26,7 @@ std::vector<Launch> launches_of(std::vector<Dataset> datasets) {
   for (Dataset& dataset : datasets) {
     if (const auto start = started_at(dataset)) launches.push_back({*start, std::move(dataset)});
   }
-  std::stable_sort(launches.begin(), launches.end(),
-                   [](const Launch& a, const Launch& b) { return a.start < b.start; });
+  std::ranges::stable_sort(launches, {}, &Launch::start);
   return launches;
 }
 

@@ -112,7 +112,7 @@ Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
   if (all.empty()) return figure;
   figure.title = "Pairs: " + join_all(collectives, ", ");
   if (sizes.size() == 1) figure.title += ", " + format_bytes(*sizes.begin());
-  if (std::all_of(all.begin(), all.end(), [](const PairRates& one) { return one.simulated; })) {
+  if (std::ranges::all_of(all, &PairRates::simulated)) {
     figure.title += ", simulated";
   }
   for (const PairRates& pairs : all) {

@@ -20,7 +20,7 @@ bool are_few(const SampleSet& set) { return set.times_us.size() < kFewSamples; }
 /// Steps of an empirical distribution; with few samples its points, in percent.
 ChartCurve distribution(const SampleSet& set) {
   std::vector<double> times = set.times_us;
-  std::sort(times.begin(), times.end());
+  std::ranges::sort(times);
   const auto count = static_cast<double>(times.size());
   const bool few = are_few(set);
   ChartCurve curve{.title = fmt::format(", n = {}", times.size()),
@@ -75,7 +75,7 @@ template <class Drawn>
 Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
                 std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
   std::vector<SampleSet> wanted;
-  std::copy_if(sets.begin(), sets.end(), std::back_inserter(wanted), [&](const SampleSet& set) {
+  std::ranges::copy_if(sets, std::back_inserter(wanted), [&](const SampleSet& set) {
     const bool placed =
         placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
     return placed && is_drawn(set);
@@ -107,7 +107,7 @@ std::vector<std::size_t> positions(const std::string& header) {
   const std::vector<std::string> names = split(trim(header), ',');
   std::vector<std::size_t> found;
   for (const char* column : {"collective", "type", "op", "in_place", "size_bytes", "time_us"}) {
-    const auto at = std::find(names.begin(), names.end(), column);
+    const auto at = std::ranges::find(names, column);
     if (at == names.end()) return {};
     found.push_back(static_cast<std::size_t>(std::distance(names.begin(), at)));
   }
@@ -137,8 +137,7 @@ Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
 Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
                        std::optional<Bytes> size) {
   const auto is_drawn = [](const SampleSet& set) {
-    return !are_few(set) && std::all_of(set.times_us.begin(), set.times_us.end(),
-                                        [](double time) { return time > 0; });
+    return !are_few(set) && std::ranges::all_of(set.times_us, [](double time) { return time > 0; });
   };
   Chart figure = figure_of({.name = "histogram", .title = "Histogram of the samples"}, sets,
                            placement, size, is_drawn, density);
@@ -161,7 +160,7 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
   std::map<std::pair<CurveKey, Bytes>, std::vector<double>> times;
   for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
     const std::vector<std::string> cells = split(text, ',');
-    if (cells.size() <= *std::max_element(at.begin(), at.end())) {
+    if (cells.size() <= *std::ranges::max_element(at)) {
       throw usage_error("{}:{}: too few cells; give a file that --samples wrote", path, line);
     }
     const CurveKey key{.label = label,

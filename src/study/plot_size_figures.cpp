@@ -51,8 +51,8 @@ class SizeFigure {
     chart_.title = curves.common.empty() ? what : fmt::format("{}: {}", what, curves.common);
     std::map<int, std::set<int>> nodes;  // by ranks
     for (const SizeCurve& curve : curves_) {
-      const bool any = std::any_of(curve.points.begin(), curve.points.end(),
-                                   [&](const SizePoint& point) { return value(point); });
+      const bool any = std::ranges::any_of(
+          curve.points, [&](const SizePoint& point) { return value(point).has_value(); });
       if (any) nodes[curve.key.ranks].insert(curve.key.nodes);
     }
     for (const auto& [ranks, counts] : nodes) {
@@ -78,18 +78,17 @@ class SizeFigure {
 
   /// Both placements have one bound, and so may systems: each line is drawn once.
   void add_bounds() {
-    const bool several = std::any_of(curves_.begin(), curves_.end(), [&](const SizeCurve& curve) {
+    const bool several = std::ranges::any_of(curves_, [&](const SizeCurve& curve) {
       return curve.key.label != curves_.front().key.label;
     });
     for (const SizeCurve& curve : curves_) {
       ChartCurve bound = line_of(curve, bound_of, CurveKind::Bound);
       bound.title = several ? "bound, in the colour of its system" : "bound";
       if (!several) bound.style = {.colour = kGrey};
-      const bool drawn =
-          std::any_of(chart_.curves.begin(), chart_.curves.end(), [&](const ChartCurve& other) {
-            return other.kind == CurveKind::Bound && other.panel == bound.panel &&
-                   other.style.colour == bound.style.colour && same_points(other, bound);
-          });
+      const bool drawn = std::ranges::any_of(chart_.curves, [&](const ChartCurve& other) {
+        return other.kind == CurveKind::Bound && other.panel == bound.panel &&
+               other.style.colour == bound.style.colour && same_points(other, bound);
+      });
       if (!drawn) add(std::move(bound), true);
     }
   }
@@ -152,7 +151,7 @@ class SizeFigure {
 
   [[nodiscard]] ChartCurve line_of(const SizeCurve& curve, Value value,
                                    CurveKind kind = CurveKind::Measured) const {
-    const auto panel = std::find(ranks_.begin(), ranks_.end(), curve.key.ranks);
+    const auto panel = std::ranges::find(ranks_, curve.key.ranks);
     ChartCurve line{.panel = static_cast<int>(panel - ranks_.begin()),
                     .title = curve.title,
                     .kind = kind,
@@ -175,10 +174,9 @@ class SizeFigure {
   /// `one_title`: the first of its kind in a panel stands for all in the legend.
   void add(ChartCurve line, bool one_title = false) {
     if (line.points.empty()) return;
-    const bool named =
-        std::any_of(chart_.curves.begin(), chart_.curves.end(), [&](const ChartCurve& other) {
-          return other.kind == line.kind && other.panel == line.panel && !other.title.empty();
-        });
+    const bool named = std::ranges::any_of(chart_.curves, [&](const ChartCurve& other) {
+      return other.kind == line.kind && other.panel == line.panel && !other.title.empty();
+    });
     if (one_title && named) line.title.clear();
     chart_.curves.push_back(std::move(line));
   }

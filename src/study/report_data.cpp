@@ -25,8 +25,8 @@ std::optional<topo::Graph> built_in(const std::string& wanted) {
 }
 
 bool is_known(const ReportData& data, const std::string& name) {
-  return std::any_of(data.systems.begin(), data.systems.end(),
-                     [&](const ReportSystem& system) { return system.name == name; });
+  return std::ranges::any_of(data.systems,
+                             [&](const ReportSystem& system) { return system.name == name; });
 }
 
 /// Adds systems that only CSVs name, under their labels.
@@ -100,10 +100,10 @@ std::optional<topo::Bound> bound_by_topology(const topo::Graph& graph, const Cur
 
 /// Whether NCCL measured all rows of a label.
 bool is_of_nccl(const ReportData& data, const std::string& label) {
-  return std::all_of(data.datasets.begin(), data.datasets.end(), [&](const Dataset& dataset) {
-    return dataset.label != label ||
-           std::all_of(dataset.records.begin(), dataset.records.end(),
-                       [](const Record& record) { return record.backend == "nccl"; });
+  return std::ranges::all_of(data.datasets, [&](const Dataset& dataset) {
+    return dataset.label != label || std::ranges::all_of(dataset.records, [](const Record& record) {
+             return record.backend == "nccl";
+           });
   });
 }
 
@@ -146,9 +146,7 @@ void add_expectations(ReportData& data) {
   const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
   for (ReportPanel& panel : data.panels) {
     for (SizeCurve& curve : panel.curves) {
-      const auto system =
-          std::find_if(data.systems.begin(), data.systems.end(),
-                       [&](const ReportSystem& one) { return one.name == curve.key.label; });
+      const auto system = std::ranges::find(data.systems, curve.key.label, &ReportSystem::name);
       const auto& added =
           panel.expectations.emplace_back(expectation_of(data, *system, curve, published));
       // Of several nodes the topology of one has no bound.
@@ -240,8 +238,8 @@ void add_panels(ReportData& data) {
 }
 
 bool is_simulated(const ReportPanel& panel) {
-  return std::all_of(panel.curves.begin(), panel.curves.end(),
-                     [](const SizeCurve& curve) { return curve.key.simulated; });
+  return std::ranges::all_of(panel.curves,
+                             [](const SizeCurve& curve) { return curve.key.simulated; });
 }
 
 }  // namespace

@@ -38,8 +38,7 @@ std::string origin_caption(const ReportPanel& panel) {
     simulated += curve.key.simulated ? 1 : 0;
     imported += curve.key.imported ? 1 : 0;
     fake = fake || curve.key.fake;
-    in_place = in_place || std::any_of(curve.points.begin(), curve.points.end(),
-                                       [](const SizePoint& point) { return point.in_place_only; });
+    in_place = in_place || std::ranges::any_of(curve.points, &SizePoint::in_place_only);
   }
   const std::size_t all = panel.curves.size();
   if (simulated == all) return "All curves are simulated, not measured.";
@@ -60,7 +59,7 @@ std::string_view axis_caption(const Chart& chart) {
 }
 
 bool any_bound(const ReportPanel& panel) {
-  return std::any_of(panel.curves.begin(), panel.curves.end(), [](const SizeCurve& curve) {
+  return std::ranges::any_of(panel.curves, [](const SizeCurve& curve) {
     return curve.points.back().bound_GBps.has_value();
   });
 }
@@ -132,9 +131,8 @@ std::string common_type(const ReportPanel& panel) {
   std::string text;
   for (std::string CurveKey::*part : {&CurveKey::type, &CurveKey::op}) {
     const std::string& first = panel.curves.front().key.*part;
-    const bool common =
-        std::all_of(panel.curves.begin(), panel.curves.end(),
-                    [&](const SizeCurve& curve) { return curve.key.*part == first; });
+    const bool common = std::ranges::all_of(
+        panel.curves, [&](const SizeCurve& curve) { return curve.key.*part == first; });
     if (common && !first.empty() && first != "none") text += (text.empty() ? ", " : " ") + first;
   }
   return text;
@@ -206,9 +204,10 @@ void add_scaling(const Scaling& scaling, Section& section) {
 
 /// What a value of the curves is.
 std::string values_text(const ReportData& data) {
-  const auto imported = static_cast<std::size_t>(
-      std::count_if(data.datasets.begin(), data.datasets.end(),
-                    [](const Dataset& dataset) { return origin_of(dataset) == Origin::Imported; }));
+  const auto imported =
+      static_cast<std::size_t>(std::ranges::count_if(data.datasets, [](const Dataset& dataset) {
+        return origin_of(dataset) == Origin::Imported;
+      }));
   if (imported == 0) return "Medians over launches.";
   const char* means = "means, as the imported logs give them.";
   return imported == data.datasets.size() ? fmt::format("Values are {}", means)
@@ -224,9 +223,7 @@ std::string rows_text(const Dataset& dataset) {
   for (const auto& [status, name] :
        {std::pair{RowStatus::Wrong, "wrong"}, std::pair{RowStatus::Skipped, "skipped"},
         std::pair{RowStatus::Failed, "failed"}}) {
-    const auto count =
-        std::count_if(dataset.records.begin(), dataset.records.end(),
-                      [status = status](const Record& record) { return record.status == status; });
+    const auto count = std::ranges::count(dataset.records, status, &Record::status);
     if (count > 0) text += fmt::format(", {} {}", count, name);
   }
   return text;
@@ -259,7 +256,7 @@ Table runs_table(const ReportData& data) {
                                     {"busbar", "busbar"},
                                     {"command", "command"}}) {
     const auto has_it = [fact = fact](const Dataset& run) { return !run.fact(fact).empty(); };
-    if (std::none_of(data.datasets.begin(), data.datasets.end(), has_it)) continue;
+    if (std::ranges::none_of(data.datasets, has_it)) continue;
     table.columns.emplace_back(title);
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       const std::string value = data.datasets[i].fact(fact);

@@ -27,9 +27,8 @@ using Rates = std::map<std::size_t, double>;
 
 /// The curve of the highest rate, where all others are behind it.
 std::optional<std::size_t> lone_leader(const Rates& rates) {
-  const auto best = std::max_element(
-      rates.begin(), rates.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  const bool alone = std::all_of(rates.begin(), rates.end(), [&](const auto& rate) {
+  const auto best = std::ranges::max_element(rates, {}, &Rates::value_type::second);
+  const bool alone = std::ranges::all_of(rates, [&](const auto& rate) {
     return rate.first == best->first || leader(best->second, rate.second) > 0;
   });
   return alone ? std::optional{best->first} : std::nullopt;
@@ -56,8 +55,7 @@ struct Rated {
 
 /// The highest first.
 void sort_by_rate(std::vector<Rated>& rated) {
-  std::stable_sort(rated.begin(), rated.end(),
-                   [](const Rated& a, const Rated& b) { return a.GBps > b.GBps; });
+  std::ranges::stable_sort(rated, [](const Rated& a, const Rated& b) { return a.GBps > b.GBps; });
 }
 
 /// "a is fastest with 130 GB/s; behind: b 120 (1/1.08)", or who is level.
@@ -84,10 +82,9 @@ std::string ranking_text(const ReportPanel& panel, Bytes size) {
 }
 
 const SizePoint& highest(const SizeCurve& curve) {
-  return *std::max_element(curve.points.begin(), curve.points.end(),
-                           [](const SizePoint& a, const SizePoint& b) {
-                             return a.busbw_GBps.median < b.busbw_GBps.median;
-                           });
+  return *std::ranges::max_element(curve.points, [](const SizePoint& a, const SizePoint& b) {
+    return a.busbw_GBps.median < b.busbw_GBps.median;
+  });
 }
 
 /// "b 482 GB/s (16 GiB), a 130 (128 MiB)": the highest rate of each curve, wherever it is.
@@ -108,9 +105,9 @@ std::string highest_text(const ReportPanel& panel) {
 std::vector<Bytes> common_sizes(const ReportPanel& panel) {
   std::vector<Bytes> common;
   for (const SizePoint& point : panel.curves.front().points) {
-    const bool all =
-        std::all_of(panel.curves.begin(), panel.curves.end(),
-                    [&](const SizeCurve& curve) { return point_at(curve, point.size) != nullptr; });
+    const bool all = std::ranges::all_of(panel.curves, [&](const SizeCurve& curve) {
+      return point_at(curve, point.size) != nullptr;
+    });
     if (all) common.push_back(point.size);
   }
   return common;
@@ -118,7 +115,7 @@ std::vector<Bytes> common_sizes(const ReportPanel& panel) {
 
 /// Whether all curves end at one size, so that a ranking there is fair.
 bool end_alike(const ReportPanel& panel) {
-  return std::all_of(panel.curves.begin(), panel.curves.end(), [&](const SizeCurve& curve) {
+  return std::ranges::all_of(panel.curves, [&](const SizeCurve& curve) {
     return curve.points.back().size == panel.curves.front().points.back().size;
   });
 }
@@ -237,7 +234,7 @@ std::string limit_of_all(const ReportSystem& system) {
 Trend trend_of(std::span<const double> rates_GBps) {
   constexpr double kFlat = 0.05;
   if (rates_GBps.size() < 2) return Trend::None;
-  const auto [least, most] = std::minmax_element(rates_GBps.begin(), rates_GBps.end());
+  const auto [least, most] = std::ranges::minmax_element(rates_GBps);
   if (!exceeds(*most, *least, kFlat)) return Trend::Flat;
   bool rises = false;
   bool falls = false;
@@ -376,7 +373,7 @@ std::vector<std::string> short_findings(const ReportData& data) {
     const bool first = panel.collective == data.panels.front().collective;
     if (first && panel.curves.size() > 1) panels.push_back(panel);
   }
-  std::stable_sort(panels.begin(), panels.end(), [](const ReportPanel& a, const ReportPanel& b) {
+  std::ranges::stable_sort(panels, [](const ReportPanel& a, const ReportPanel& b) {
     return std::pair(a.curves.size(), a.ranks) > std::pair(b.curves.size(), b.ranks);
   });
   panels.resize(std::min(panels.size(), kMost));

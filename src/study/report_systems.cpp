@@ -332,9 +332,8 @@ Section system_section(const ReportSystem& system) {
   add_list("Sets to avoid: the best of their size have at least 1.25 times their bandwidth",
            avoid_findings(system), blocks);
   blocks.emplace_back(sets_table(system));
-  const bool sets_differ =
-      std::any_of(system.sets.begin(), system.sets.end(),
-                  [](const SetsOfSize& sets) { return sets.classes.size() > 1; });
+  const bool sets_differ = std::ranges::any_of(
+      system.sets, [](const SetsOfSize& sets) { return sets.classes.size() > 1; });
   if (sets_differ) {
     blocks.emplace_back(Figure{.chart = strips_chart(system),
                                .caption = "Each strip is all sets of so many devices, divided by "

@@ -20,10 +20,10 @@ bool same_figure(double one, double other) {
 
 /// How many sets have the lowest bound of their size.
 std::uint64_t count_lowest(const std::vector<topo::SetClass>& classes) {
-  const auto lowest = std::min_element(classes.begin(), classes.end(),
-                                       [](const topo::SetClass& a, const topo::SetClass& b) {
-                                         return a.bound.bound_GBps < b.bound.bound_GBps;
-                                       });
+  const auto lowest =
+      std::ranges::min_element(classes, [](const topo::SetClass& a, const topo::SetClass& b) {
+        return a.bound.bound_GBps < b.bound.bound_GBps;
+      });
   std::uint64_t count = 0;
   for (const topo::SetClass& sets : classes) {
     if (same_figure(sets.bound.bound_GBps, lowest->bound.bound_GBps)) {
@@ -92,8 +92,8 @@ std::map<int, Ranking> rankings_of(const ReportData& data) {
     }
   }
   for (auto& [k, ranking] : by_k) {
-    std::stable_sort(ranking.begin(), ranking.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(ranking,
+                             [](const auto& a, const auto& b) { return a.first > b.first; });
   }
   return by_k;
 }

@@ -30,8 +30,8 @@ std::set<int> ranks_of_curves(const WorkloadRequest& request) {
 /// The numbers of ranks to look at; a constant rate holds for any.
 std::vector<int> ranks_of(const WorkloadRequest& request) {
   const std::set<int> measured = ranks_of_curves(request);
-  const bool any = std::any_of(request.systems.begin(), request.systems.end(),
-                               [](const SystemRates& s) { return s.constant_GBps.has_value(); });
+  const bool any = std::ranges::any_of(
+      request.systems, [](const SystemRates& s) { return s.constant_GBps.has_value(); });
   if (!request.ranks.empty()) {
     for (const int wanted : request.ranks) {
       if (any || measured.contains(wanted)) continue;
@@ -82,7 +82,7 @@ std::vector<WorkloadLimit> limits_of(const WorkloadRequest& request,
   std::vector<WorkloadLimit> limits;
   for (const WorkloadRow& row : rows) {
     for (const StepTime& step : row.steps) {
-      auto limit = std::find_if(limits.begin(), limits.end(), [&](const WorkloadLimit& known) {
+      auto limit = std::ranges::find_if(limits, [&](const WorkloadLimit& known) {
         return known.model == row.model && known.system == row.system &&
                known.overlap == step.overlap;
       });
@@ -100,10 +100,9 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
   std::vector<WorkloadRanking> rankings;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].sync) continue;
-    auto ranking =
-        std::find_if(rankings.begin(), rankings.end(), [&](const WorkloadRanking& known) {
-          return known.model == rows[i].model && known.ranks == rows[i].ranks;
-        });
+    auto ranking = std::ranges::find_if(rankings, [&](const WorkloadRanking& known) {
+      return known.model == rows[i].model && known.ranks == rows[i].ranks;
+    });
     if (ranking == rankings.end()) {
       ranking = rankings.insert(rankings.end(), {.model = rows[i].model, .ranks = rows[i].ranks});
     }
@@ -113,7 +112,7 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
                                 [](const WorkloadRanking& r) { return r.rows.size() < 2; }),
                  rankings.end());
   for (WorkloadRanking& ranking : rankings) {
-    std::stable_sort(ranking.rows.begin(), ranking.rows.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(ranking.rows, [&](std::size_t a, std::size_t b) {
       return rows[a].sync->seconds < rows[b].sync->seconds;
     });
   }

@@ -98,7 +98,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
   std::vector<WorkloadModel> models;
   for (const toml::node* element : fields.list("model")) {
     WorkloadModel model = read_model(*element, origin);
-    const bool twice = std::any_of(models.begin(), models.end(), [&](const WorkloadModel& known) {
+    const bool twice = std::ranges::any_of(models, [&](const WorkloadModel& known) {
       return plain_name(known.name) == plain_name(model.name);
     });
     if (twice) {
@@ -122,7 +122,7 @@ std::vector<WorkloadModel> workload_models_with(const std::string& path) {
   if (!text) throw usage_error("--models {}: this file cannot be read", path);
   std::vector<WorkloadModel> models = built_in_workload_models();
   for (WorkloadModel& own : parse_workload_models(*text, path)) {
-    const auto same = std::find_if(models.begin(), models.end(), [&](const WorkloadModel& known) {
+    const auto same = std::ranges::find_if(models, [&](const WorkloadModel& known) {
       return plain_name(known.name) == plain_name(own.name);
     });
     if (same == models.end()) {

@@ -107,14 +107,13 @@ std::vector<std::string> report_notes(const WorkloadReport& report) {
       "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast and a "
       "reduce of one message each, which move more bytes, times (ranks): {}",
       join(ratios, ", ")));
-  if (std::any_of(report.rows.begin(), report.rows.end(),
-                  [](const WorkloadRow& row) { return row.sync && row.sync->outside; })) {
+  if (std::ranges::any_of(report.rows,
+                          [](const WorkloadRow& row) { return row.sync && row.sync->outside; })) {
     lines.push_back(fmt::format(
         "outside: {}, extrapolated at the rate of the nearest size; too short below the smallest",
         kOutside));
   }
-  if (std::any_of(report.rows.begin(), report.rows.end(),
-                  [](const WorkloadRow& row) { return !row.sync; })) {
+  if (std::ranges::any_of(report.rows, [](const WorkloadRow& row) { return !row.sync; })) {
     lines.emplace_back("no curve: the system has no all-reduce of so many ranks");
   }
   return lines;

@@ -208,8 +208,8 @@ std::string section(bool markdown, const std::vector<std::string>& lines, const 
 /// What the links take of each model, whatever computes.
 Table exchange_table(const WorkloadRequest& request, const WorkloadReport& report) {
   const std::vector<Line> lines = lines_of(request, report);
-  const bool notes = std::any_of(lines.begin(), lines.end(),
-                                 [](const Line& line) { return !note_of(line).empty(); });
+  const bool notes =
+      std::ranges::any_of(lines, [](const Line& line) { return !note_of(line).empty(); });
   return table_of(fmt::format("{}{}", kExchangeTable, notes ? " note" : ""), lines);
 }
 

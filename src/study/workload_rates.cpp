@@ -17,8 +17,7 @@ constexpr double kGiga = 1e9;
 constexpr std::array<std::string_view, 3> kUsed{"allreduce", "broadcast", "reduce"};
 
 bool is_used(const Curve& curve) {
-  return curve.key.ranks > 1 &&
-         std::find(kUsed.begin(), kUsed.end(), curve.key.collective) != kUsed.end();
+  return curve.key.ranks > 1 && std::ranges::find(kUsed, curve.key.collective) != kUsed.end();
 }
 
 /// Cycles and launches at one size become one point.
@@ -46,7 +45,7 @@ int distance(const CurveKey& key, const RatesRequest& request) {
 
 /// Adds a curve, or replaces one that is further from the request.
 void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& request) {
-  const auto same = std::find_if(curves.begin(), curves.end(), [&](const Curve& known) {
+  const auto same = std::ranges::find_if(curves, [&](const Curve& known) {
     return known.key.collective == curve.key.collective && known.key.ranks == curve.key.ranks;
   });
   if (same == curves.end()) {
@@ -82,22 +81,20 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
   std::vector<SystemRates> systems;
   for (const Dataset& dataset : datasets) {
     const std::vector<Curve> curves = curves_of(std::span(&dataset, 1));
-    if (std::none_of(curves.begin(), curves.end(), is_used)) {
+    if (std::ranges::none_of(curves, is_used)) {
       throw usage_error(
           "--curve {}: it has no measured all-reduce, broadcast or reduce of two ranks or more; "
           "measure one with allreduce_perf",
           dataset.path);
     }
-    auto system = std::find_if(systems.begin(), systems.end(), [&](const SystemRates& known) {
-      return known.system == dataset.label;
-    });
+    auto system = std::ranges::find(systems, dataset.label, &SystemRates::system);
     if (system == systems.end()) {
       system = systems.insert(systems.end(), SystemRates{.system = dataset.label});
     }
     system->simulated = system->simulated || dataset.simulated;
     for (const Curve& curve : curves) {
       if (!is_used(curve)) continue;
-      if (!std::all_of(curve.points.begin(), curve.points.end(), can_be_a_rate)) {
+      if (!std::ranges::all_of(curve.points, can_be_a_rate)) {
         throw usage_error(
             "--curve {}: a bus bandwidth of {} with {} ranks is not above 0; leave these rows out",
             dataset.path, curve.key.collective, curve.key.ranks);
@@ -113,7 +110,7 @@ std::vector<int> measured_ranks(const SystemRates& rates) {
   for (const Curve& curve : rates.curves) {
     if (curve.key.collective == "allreduce") ranks.push_back(curve.key.ranks);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 

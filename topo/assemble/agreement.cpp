@@ -23,8 +23,7 @@ struct GpuList {
 using Problem = std::optional<std::string>;
 
 const GpuFacts* find_gpu(const std::vector<GpuFacts>& gpus, int index) {
-  const auto found = std::find_if(gpus.begin(), gpus.end(),
-                                  [&](const GpuFacts& gpu) { return gpu.index == index; });
+  const auto found = std::ranges::find(gpus, index, &GpuFacts::index);
   return found == gpus.end() ? nullptr : &*found;
 }
 
@@ -53,7 +52,7 @@ bool different_models(const std::string& one, const std::string& other) {
 
 Problem differing_gpus(const GpuList& one, const GpuList& other) {
   const auto has_all = [](const GpuList& list, const GpuList& part) {
-    return !list.whole || std::all_of(part.gpus.begin(), part.gpus.end(), [&](const GpuFacts& gpu) {
+    return !list.whole || std::ranges::all_of(part.gpus, [&](const GpuFacts& gpu) {
       return find_gpu(list.gpus, gpu.index) != nullptr;
     });
   };
@@ -116,8 +115,7 @@ bool can_be_one_gpu(const RowOfLinks& row, int active, const std::optional<GpuMo
 
 int active_links(const GpuFacts* gpu) {
   if (gpu == nullptr) return 0;
-  return static_cast<int>(std::count_if(gpu->links.begin(), gpu->links.end(),
-                                        [](const NvlinkLink& link) { return link.active(); }));
+  return static_cast<int>(std::ranges::count_if(gpu->links, &NvlinkLink::active));
 }
 
 std::string nvlinks_text(int count) { return counted(to_size(count), "NVLink"); }
@@ -163,7 +161,7 @@ Problem differing_names(const HostTree& tree, std::string_view option, const Gpu
                         bool& any) {
   for (const GpuFacts& gpu : smi.gpus) {
     const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
-    const auto found = std::find_if(tree.gpus.begin(), tree.gpus.end(), same);
+    const auto found = std::ranges::find_if(tree.gpus, same);
     if (gpu.bus_id.empty() || found == tree.gpus.end()) continue;
     any = true;
     if (other_generation(gpu.name, found->name)) {
@@ -180,10 +178,10 @@ Problem differing_counts(const HostTree& tree, std::string_view option, const Gp
   for (const NvlinkEnd& end : tree.nvlinks) counts[end.from] += end.count;
   if (counts.empty()) return {};
   const auto is_known = [&](const GpuFacts& gpu) {
-    return std::any_of(counts.begin(), counts.end(),
-                       [&](const auto& entry) { return entry.second == active_links(&gpu); });
+    return std::ranges::any_of(
+        counts, [&](const auto& entry) { return entry.second == active_links(&gpu); });
   };
-  if (std::any_of(smi.gpus.begin(), smi.gpus.end(), is_known)) return {};
+  if (std::ranges::any_of(smi.gpus, is_known)) return {};
   return fmt::format("GPU{} has {} active in {}, and no GPU of {} has so many", smi.gpus[0].index,
                      nvlinks_text(active_links(smi.gpus.data())), smi.option, option);
 }
@@ -195,8 +193,8 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   if (tree.gpus.empty() || smi.gpus.empty()) return {};
   bool any_found = false;
   if (auto problem = differing_names(tree, option, smi, any_found)) return problem;
-  const bool by_bus = std::any_of(smi.gpus.begin(), smi.gpus.end(),
-                                  [](const GpuFacts& gpu) { return !gpu.bus_id.empty(); });
+  const bool by_bus =
+      std::ranges::any_of(smi.gpus, [](const GpuFacts& gpu) { return !gpu.bus_id.empty(); });
   if (by_bus && !any_found) {
     return fmt::format("none of the bus ids in {} is in {}", smi.option, option);
   }
@@ -207,8 +205,9 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
                        smi.option, smi.gpus.size());
   }
   const GpuFacts& gpu = smi.gpus.front();
-  if (std::all_of(tree.gpus.begin(), tree.gpus.end(),
-                  [&](const GpuFacts& other) { return other_generation(gpu.name, other.name); })) {
+  if (std::ranges::all_of(tree.gpus, [&](const GpuFacts& other) {
+        return other_generation(gpu.name, other.name);
+      })) {
     return fmt::format("GPU{} is {} in {}, and {} in {}", gpu.index, gpu.name, smi.option,
                        tree.gpus.front().name, option);
   }
@@ -226,8 +225,7 @@ std::optional<std::string> contradiction(const Sources& sources) {
   }
   if (auto problem = differing_links(sources.smi)) return problem;
   // Of whole lists the one that has bus ids, else the first.
-  const auto query = std::find_if(smi.begin(), smi.end(),
-                                  [](const GpuList& list) { return list.option == "--query"; });
+  const auto query = std::ranges::find(smi, "--query", &GpuList::option);
   const auto first = query != smi.end() ? query : smi.begin();
   std::erase_if(smi, [best = first == smi.end() ? "" : first->option](const GpuList& list) {
     return list.whole && list.option != best;
@@ -250,7 +248,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
-  return std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
+  return std::ranges::any_of(graph.links, [&](const Link& link) {
     return link.from == gpu.node && is_gpu_link(link_kind(graph, link));
   });
 }
@@ -363,12 +361,11 @@ bool shows_nvlink(const Sources& sources) {
 
 /// Between sockets of unknown processors nothing limits.
 void assume_sockets(Graph& graph) {
-  const bool unknown =
-      std::any_of(graph.media.begin(), graph.media.end(), [](const Medium& medium) {
-        return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
-      });
+  const bool unknown = std::ranges::any_of(graph.media, [](const Medium& medium) {
+    return medium.kind == LinkKind::Smp && medium.nominal_GBps <= 0;
+  });
   if (!unknown) return;
-  const bool named = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+  const bool named = std::ranges::any_of(graph.nodes, [](const Node& node) {
     return node.kind == NodeKind::Package && !node.vendor.empty();
   });
   assume(graph, LinkKind::Smp,
@@ -380,15 +377,15 @@ void assume_sockets(Graph& graph) {
 /// Links whose other ends are unknown are left out.
 bool ends_are_unknown(const Sources& sources) {
   return sources.nccl && !sources.nccl->nvlinks.empty() &&
-         std::all_of(sources.nccl->nvlinks.begin(), sources.nccl->nvlinks.end(),
-                     [](const NvlinkEnd& end) { return end.kind == NvlinkKind::Unknown; });
+         std::ranges::all_of(sources.nccl->nvlinks,
+                             [](const NvlinkEnd& end) { return end.kind == NvlinkKind::Unknown; });
 }
 
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  const bool any = std::any_of(gpus.begin(), gpus.end(),
-                               [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
+  const bool any =
+      std::ranges::any_of(gpus, [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
   // GPUs that cannot have NVLink need no source for it.
-  const bool possible = std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
+  const bool possible = std::ranges::any_of(gpus, [](const GpuEntry& gpu) {
     return !gpu.model || gpu.model->nvlink_generation > 0 ||
            gpu.model->xgmi != XgmiGeneration::None;
   });

@@ -31,14 +31,14 @@ void add_gpus(Graph& graph, std::vector<GpuEntry>& gpus) {
 }
 
 bool knows_all(const std::optional<HostTree>& tree, const std::vector<GpuEntry>& gpus) {
-  return tree && std::all_of(gpus.begin(), gpus.end(), [&](const GpuEntry& gpu) {
+  return tree && std::ranges::all_of(gpus, [&](const GpuEntry& gpu) {
            return find_pci(*tree, gpu.bus_id) != nullptr;
          });
 }
 
 bool shows_host(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus) {
   return matrix.shows_host ||
-         std::any_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.numa >= 0; });
+         std::ranges::any_of(gpus, [](const GpuEntry& gpu) { return gpu.numa >= 0; });
 }
 
 void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {

@@ -19,8 +19,8 @@ namespace {
 /// In the order of bus ids, which is nvidia-smi's; by NVML's numbers where they are known.
 std::vector<GpuFacts> in_order(std::vector<GpuFacts> gpus) {
   const bool numbered =
-      std::all_of(gpus.begin(), gpus.end(), [](const GpuFacts& gpu) { return gpu.index >= 0; });
-  std::sort(gpus.begin(), gpus.end(), [&](const GpuFacts& a, const GpuFacts& b) {
+      std::ranges::all_of(gpus, [](const GpuFacts& gpu) { return gpu.index >= 0; });
+  std::ranges::sort(gpus, [&](const GpuFacts& a, const GpuFacts& b) {
     return numbered ? a.index < b.index : a.bus_id < b.bus_id;
   });
   for (std::size_t i = 0; !numbered && i < gpus.size(); ++i) gpus[i].index = static_cast<int>(i);
@@ -57,7 +57,7 @@ void complete(GpuEntry& gpu, const GpuFacts& facts, const HostTree& tree) {
 void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) {
   const std::vector<GpuFacts> others = in_order(tree.gpus);
   const bool by_order =
-      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
+      std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
   if (others.empty()) return;
   if (by_order && others.size() != gpus.size()) {
     graph.warnings.push_back(fmt::format(
@@ -74,7 +74,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
     GpuEntry& gpu = gpus[i];
     const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
     const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
-                                : std::find_if(others.begin(), others.end(), same);
+                                : std::ranges::find_if(others, same);
     if (found != others.end()) complete(gpu, *found, tree);
   }
 }
@@ -108,7 +108,7 @@ void join_nvlink(GpuEntry& gpu, const SmiProbe& smi) {
 
 /// "0" of the column NUMA Affinity; a range says nothing.
 void join_affinity(GpuEntry& gpu, const SmiMatrix& matrix) {
-  const auto found = std::find(matrix.gpus.begin(), matrix.gpus.end(), gpu.index);
+  const auto found = std::ranges::find(matrix.gpus, gpu.index);
   if (gpu.numa >= 0 || found == matrix.gpus.end()) return;
   const auto place = static_cast<std::size_t>(found - matrix.gpus.begin());
   gpu.numa = to_number<int>(matrix.numa_affinity[place]).value_or(-1);
@@ -158,9 +158,9 @@ struct Counts {
 
   [[nodiscard]] bool any() const {
     const auto positive = [](int count) { return count > 0; };
-    return std::any_of(to_switch.begin(), to_switch.end(), positive) ||
-           std::any_of(between.begin(), between.end(), [&](const std::vector<int>& row) {
-             return std::any_of(row.begin(), row.end(), positive);
+    return std::ranges::any_of(to_switch, positive) ||
+           std::ranges::any_of(between, [&](const std::vector<int>& row) {
+             return std::ranges::any_of(row, positive);
            });
   }
 };
@@ -195,8 +195,8 @@ Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
 /// Two GPUs whose addresses are unknown, and whose links all end at one place each: a bridge.
 bool is_lone_pair(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus) {
   return gpus.size() == 2 && places_of(gpus).empty() &&
-         std::all_of(remotes.begin(), remotes.end(), [](const GpuFacts& gpu) {
-           return std::all_of(gpu.links.begin(), gpu.links.end(), [&](const NvlinkLink& link) {
+         std::ranges::all_of(remotes, [](const GpuFacts& gpu) {
+           return std::ranges::all_of(gpu.links, [&](const NvlinkLink& link) {
              return link.bus_id == gpu.links.front().bus_id;
            });
          });
@@ -210,8 +210,8 @@ bool ends_are_known(const std::vector<GpuFacts>& remotes, const std::vector<GpuE
   for (const GpuFacts& gpu : remotes) {
     for (const NvlinkLink& link : gpu.links) reached_by[link.bus_id].insert(gpu.index);
   }
-  return std::all_of(reached_by.begin(), reached_by.end(),
-                     [&](const auto& end) { return end.second.size() == gpus.size(); });
+  return std::ranges::all_of(reached_by,
+                             [&](const auto& end) { return end.second.size() == gpus.size(); });
 }
 
 /// Links whose other ends no source shows lead to a switch: the most that they can do.
@@ -237,7 +237,7 @@ Counts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuE
   std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (std::size_t from = 0; from < gpus.size(); ++from) {
     const auto same = [&](const GpuFacts& gpu) { return gpu.index == gpus[from].index; };
-    const auto found = std::find_if(remotes.begin(), remotes.end(), same);
+    const auto found = std::ranges::find_if(remotes, same);
     if (found == remotes.end()) continue;
     for (const NvlinkLink& link : found->links) {
       const auto to = places.find(link.bus_id);
@@ -301,8 +301,8 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
   }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     auto& row = counts.between[i];
-    counts.to_switch[i] = *std::max_element(row.begin(), row.end());
-    std::fill(row.begin(), row.end(), 0);
+    counts.to_switch[i] = *std::ranges::max_element(row);
+    std::ranges::fill(row, 0);
   }
   return counts;
 }
@@ -334,7 +334,7 @@ Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<Gp
 }
 
 bool is_power(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
     return node.kind == NodeKind::Package && node.vendor == "ibm";
   });
 }
@@ -360,7 +360,7 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
   Counts counts = from_active(graph, gpus);
   const bool shown =
       remotes || (sources.nccl && !sources.nccl->nvlinks.empty()) ||
-      std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) { return gpu.active_links; });
+      std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.active_links.has_value(); });
   graph.gpu_links_known = shown && !counts.any();
   return counts;
 }
@@ -396,18 +396,17 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
 }
 
 void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& counts) {
-  if (std::all_of(counts.to_switch.begin(), counts.to_switch.end(), [](int n) { return n == 0; })) {
+  if (std::ranges::all_of(counts.to_switch, [](int n) { return n == 0; })) {
     return;
   }
-  const bool all_known = std::all_of(gpus.begin(), gpus.end(),
-                                     [](const GpuEntry& gpu) { return gpu.model.has_value(); });
+  const bool all_known =
+      std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.model.has_value(); });
   if (!all_known) {
     assume(graph, LinkKind::NvLink,
            "the switch does not add (no NVLS), since no source names the GPUs; give --query");
   }
-  const bool reduces = std::all_of(gpus.begin(), gpus.end(), [](const GpuEntry& gpu) {
-    return gpu.model && gpu.model->nvlink_generation >= 4;
-  });
+  const bool reduces = std::ranges::all_of(
+      gpus, [](const GpuEntry& gpu) { return gpu.model && gpu.model->nvlink_generation >= 4; });
   const int node =
       add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch", .reduces = reduces});
   for (std::size_t i = 0; i < gpus.size(); ++i) {

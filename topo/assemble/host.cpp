@@ -42,7 +42,7 @@ enum Level : std::size_t { LevelSwitch, LevelUpperSwitch, LevelBridge, LevelNuma
 std::size_t level_of(const std::string& cell) {
   constexpr std::array<std::string_view, LevelCount> kCells{"PIX", "PXB", "PHB", "NODE"};
   if (cell == "PSB") return LevelSwitch;
-  const auto* const found = std::find(kCells.begin(), kCells.end(), cell);
+  const auto* const found = std::ranges::find(kCells, cell);
   return static_cast<std::size_t>(found - kCells.begin());
 }
 
@@ -97,7 +97,7 @@ class LabelBuilder {
     std::vector<std::size_t>& groups = groups_.at(level);
     const std::size_t low = std::min(groups[one], groups[other]);
     const std::size_t high = std::max(groups[one], groups[other]);
-    std::replace(groups.begin(), groups.end(), high, low);
+    std::ranges::replace(groups, high, low);
   }
 
   [[nodiscard]] std::size_t group(std::size_t level, std::size_t device) const {
@@ -109,8 +109,7 @@ class LabelBuilder {
   [[nodiscard]] bool is_placed(std::size_t device) const {
     const std::vector<std::string>& row = matrix_.cells[device];
     return group(LevelNuma, device) < gpus_.size() ||
-           std::none_of(row.begin(), row.end(),
-                        [](const std::string& cell) { return cell.empty(); });
+           std::ranges::none_of(row, &std::string::empty);
   }
 
   void add_packages() {
@@ -135,7 +134,7 @@ class LabelBuilder {
 
   [[nodiscard]] std::ptrdiff_t members(std::size_t level, std::size_t device) const {
     const std::vector<std::size_t>& groups = groups_.at(level);
-    return std::count(groups.begin(), groups.end(), groups[device]);
+    return std::ranges::count(groups, groups[device]);
   }
 
   /// Whether a device has a part of its own at a level: a switch only where it shares one.
@@ -244,10 +243,9 @@ class TreeBuilder {
   /// The NUMA node that the object is near to, where its package has several; else the package.
   int processor(const PciObject& object) {
     const int socket = packages_.at(to_size(std::max(object.package, 0)));
-    const auto memories =
-        std::count_if(tree_.numa.begin(), tree_.numa.end(), [&](const NumaNode& numa) {
-          return !numa.gpu_memory && numa.package == object.package && numa.has_cpus;
-        });
+    const auto memories = std::ranges::count_if(tree_.numa, [&](const NumaNode& numa) {
+      return !numa.gpu_memory && numa.package == object.package && numa.has_cpus;
+    });
     if (object.numa < 0 || memories < 2) return socket;
     const std::string name = fmt::format("NUMA{}", object.numa);
     if (const int there = find_node(graph_, name); there >= 0) return there;
@@ -302,7 +300,7 @@ void add_unplaced_gpus(Graph& graph, const std::vector<GpuEntry>& gpus) {
   for (const GpuEntry& gpu : gpus) {
     if (nearest(graph, gpu.node, NodeKind::Package) >= 0) continue;
     unplaced.push_back(&gpu);
-    parted = parted || std::any_of(gpus.begin(), gpus.end(), [&](const GpuEntry& other) {
+    parted = parted || std::ranges::any_of(gpus, [&](const GpuEntry& other) {
                return other.node != gpu.node && gpu_links(graph, gpu.node, other.node) <= 0;
              });
   }

@@ -80,8 +80,7 @@ class Group {
     return medium_of(graph_, *links_.front()).name;
   }
   [[nodiscard]] bool each(auto&& holds) const {
-    return std::all_of(links_.begin(), links_.end(),
-                       [&](const Link* link) { return holds(*link); });
+    return std::ranges::all_of(links_, [&](const Link* link) { return holds(*link); });
   }
 
   [[nodiscard]] std::string of_one_node() const {
@@ -108,7 +107,7 @@ class Group {
       const NodeKind kind = node(number).kind;
       if (kind == NodeKind::Gpu || kind == NodeKind::Processor) return -1;
       const NodeKind known = kind == NodeKind::Network ? NodeKind::NvSwitch : kind;
-      return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), known) - kOrder.begin());
+      return static_cast<int>(std::ranges::find(kOrder, known) - kOrder.begin());
     };
     std::set<int> ends;
     for (const Link* link : links_) {
@@ -183,7 +182,7 @@ std::string limit_text(const Graph& graph, const Limiting& limit, std::span<cons
   std::vector<int> media;
   for (const int number : limit.resources) {
     const int medium = graph.links.at(to_size(number)).medium;
-    if (std::find(media.begin(), media.end(), medium) == media.end()) media.push_back(medium);
+    if (std::ranges::find(media, medium) == media.end()) media.push_back(medium);
   }
   constexpr std::size_t kMostMedia = 2;
   std::vector<std::string> parts;
@@ -272,7 +271,7 @@ Limiting by_devices(const RingProblem& problem, double most) {
                               upper.resources.end());
     }
   }
-  std::sort(result.resources.begin(), result.resources.end());
+  std::ranges::sort(result.resources);
   result.resources.erase(std::unique(result.resources.begin(), result.resources.end()),
                          result.resources.end());
   return result;
@@ -291,7 +290,7 @@ Limiting limiting(const RingProblem& problem, const RingPacking& packing) {
   result = by_devices(problem, most);
   if (!result.resources.empty() || !packing.exact || packing.dual.empty()) return result;
   constexpr double kPositive = 1e-7;
-  const double dearest = *std::max_element(packing.dual.begin(), packing.dual.end());
+  const double dearest = *std::ranges::max_element(packing.dual);
   for (std::size_t k = 0; k < packing.dual.size(); ++k) {
     if (packing.dual[k] > kPositive * dearest) result.resources.push_back(static_cast<int>(k));
   }

@@ -153,7 +153,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
 }
 
 bool spans_hosts(const Graph& graph, std::span<const int> devices) {
-  return std::any_of(devices.begin(), devices.end(), [&](int index) {
+  return std::ranges::any_of(devices, [&](int index) {
     return device(graph, index).host != device(graph, devices.front()).host;
   });
 }

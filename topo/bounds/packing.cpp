@@ -23,8 +23,7 @@ std::vector<Use> uses_of(const RingProblem& problem, const std::vector<int>& ord
   std::vector<Use> sum;
   for (std::size_t k = 0; k < order.size(); ++k) {
     for (const Use& use : *problem.hop(order[k], order[(k + 1) % order.size()])) {
-      const auto there = std::find_if(
-          sum.begin(), sum.end(), [&](const Use& known) { return known.resource == use.resource; });
+      const auto there = std::ranges::find(sum, use.resource, &Use::resource);
       if (there == sum.end()) {
         sum.push_back(use);
       } else {
@@ -160,8 +159,8 @@ class Generation {
   /// Rings that are cheap when every resource costs as much as it is scarce. False: all is said.
   bool start(RingPacking& result) {
     std::vector<double> prices(problem_.capacity.size());
-    std::transform(problem_.capacity.begin(), problem_.capacity.end(), prices.begin(),
-                   [](double capacity) { return 1 / capacity; });
+    std::ranges::transform(problem_.capacity, prices.begin(),
+                           [](double capacity) { return 1 / capacity; });
     bool proven = false;
     const std::vector<PricedRing> rings = pricing_.rings(prices, kInfinity, proven);
     result.dual.assign(problem_.capacity.size(), 0);
@@ -250,8 +249,9 @@ RingPacking pack_pair(const RingProblem& problem) {
   result.value = kInfinity;
   for (const Use& use : uses) result.value = std::min(result.value, limit_of(use));
   std::vector<Use> scarce;
-  std::copy_if(uses.begin(), uses.end(), std::back_inserter(scarce),
-               [&](const Use& use) { return limit_of(use) <= result.value * (1 + kTolerance); });
+  std::ranges::copy_if(uses, std::back_inserter(scarce), [&](const Use& use) {
+    return limit_of(use) <= result.value * (1 + kTolerance);
+  });
   for (const Use& use : scarce) {
     result.dual[static_cast<std::size_t>(use.resource)] =
         1 / (use.times * static_cast<double>(scarce.size()));

@@ -198,7 +198,7 @@ PathFinder::Links PathFinder::route(int from, int to, RoutePolicy policy) {
   for (int node = to; routes.arrival[to_size(node)] >= 0; node = link(links.back()).from) {
     links.push_back(routes.arrival[to_size(node)]);
   }
-  std::reverse(links.begin(), links.end());
+  std::ranges::reverse(links);
   return links;
 }
 
@@ -266,7 +266,7 @@ int PathFinder::home(int node) {
 /// Whether the node's host has an Intel processor.
 bool PathFinder::is_by_intel(int node) const {
   const int host = node_of(graph_, node).host;
-  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& one) {
+  return std::ranges::any_of(graph_.nodes, [&](const Node& one) {
     return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
   });
 }
@@ -286,7 +286,7 @@ std::optional<Path> PathFinder::bus(int from, int to) {
   if (links.empty()) return std::nullopt;
   Path path{.kinds = gpus ? PathKind::Pcie : PathKind::SharedMemory};
   append(path, links);
-  const bool by_root = std::any_of(links.begin(), links.end(), [&](int number) {
+  const bool by_root = std::ranges::any_of(links, [&](int number) {
     const NodeKind kind = node_kind(link(number).to);
     return kind == NodeKind::Package || kind == NodeKind::HostBridge || kind == NodeKind::Numa;
   });
@@ -306,12 +306,12 @@ PathFinder::Links PathFinder::gates_by_distance(int device) {
   for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
     const Links& links = out_[to_size(k)];
     if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host) continue;
-    const bool gate = std::any_of(links.begin(), links.end(),
-                                  [&](int number) { return kind(number) == LinkKind::Network; });
+    const bool gate =
+        std::ranges::any_of(links, [&](int number) { return kind(number) == LinkKind::Network; });
     if (gate) found.push_back(k);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [&](int a, int b) { return lengths[to_size(a)] < lengths[to_size(b)]; });
+  std::ranges::stable_sort(found,
+                           [&](int a, int b) { return lengths[to_size(a)] < lengths[to_size(b)]; });
   return found;
 }
 
@@ -419,9 +419,8 @@ std::vector<int> network_links(const Graph& graph, std::span<const int> devices,
 }
 
 Level first_level(const Graph& graph) {
-  const bool any = std::any_of(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return is_gpu_link(link_kind(graph, link));
-  });
+  const bool any = std::ranges::any_of(
+      graph.links, [&](const Link& link) { return is_gpu_link(link_kind(graph, link)); });
   return any ? Level::GpuLink : Level::All;
 }
 

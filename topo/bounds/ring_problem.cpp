@@ -20,14 +20,12 @@ double alone(const RingProblem& problem, const Use& use) {
 }
 
 const Use& narrowest(const RingProblem& problem, const std::vector<Use>& uses) {
-  return *std::min_element(uses.begin(), uses.end(), [&](const Use& a, const Use& b) {
-    return alone(problem, a) < alone(problem, b);
-  });
+  return *std::ranges::min_element(
+      uses, [&](const Use& a, const Use& b) { return alone(problem, a) < alone(problem, b); });
 }
 
 void add(std::vector<Bundle>& bundles, int resource, double edge, double apart) {
-  auto bundle = std::find_if(bundles.begin(), bundles.end(),
-                             [&](const Bundle& b) { return b.resource == resource; });
+  auto bundle = std::ranges::find(bundles, resource, &Bundle::resource);
   if (bundle == bundles.end()) {
     bundles.push_back({.resource = resource});
     bundle = bundles.end() - 1;
@@ -59,8 +57,7 @@ DeviceUpper with_resources(const RingProblem& problem, int device, bool leaving)
     const Hop& hop = leaving ? problem.hop(device, other) : problem.hop(other, device);
     if (!hop || other == device) continue;
     const int edge = (leaving ? hop->front() : hop->back()).resource;
-    const auto bundle = std::find_if(bundles.begin(), bundles.end(),
-                                     [&](const Bundle& b) { return b.resource == edge; });
+    const auto bundle = std::ranges::find(bundles, edge, &Bundle::resource);
     const bool together = bundle->together <= bundle->apart;
     upper.resources.push_back(together ? edge : narrowest(problem, *hop).resource);
   }

@@ -52,7 +52,7 @@ std::vector<int> HeldKarp::trace(std::size_t last) const {
     city = before;
   }
   order.push_back(0);
-  std::reverse(order.begin(), order.end());
+  std::ranges::reverse(order);
   return order;
 }
 
@@ -70,8 +70,7 @@ const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) 
     const double total = best((std::size_t{1} << cities_) - 1, last) + cost[(last + 1) * n];
     if (std::isfinite(total)) rings_.push_back({.order = trace(last), .cost = total});
   }
-  std::stable_sort(rings_.begin(), rings_.end(),
-                   [](const PricedRing& a, const PricedRing& b) { return a.cost < b.cost; });
+  std::ranges::stable_sort(rings_, {}, &PricedRing::cost);
   return rings_;
 }
 
@@ -103,7 +102,7 @@ class Tour {
 
   [[nodiscard]] PricedRing ring() const {
     PricedRing ring;
-    const auto least = std::min_element(order_.begin(), order_.end()) - order_.begin();
+    const auto least = std::ranges::min_element(order_) - order_.begin();
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const std::size_t place = (k + static_cast<std::size_t>(least)) % order_.size();
       ring.order.push_back(static_cast<int>(order_[place]));
@@ -194,13 +193,11 @@ std::vector<PricedRing> search_rings(std::span<const double> cost, int n, int st
     tour.follow_nearest(static_cast<std::size_t>(start));
     tour.improve();
     PricedRing ring = tour.ring();
-    const bool known = std::any_of(rings.begin(), rings.end(), [&](const PricedRing& other) {
-      return other.order == ring.order;
-    });
+    const bool known = std::ranges::any_of(
+        rings, [&](const PricedRing& other) { return other.order == ring.order; });
     if (ring.cost < absent && !known) rings.push_back(std::move(ring));
   }
-  std::stable_sort(rings.begin(), rings.end(),
-                   [](const PricedRing& a, const PricedRing& b) { return a.cost < b.cost; });
+  std::ranges::stable_sort(rings, {}, &PricedRing::cost);
   return rings;
 }
 

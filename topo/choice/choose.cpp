@@ -136,8 +136,8 @@ Selection parse_selection(std::string_view option, std::string_view text) {
   }
   for (const std::string& part : split(text, ',')) add_range(selection.devices, option, part);
   std::vector<int> sorted = selection.devices;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
   if (twice == sorted.end()) return selection;
   throw usage_error("{}: device {} is twice in {}", option, *twice, text);
 }

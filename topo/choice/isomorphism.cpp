@@ -22,8 +22,8 @@ std::uint64_t mix(double value) { return splitmix64(std::bit_cast<std::uint64_t>
 
 /// Of rows with the same uses only the tightest binds.
 InducedSubgraph::Rows InducedSubgraph::normalised(Rows rows) {
-  for (Row& row : rows) std::sort(row.uses.begin(), row.uses.end());
-  std::sort(rows.begin(), rows.end());
+  for (Row& row : rows) std::ranges::sort(row.uses);
+  std::ranges::sort(rows);
   const auto same = [](const Row& one, const Row& other) { return one.uses == other.uses; };
   rows.erase(std::unique(rows.begin(), rows.end(), same), rows.end());
   return rows;

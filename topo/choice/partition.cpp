@@ -84,14 +84,14 @@ using Partition = std::vector<DeviceSet>;
 Partition by_nodes(std::size_t k, const TieBreaker& ties) {
   std::vector<int> order(ties.devices());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int one, int other) { return ties.numa(one) < ties.numa(other); });
+  std::ranges::stable_sort(order,
+                           [&](int one, int other) { return ties.numa(one) < ties.numa(other); });
   Partition blocks;
   for (auto first = order.begin(); first != order.end(); first += static_cast<std::ptrdiff_t>(k)) {
     DeviceSet& block = blocks.emplace_back(first, first + static_cast<std::ptrdiff_t>(k));
-    std::sort(block.begin(), block.end());
+    std::ranges::sort(block);
   }
-  std::sort(blocks.begin(), blocks.end());
+  std::ranges::sort(blocks);
   return blocks;
 }
 
@@ -167,7 +167,7 @@ std::vector<std::size_t> best_blocks(std::size_t n, std::span<const DeviceSet> b
   const Bits all = (Bits{1} << n) - 1;
   std::vector<Least> limits;
   for (const Worth& one : worth) limits.push_back(least_of(one));
-  std::sort(limits.begin(), limits.end());
+  std::ranges::sort(limits);
   limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
   const auto limit = std::partition_point(limits.begin() + 1, limits.end(), [&](const Least& one) {
     return Division(n, blocks, worth, one).sum(all).worth.has_value();

@@ -27,11 +27,11 @@ std::vector<Twins> twins_of(const Rater& rater, const TieBreaker& ties) {
   for (const RingProblem* problem : rater.problems()) problems.emplace_back(*problem, all);
   std::vector<Twins> classes;
   for (const int device : all) {
-    const auto home = std::find_if(classes.begin(), classes.end(), [&](const Twins& twins) {
+    const auto home = std::ranges::find_if(classes, [&](const Twins& twins) {
       const int first = twins.front();
       return ties.numa(first) == ties.numa(device) &&
              ties.nic_steps(first) == ties.nic_steps(device) &&
-             std::all_of(problems.begin(), problems.end(), [&](const InducedSubgraph& problem) {
+             std::ranges::all_of(problems, [&](const InducedSubgraph& problem) {
                return problem.unchanged_by_swap(first, device);
              });
     });
@@ -72,7 +72,7 @@ using Order = std::vector<std::size_t>;
 Order sorted(std::span<const Candidate> candidates, std::span<const Scores> scores, bool turned) {
   Order order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+  std::ranges::sort(order, [&](std::size_t one, std::size_t other) {
     if (scores[one] != scores[other]) return scores[one] > scores[other];
     const Tie& mine = candidates[one].tie;
     const Tie& theirs = candidates[other].tie;
@@ -92,7 +92,7 @@ std::uint64_t total(std::span<const Candidate> candidates) {
 std::size_t middle_of(const Order& order, std::span<const Candidate> candidates) {
   const std::uint64_t all = total(candidates);
   std::uint64_t passed = 0;
-  return *std::find_if(order.begin(), order.end(), [&](std::size_t index) {
+  return *std::ranges::find_if(order, [&](std::size_t index) {
     passed = add_counts(passed, candidates[index].count);
     return passed >= all / 2 + all % 2;
   });
@@ -129,8 +129,8 @@ Ranked rank_all(std::span<const Candidate> candidates, std::span<const Scores> s
   std::size_t chosen = order.front();
   if (policy == Policy::Median) chosen = middle_of(order, candidates);
   if (policy == Policy::Worst) {  // the first of the last class
-    chosen = *std::find_if(order.begin(), order.end(),
-                           [&](std::size_t one) { return scores[one] == scores[order.back()]; });
+    chosen = *std::ranges::find_if(
+        order, [&](std::size_t one) { return scores[one] == scores[order.back()]; });
   }
   std::vector<Candidate> equals;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -266,7 +266,7 @@ DeviceSet pick_by_ties(std::size_t k, const TieBreaker& ties, bool spread) {
   Parts best(k + 1);
   best.front() = Part{0, std::vector<bool>(ties.devices(), true)};
   for (auto& [node, members] : nodes) {
-    std::sort(members.begin(), members.end());
+    std::ranges::sort(members);
     best = joined_by(members, sign * kNodeCost, best);
   }
   DeviceSet set;

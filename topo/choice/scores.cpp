@@ -36,9 +36,9 @@ std::pair<std::size_t, double> best_of(const RingRater& rater, std::span<const D
   std::vector<std::pair<double, std::size_t>> contenders;  // upper end and first set of a group
   for (const Group& group : groups) {
     contenders.emplace_back(rater.upper_GBps(sets[group.front()]),
-                            *std::min_element(group.begin(), group.end(), before));
+                            *std::ranges::min_element(group, before));
   }
-  std::sort(contenders.begin(), contenders.end(), [&](const auto& one, const auto& other) {
+  std::ranges::sort(contenders, [&](const auto& one, const auto& other) {
     return one.first != other.first ? one.first > other.first : before(one.second, other.second);
   });
   std::size_t leader = contenders.front().second;

@@ -131,7 +131,7 @@ Tie TieBreaker::of(std::span<const int> devices) const {
   for (const int device : devices) {
     nodes.insert(numa(device));
     tie.nic_steps += nic_steps(device);
-    const bool off = !off_.empty() && std::any_of(devices.begin(), devices.end(), [&](int other) {
+    const bool off = !off_.empty() && std::ranges::any_of(devices, [&](int other) {
       return off_[to_size(device)][to_size(other)];
     });
     if (off) tie.off_pairs = 1;

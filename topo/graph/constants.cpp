@@ -162,7 +162,7 @@ bool is_generic_gpu(std::string_view name) {
   constexpr std::array<std::string_view, 7> kGeneric{"graphics", "radeon",  "radeon(tm)", "device",
                                                      "gpu",      "unknown", "n/a"};
   const auto is_in = [](const auto& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
+    return std::ranges::find(words, word) != words.end();
   };
   std::vector<std::string> words = split_words(lower(name));
   std::erase_if(words, [&](const std::string& word) { return is_in(kVendors, word); });
@@ -171,14 +171,11 @@ bool is_generic_gpu(std::string_view name) {
     if (id.starts_with("0x")) id.remove_prefix(2);
     return id.size() == 4 && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   }
-  return std::all_of(words.begin(), words.end(),
-                     [&](const std::string& word) { return is_in(kGeneric, word); });
+  return std::ranges::all_of(words, [&](const std::string& word) { return is_in(kGeneric, word); });
 }
 
 std::string_view amd_gpu_name(unsigned device_id) {
-  const auto* const found =
-      std::find_if(kAmdNames.begin(), kAmdNames.end(),
-                   [&](const PciName& known) { return known.device_id == device_id; });
+  const auto* const found = std::ranges::find(kAmdNames, device_id, &PciName::device_id);
   return found == kAmdNames.end() ? std::string_view{} : found->name;
 }
 

@@ -38,8 +38,7 @@ int add_node(Graph& graph, Node node) {
 }
 
 int add_medium(Graph& graph, Medium medium) {
-  const auto there = std::find_if(graph.media.begin(), graph.media.end(),
-                                  [&](const Medium& m) { return m.name == medium.name; });
+  const auto there = std::ranges::find(graph.media, medium.name, &Medium::name);
   if (there != graph.media.end()) return static_cast<int>(there - graph.media.begin());
   graph.media.push_back(std::move(medium));
   return static_cast<int>(graph.media.size()) - 1;
@@ -48,7 +47,7 @@ int add_medium(Graph& graph, Medium medium) {
 void assume(Graph& graph, LinkKind kind, std::string text) {
   Assumption assumption{.kind = kind, .text = std::move(text)};
   const auto& known = graph.assumptions;
-  if (std::find(known.begin(), known.end(), assumption) != known.end()) return;
+  if (std::ranges::find(known, assumption) != known.end()) return;
   graph.assumptions.push_back(std::move(assumption));
 }
 
@@ -114,8 +113,7 @@ std::string uuid_digits(std::string_view uuid) {
 }
 
 int find_node(const Graph& graph, const std::string& name) {
-  const auto found = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                  [&](const Node& node) { return node.name == name; });
+  const auto found = std::ranges::find(graph.nodes, name, &Node::name);
   return found == graph.nodes.end() ? -1 : static_cast<int>(found - graph.nodes.begin());
 }
 
@@ -165,7 +163,7 @@ LinkKind gpu_link_kind(const Graph& graph) {
   for (const Link& link : graph.links) {
     if (is_gpu_link(link_kind(graph, link))) return link_kind(graph, link);
   }
-  const bool amd = std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+  const bool amd = std::ranges::any_of(graph.nodes, [](const Node& node) {
     const auto model = gpu_model(node.model);
     return model && model->xgmi != XgmiGeneration::None;
   });

@@ -43,7 +43,7 @@ template <class Predicate>
 bool keep_nics(Graph& graph, const Predicate& stays) {
   const std::vector<int> nics = nodes_of_kind(graph, NodeKind::Nic);
   const auto is_lost = [&](int node) {
-    const auto found = std::find(nics.begin(), nics.end(), node);
+    const auto found = std::ranges::find(nics, node);
     return found != nics.end() &&
            !stays(node_of(graph, node), static_cast<int>(found - nics.begin()));
   };
@@ -125,9 +125,8 @@ bool gpu_network_share(EqualHosts& machine, PredictOptions& options) {
 template <int percent>
 bool by_processor(EqualHosts& machine, PredictOptions& options) {
   if (is_joined_by_network(machine, options)) return gpu_network_share<percent>(machine, options);
-  const bool has_gpu_links =
-      std::any_of(machine.host.media.begin(), machine.host.media.end(),
-                  [](const Medium& medium) { return is_gpu_link(medium.kind); });
+  const bool has_gpu_links = std::ranges::any_of(
+      machine.host.media, [](const Medium& medium) { return is_gpu_link(medium.kind); });
   return !has_gpu_links && half_pcie(machine, options);
 }
 

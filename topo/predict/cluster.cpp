@@ -19,10 +19,9 @@ namespace {
 std::vector<HostPart> different(const Cluster& cluster, const RankSet& set) {
   std::vector<HostPart> parts;
   for (const HostPart& part : set.parts) {
-    const bool known =
-        cluster.equal_hosts() && std::any_of(parts.begin(), parts.end(), [&](const HostPart& one) {
-          return one.devices == part.devices;
-        });
+    const bool known = cluster.equal_hosts() &&
+                       std::ranges::any_of(
+                           parts, [&](const HostPart& one) { return one.devices == part.devices; });
     if (!known) parts.push_back(part);
   }
   return parts;
@@ -73,7 +72,7 @@ std::string RankSet::to_text() const {
   std::vector<std::string> of_hosts;
   for (const HostPart& part : parts) {
     const std::string text = fmt::format("{}", fmt::join(part.devices, ","));
-    if (std::find(of_hosts.begin(), of_hosts.end(), text) == of_hosts.end()) {
+    if (std::ranges::find(of_hosts, text) == of_hosts.end()) {
       of_hosts.push_back(text);
     }
   }
@@ -125,7 +124,7 @@ std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& s
                                      device(graph_, here.front()).host);
   reason = choice.reason;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto at = std::find(here.begin(), here.end(), choice.bound.devices.at(i));
+    const auto at = std::ranges::find(here, choice.bound.devices.at(i));
     numbers[i] = static_cast<int>(at - here.begin());
   }
   return numbers;

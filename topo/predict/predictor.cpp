@@ -44,7 +44,7 @@ SetLimits real_limits(const Predictor& predictor, const Cluster& real) {
   const double in_switch_GBps =
       limits.in_switch_GBps * protocol.in_switch_efficiency * added_share(limits.most_on_host);
   // Where all media lose the same share, so does every rate.
-  if (std::none_of(media.begin(), media.end(), [](const Medium& m) { return m.efficiency > 0; })) {
+  if (std::ranges::none_of(media, [](const Medium& m) { return m.efficiency > 0; })) {
     limits.ring_GBps *= protocol.efficiency;
     limits.host_GBps *= protocol.efficiency;
     limits.network_GBps *= protocol.efficiency;
@@ -74,7 +74,7 @@ bool Predictor::may_take(Sending sending) const {
   const Algorithm algorithm = algorithm_of(sending);
   if (options_.algorithm) return algorithm == *options_.algorithm;
   const auto& known = protocol_.algorithms;
-  return std::find(known.begin(), known.end(), algorithm) != known.end();
+  return std::ranges::find(known, algorithm) != known.end();
 }
 
 void Predictor::set_protocol(const Protocol& protocol) {

@@ -32,16 +32,15 @@ bool is_json(std::string_view text) {
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 /// What the tools print for the kind of a link; only XGMI is one of the GPUs' own.
 bool is_link_type(const std::string& cell) {
   constexpr std::array<std::string_view, 7> kTypes{"XGMI",     "PCIE",           "N/A", "UNKNOWN",
                                                    "INTERNAL", "NOT_APPLICABLE", "XXXX"};
-  return std::find(kTypes.begin(), kTypes.end(), cell) != kTypes.end();
+  return std::ranges::find(kTypes, cell) != kTypes.end();
 }
 
 /// Makes a matrix of the tables.
@@ -177,8 +176,8 @@ namespace {
 
 /// The first of these fields that is there; empty for N/A.
 std::string value_of(const AmdFields& fields, std::initializer_list<std::string_view> names) {
-  const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& field) {
-    return std::find(names.begin(), names.end(), field.first) != names.end();
+  const auto found = std::ranges::find_if(fields, [&](const auto& field) {
+    return std::ranges::find(names, field.first) != names.end();
   });
   return found == fields.end() || found->second == "N/A" ? std::string{} : found->second;
 }

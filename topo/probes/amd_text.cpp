@@ -64,7 +64,7 @@ class TableReader {
       }
     }
     close();
-    const auto unknown = std::find(tables_.numa.begin(), tables_.numa.end(), "");
+    const auto unknown = std::ranges::find(tables_.numa, "");
     if (!tables_.numa.empty() && unknown != tables_.numa.end()) {
       fail("no NUMA node of GPU {}: cut short", unknown - tables_.numa.begin());
     }
@@ -79,7 +79,7 @@ class TableReader {
   }
 
   void read_line(const std::vector<Word>& words) {
-    if (std::all_of(words.begin(), words.end(), is_gpu)) {
+    if (std::ranges::all_of(words, is_gpu)) {
       read_columns(words);
     } else if (is_gpu(words.front())) {
       read_row(words);

@@ -86,7 +86,7 @@ bool is_flat(const HostTree& tree) {
     return pci.kind == PciKind::Gpu && pci.parent >= 0 &&
            tree.pci[static_cast<std::size_t>(pci.parent)].kind != PciKind::HostBridge;
   };
-  return tree.gpus.size() > 1 && std::none_of(tree.pci.begin(), tree.pci.end(), has_port);
+  return tree.gpus.size() > 1 && std::ranges::none_of(tree.pci, has_port);
 }
 
 /// `dmi` holds what the firmware says of product and vendor.
@@ -95,9 +95,9 @@ void look_for_hypervisor(HostTree& tree, std::string_view dmi) {
   constexpr std::array<std::string_view, 12> kHypervisors{
       "KVM",   "Virtual",   "QEMU",          "VMware", "HVM domU", "Google Compute Engine",
       "Bochs", "OpenStack", "Standard PC (", "Xen",    "BHYVE",    "SeaBIOS"};
-  const auto* const hypervisor =
-      std::find_if(kHypervisors.begin(), kHypervisors.end(),
-                   [&](std::string_view word) { return dmi.find(word) != std::string_view::npos; });
+  const auto* const hypervisor = std::ranges::find_if(kHypervisors, [&](std::string_view word) {
+    return dmi.find(word) != std::string_view::npos;
+  });
   const bool flat = is_flat(tree);
   tree.virtual_machine = flat || hypervisor != kHypervisors.end();
   if (!tree.virtual_machine || tree.gpus.empty()) return;
@@ -155,7 +155,7 @@ class HwlocReader {
   /// The package that a set of processors lies in, or -1.
   [[nodiscard]] int package_of(hwloc_const_bitmap_t cpus) const {
     if (cpus == nullptr || hwloc_bitmap_iszero(cpus) != 0) return -1;
-    const auto found = std::find_if(packages_.begin(), packages_.end(), [&](hwloc_obj_t package) {
+    const auto found = std::ranges::find_if(packages_, [&](hwloc_obj_t package) {
       return hwloc_bitmap_isincluded(cpus, package->cpuset) != 0;
     });
     return found == packages_.end() ? -1 : static_cast<int>(found - packages_.begin());

@@ -52,7 +52,7 @@ std::optional<int> pcie_generation(std::string_view speed) {
   std::string_view number = speed.substr(0, blank);
   const std::string_view unit = speed.substr(blank);
   if (number.ends_with(".0")) number.remove_suffix(2);
-  const auto* const found = std::find(kGigatransfers.begin(), kGigatransfers.end(), number);
+  const auto* const found = std::ranges::find(kGigatransfers, number);
   if ((unit != " GT/s" && unit != " GT/s PCIe") || found == kGigatransfers.end()) return {};
   return static_cast<int>(found - kGigatransfers.begin()) + 1;
 }
@@ -74,7 +74,7 @@ PciKind kind_of(const PciObject& pci, pugi::xml_node node) {
 /// or processing accelerators.
 NvlinkKind nvlink_kind(unsigned target_class) {
   constexpr std::array kGpus{0x0300U, 0x0302U, 0x0380U, 0x1200U};
-  if (std::find(kGpus.begin(), kGpus.end(), target_class >> 8U) != kGpus.end()) {
+  if (std::ranges::find(kGpus, target_class >> 8U) != kGpus.end()) {
     return NvlinkKind::Gpu;
   }
   if (target_class == 0x068000) return NvlinkKind::NvSwitch;
@@ -91,7 +91,7 @@ void count_classless(HostTree& tree) {
   const auto classless = [](const PciObject& pci) {
     return pci.kind == PciKind::Other && pci.class_code == 0;
   };
-  const auto first = std::find_if(tree.pci.begin(), tree.pci.end(), classless);
+  const auto first = std::ranges::find_if(tree.pci, classless);
   if (first == tree.pci.end()) return;
   const auto number = std::count_if(first, tree.pci.end(), classless);
   tree.warnings.push_back(
@@ -142,8 +142,8 @@ void look_for_hypervisor(HostTree& tree) {
     return pci.kind == PciKind::Gpu && pci.parent < 0 && pci.generation > 0 && pci.width > 0 &&
            pcie_medium(pci.generation, pci.width).nominal_GBps < kLeastGBps;
   };
-  const bool has_invented = std::any_of(tree.pci.begin(), tree.pci.end(), invented);
-  if (!has_invented && std::none_of(tree.pci.begin(), tree.pci.end(), nonsense)) return;
+  const bool has_invented = std::ranges::any_of(tree.pci, invented);
+  if (!has_invented && std::ranges::none_of(tree.pci, nonsense)) return;
   tree.virtual_machine = true;
   tree.warnings.emplace_back(
       has_invented
@@ -173,8 +173,8 @@ class NcclParser {
     for (const pugi::xml_node child : node.children()) {
       const std::string_view inner = child.name();
       const std::string path = fmt::format("{}/{}", node.name(), inner);
-      if (std::find(kNesting.begin(), kNesting.end(), path) != kNesting.end()) continue;
-      const bool known = std::any_of(kNesting.begin(), kNesting.end(), [&](std::string_view one) {
+      if (std::ranges::find(kNesting, path) != kNesting.end()) continue;
+      const bool known = std::ranges::any_of(kNesting, [&](std::string_view one) {
         return inner == "system" || one.ends_with(fmt::format("/{}", inner));
       });
       if (known) xml_.fail(child, "<{}> cannot be inside <{}>", inner, node.name());

@@ -231,8 +231,7 @@ class Prober {
   /// Without an active link there is no other end to ask for.
   [[nodiscard]] bool may_have_links() const {
     const auto has_active = [](const GpuFacts& gpu) {
-      return std::any_of(gpu.links.begin(), gpu.links.end(),
-                         [](const NvlinkLink& link) { return link.active(); });
+      return std::ranges::any_of(gpu.links, &NvlinkLink::active);
     };
     return !probe_.nvlink || std::any_of(probe_.nvlink->begin(), probe_.nvlink->end(), has_active);
   }

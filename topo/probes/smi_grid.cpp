@@ -38,7 +38,7 @@ bool is_run_together(std::string_view word) {
   constexpr std::array<std::string_view, 5> kBeginnings = {"GPU", "NIC", "mlx", "CPU", "NUMA"};
   for (std::size_t at = 1; at < word.size(); ++at) {
     const auto begins = [&](std::string_view label) { return word.substr(at).starts_with(label); };
-    if (is_digit(word[at - 1]) && std::any_of(kBeginnings.begin(), kBeginnings.end(), begins)) {
+    if (is_digit(word[at - 1]) && std::ranges::any_of(kBeginnings, begins)) {
       return true;
     }
   }
@@ -52,9 +52,8 @@ bool is_device(std::string_view word) {
   const auto fits = [](char letter) {
     return is_letter(letter) || is_digit(letter) || letter == '_' || letter == '-' || letter == '.';
   };
-  return is_letter(word.front()) && !is_run_together(word) &&
-         std::any_of(word.begin(), word.end(), is_digit) &&
-         std::all_of(word.begin(), word.end(), fits);
+  return is_letter(word.front()) && !is_run_together(word) && std::ranges::any_of(word, is_digit) &&
+         std::ranges::all_of(word, fits);
 }
 
 bool begins_headings(std::string_view word) {
@@ -74,7 +73,7 @@ std::vector<std::string> read_headings(Words words) {
   std::string text;
   for (const Word& word : words) {
     text += (text.empty() ? "" : " ") + word.text;
-    if (std::find(kKnown.begin(), kKnown.end(), text) == kKnown.end()) continue;
+    if (std::ranges::find(kKnown, text) == kKnown.end()) continue;
     headings.push_back(std::exchange(text, {}));
   }
   return headings;
@@ -83,7 +82,7 @@ std::vector<std::string> read_headings(Words words) {
 /// Whether a cell of this kind of matrix may say so.
 bool is_cell(const GridKind& kind, std::string_view word) {
   return (kind.nvlinks && gpu_link_count(word) > 0) ||
-         std::find(kind.cells.begin(), kind.cells.end(), word) != kind.cells.end();
+         std::ranges::find(kind.cells, word) != kind.cells.end();
 }
 
 /// How many cells a word is, which copying may have run together; 0 of what is none.
@@ -117,8 +116,8 @@ bool is_heading_like(const TextLine& line) {
   if (gpu_link_count(second) > 0) return false;
   return (begins_headings(second) || starts_with_gpu_number(second) || is_device(second) ||
           is_run_together(second)) &&
-         std::any_of(line.words.begin(), line.words.end(),
-                     [](const Word& word) { return starts_with_gpu_number(word.text); });
+         std::ranges::any_of(line.words,
+                             [](const Word& word) { return starts_with_gpu_number(word.text); });
 }
 
 /// Orders GPUs before all else and numbers by their value: "NIC2" before "NIC10".
@@ -197,7 +196,7 @@ class GridReader {
     };
     if (is_run_together(word.text)) throw fault("is labels of columns that have run together");
     if (!is_device(word.text)) throw fault("is no label of a column");
-    if (std::find(labels_.begin(), labels_.end(), word.text) != labels_.end()) {
+    if (std::ranges::find(labels_, word.text) != labels_.end()) {
       throw fault("has two columns");
     }
     if (width() == kMostColumns) throw fault("is one column too many: 512 are read");
@@ -222,7 +221,7 @@ class GridReader {
   /// False for a line that is no row: a note of somebody's.
   bool read_row(const TextLine& line) {
     const Word& label = line.words.front();
-    const auto column = std::find(labels_.begin(), labels_.end(), label.text);
+    const auto column = std::ranges::find(labels_, label.text);
     const bool known = column != labels_.end();
     if (!known && !is_row_without_column(line)) return false;
     if (!known) {
@@ -312,7 +311,7 @@ class GridReader {
   void arrange() {
     std::vector<std::size_t> order(width());
     for (std::size_t at = 0; at < width(); ++at) order[at] = at;
-    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    std::ranges::sort(order, [&](std::size_t one, std::size_t other) {
       return sort_key(labels_[one]) < sort_key(labels_[other]);
     });
     for (const std::size_t row : order) {

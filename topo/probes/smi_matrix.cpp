@@ -18,7 +18,7 @@ constexpr GridKind kKind{.command = "nvidia-smi topo -m", .cells = kCells, .nvli
 
 /// What stands under a heading in each GPU's row; empty where the driver has no such column.
 std::vector<std::string> texts_under(const Grid& grid, std::string_view heading) {
-  const auto found = std::find(grid.headings.begin(), grid.headings.end(), heading);
+  const auto found = std::ranges::find(grid.headings, heading);
   const auto column = static_cast<std::size_t>(found - grid.headings.begin());
   std::vector<std::string> texts(grid.tails.size());
   for (std::size_t gpu = 0; found != grid.headings.end() && gpu < texts.size(); ++gpu) {
@@ -32,7 +32,7 @@ void add_nic_names(SmiMatrix& matrix, std::span<const TextLine> legend) {
   for (const TextLine& line : legend) {
     if (line.words.size() < 2 || !line.words.front().text.ends_with(':')) continue;
     const std::string label = line.words.front().text.substr(0, line.words.front().text.size() - 1);
-    if (std::find(matrix.nics.begin(), matrix.nics.end(), label) != matrix.nics.end()) {
+    if (std::ranges::find(matrix.nics, label) != matrix.nics.end()) {
       matrix.nic_names.emplace(label, line.words[1].text);
     }
   }
@@ -51,9 +51,9 @@ bool is_pcie_legend(std::span<const TextLine> legend) {
 }
 
 bool has_nvlink(const SmiMatrix& matrix) {
-  return std::any_of(matrix.cells.begin(), matrix.cells.end(), [](const auto& row) {
-    return std::any_of(row.begin(), row.end(),
-                       [](const std::string& cell) { return gpu_link_count(cell) > 0; });
+  return std::ranges::any_of(matrix.cells, [](const auto& row) {
+    return std::ranges::any_of(row,
+                               [](const std::string& cell) { return gpu_link_count(cell) > 0; });
   });
 }
 

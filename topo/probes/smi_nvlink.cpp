@@ -48,9 +48,8 @@ bool is_nvml_error(const TextLine& line) {
 
 /// What says nothing: signs only, or the driver's remarks.
 bool is_noise(const TextLine& line) {
-  const bool signs = std::none_of(line.text.begin(), line.text.end(), [](char letter) {
-    return std::isalnum(static_cast<unsigned char>(letter)) != 0;
-  });
+  const bool signs = std::ranges::none_of(
+      line.text, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; });
   return signs || line.text.starts_with("WARNING") ||
          line.text.starts_with("No devices were found");
 }
@@ -150,7 +149,7 @@ class SectionReader {
     }
     Section& section = sections_.back();
     section.last = line.number;
-    if (std::count(section.numbers.begin(), section.numbers.end(), *value) > 0) {
+    if (std::ranges::count(section.numbers, *value) > 0) {
       throw from_.fault(number, "link {} of GPU {} is there twice", *value, section.gpu.index);
     }
     section.numbers.push_back(*value);

@@ -15,7 +15,7 @@ namespace {
 /// "FILE:LINE:COLUMN" of an offset into the text, counted in bytes.
 std::string place_in(std::string_view text, const std::string& origin, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const auto line = 1 + std::ranges::count(before, '\n');
   // npos + 1 is 0: the first line has no line end before it.
   return fmt::format("{}:{}:{}", origin, line, before.size() - (before.rfind('\n') + 1) + 1);
 }

@@ -119,7 +119,7 @@ std::vector<int> nearest_adapters(const Graph& graph, std::vector<int> adapters,
                                   std::size_t count) {
   std::vector<std::pair<std::size_t, int>> ranked;
   for (const int adapter : adapters) ranked.emplace_back(distance(graph, adapter), adapter);
-  std::sort(ranked.begin(), ranked.end());
+  std::ranges::sort(ranked);
   adapters.clear();
   for (std::size_t i = 0; i < count; ++i) adapters.push_back(ranked[i].second);
   return adapters;
@@ -196,13 +196,13 @@ bool leave_domain(Graph& host) {
 }
 
 Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
-  const bool several = std::any_of(host.nodes.begin(), host.nodes.end(),
-                                   [](const Node& node) { return node.host > 0; });
+  const bool several =
+      std::ranges::any_of(host.nodes, [](const Node& node) { return node.host > 0; });
   if (several) {
     throw usage_error("'{}' has several hosts already; give one host", host.name);
   }
   const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
-  const bool has_domain = std::any_of(host.nodes.begin(), host.nodes.end(), is_between_hosts);
+  const bool has_domain = std::ranges::any_of(host.nodes, is_between_hosts);
   if ((!networks.empty() || has_domain) && !request) return host;
   if (!request) {
     throw usage_error(

@@ -36,16 +36,15 @@ std::vector<int> gpus_of_first_host(const Graph& graph) {
 }
 
 std::size_t nics_of_first_host(const Graph& graph) {
-  return static_cast<std::size_t>(
-      std::count_if(graph.nodes.begin(), graph.nodes.end(),
-                    [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      graph.nodes, [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; }));
 }
 
 /// "8 NVIDIA H100 80GB HBM3"; of several kinds each.
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
   for (const std::string& name : std::set(gpus.begin(), gpus.end())) {
-    const auto number = static_cast<std::size_t>(std::count(gpus.begin(), gpus.end(), name));
+    const auto number = static_cast<std::size_t>(std::ranges::count(gpus, name));
     parts.push_back(name.empty() ? counted(number, "GPU") + " without a name"
                                  : fmt::format("{} {}", number, name));
   }
@@ -75,8 +74,7 @@ std::vector<std::string> gpu_names_of(const Graph& graph, const MachineIdentity&
 
 bool has(const std::vector<std::string>& names, const std::string& wanted,
          bool (*fits)(std::string_view, std::string_view)) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return fits(name, wanted); });
+  return std::ranges::any_of(names, [&](const std::string& name) { return fits(name, wanted); });
 }
 
 bool is_alike(std::string_view one, std::string_view other) {
@@ -191,7 +189,7 @@ MachineIdentity identity_of(const Graph& graph) {
     identity.gpus.push_back(node_of(graph, gpus[i]).model);
     for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
-  std::sort(counts.begin(), counts.end());
+  std::ranges::sort(counts);
   if (graph.gpu_links_known) identity.gpu_links = std::move(counts);
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
@@ -237,8 +235,7 @@ std::string candidates_text(const MachineIdentity& identity) {
 }
 
 bool is_unnamed(const MachineIdentity& identity) {
-  return !identity.gpus.empty() &&
-         std::all_of(identity.gpus.begin(), identity.gpus.end(), is_generic_gpu);
+  return !identity.gpus.empty() && std::ranges::all_of(identity.gpus, is_generic_gpu);
 }
 
 bool same_gpu(std::string_view one, std::string_view other) {
@@ -277,8 +274,7 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
                        candidate.match.fewer_nics};
     candidates.push_back(std::move(candidate));
   }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const auto& a, const auto& b) { return a.order < b.order; });
+  std::ranges::stable_sort(candidates, {}, &Candidate::order);
   std::vector<SystemMatch> matches;
   for (Candidate& candidate : candidates) matches.push_back(std::move(candidate.match));
   return matches;
@@ -295,7 +291,7 @@ SystemMatch recognize(const MachineIdentity& identity, std::string_view option,
   SystemMatch found = fitting.front();
   if (found.by_product) return found;
   const bool is_open = is_unnamed(identity);
-  std::stable_sort(fitting.begin(), fitting.end(), [](const auto& one, const auto& other) {
+  std::ranges::stable_sort(fitting, [](const auto& one, const auto& other) {
     return !one.fewer_nics && other.fewer_nics;
   });
   if (is_open) found = {.reason = found.reason};

@@ -296,7 +296,7 @@ class SystemReader {
     if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
       throw file.fault("devices", fmt::format("\"{}\" is no gpu and no processor", name));
     }
-    if (std::count(graph_.devices.begin(), graph_.devices.end(), number) > 0) {
+    if (std::ranges::count(graph_.devices, number) > 0) {
       throw file.fault("devices", fmt::format("\"{}\" is there twice", name));
     }
     graph_.devices.push_back(number);
@@ -383,8 +383,8 @@ EqualHosts load_machine(const std::string& name_or_path) {
 }
 
 bool BuiltInSystem::is_called(std::string_view wanted) const {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return lower(name) == lower(wanted); });
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return lower(name) == lower(wanted); });
 }
 
 std::vector<BuiltInSystem> built_in_systems() {
@@ -396,8 +396,8 @@ std::vector<BuiltInSystem> built_in_systems() {
     systems.push_back(std::move(system));
   }
   // Files are in the order of their paths, where "-" comes before ".".
-  std::sort(systems.begin(), systems.end(),
-            [](const BuiltInSystem& a, const BuiltInSystem& b) { return a.name() < b.name(); });
+  std::ranges::sort(
+      systems, [](const BuiltInSystem& a, const BuiltInSystem& b) { return a.name() < b.name(); });
   return systems;
 }
 

@@ -72,7 +72,7 @@ std::vector<Row> read_rows(const TomlFields& file, std::string_view key, std::si
 bool is_label(const std::string& word) {
   constexpr std::array<std::string_view, 8> kLabels{"N/A", "PSB",  "PIX", "PXB",
                                                     "PHB", "NODE", "SYS", "NET"};
-  if (std::find(kLabels.begin(), kLabels.end(), word) != kLabels.end()) return true;
+  if (std::ranges::find(kLabels, word) != kLabels.end()) return true;
   return gpu_link_count(word) > 0;
 }
 
@@ -170,13 +170,13 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
                       : uniform_p2p(graph, static_cast<P2p>(*word));
   }
   const auto is_cell = [](const std::string& word) {
-    return std::find(kP2pCells.begin(), kP2pCells.end(), word) != kP2pCells.end();
+    return std::ranges::find(kP2pCells, word) != kP2pCells.end();
   };
   std::vector<std::vector<P2p>> p2p;
   for (const Row& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
     auto& cells = p2p.emplace_back();
     for (const std::string& cell : row) {
-      const auto* const found = std::find(kP2pCells.begin(), kP2pCells.end(), cell);
+      const auto* const found = std::ranges::find(kP2pCells, cell);
       cells.push_back(cell == "X" ? P2p::Works : static_cast<P2p>(found - kP2pCells.begin()));
     }
   }
@@ -248,7 +248,7 @@ std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
   for (const Algorithm algorithm : kAlgorithms) known.emplace_back(name(algorithm));
   std::vector<Algorithm> algorithms;
   for (const std::string& word : fields.words("algorithms")) {
-    const auto found = std::find(known.begin(), known.end(), word);
+    const auto found = std::ranges::find(known, word);
     if (found == known.end()) {
       throw fields.fault("algorithms", unknown_word("algorithm", word, known));
     }

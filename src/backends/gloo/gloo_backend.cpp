@@ -90,9 +90,8 @@ class ConnectedContext final : public gloo::Context {
       if (other == rank) continue;
       const std::vector<char> address = transportContext_->createPair(other)->address().bytes();
       length = address.size();
-      std::transform(address.begin(), address.end(),
-                     mine.begin() + static_cast<std::ptrdiff_t>(kAddress) * other,
-                     [](char letter) { return static_cast<std::byte>(letter); });
+      std::ranges::transform(address, mine.begin() + static_cast<std::ptrdiff_t>(kAddress) * other,
+                             [](char letter) { return static_cast<std::byte>(letter); });
     }
     std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size));
     bootstrap.gather_bytes(mine, all);

@@ -233,9 +233,7 @@ GlooReduction gloo_reduction(DataType type, ReduceOp op) {
 }
 
 const GlooRoutine* find_gloo_routine(std::string_view collective) {
-  const auto* const found =
-      std::find_if(kRoutines.begin(), kRoutines.end(),
-                   [&](const GlooRoutine& each) { return each.collective == collective; });
+  const auto* const found = std::ranges::find(kRoutines, collective, &GlooRoutine::collective);
   return found == kRoutines.end() ? nullptr : found;
 }
 

@@ -44,7 +44,7 @@ DeviceMemorySize device_memory_now() {
 std::byte* DeviceArena::allocate(Bytes bytes) {
   const Bytes size = std::max<Bytes>(1, (bytes + kAlignment - 1) / kAlignment) * kAlignment;
   const auto fits = [size](const Block& block) { return block.size - block.used >= size; };
-  const auto found = std::find_if(blocks_.begin(), blocks_.end(), fits);
+  const auto found = std::ranges::find_if(blocks_, fits);
   Block* block = found == blocks_.end() ? add_block(size) : &*found;
   if (block == nullptr) return nullptr;
   std::byte* data = block->data + block->used;
@@ -59,7 +59,7 @@ void DeviceArena::release(const std::byte* data) {
 }
 
 const DeviceArena::Block& DeviceArena::block_of(const std::byte* data) const {
-  return *std::find_if(blocks_.begin(), blocks_.end(), [data](const Block& block) {
+  return *std::ranges::find_if(blocks_, [data](const Block& block) {
     return data >= block.data && data < block.data + block.size;
   });
 }

@@ -84,8 +84,7 @@ std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
     if (index >= seen.count) {
       if (seen.shares == 0 || seen.first >= seen.count) {
         const auto same = [&](const VisibleDevices& other) { return other.host == seen.host; };
-        throw none_left(rank, seen,
-                        static_cast<int>(std::count_if(ranks.begin(), ranks.end(), same)));
+        throw none_left(rank, seen, static_cast<int>(std::ranges::count_if(ranks, same)));
       }
       index = seen.first + earlier % (seen.count - seen.first);
     }

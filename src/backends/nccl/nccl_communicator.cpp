@@ -164,14 +164,12 @@ bool NcclCommunicator::is_registered() const {
   const bool unknown =
       registration_ == Registration::Symmetric && nodes_ > 1 && nccl_version() < kNcclNullWindows;
   return !unknown && !registered_.empty() &&
-         std::all_of(registered_.begin(), registered_.end(),
-                     [](const Registered& entry) { return entry.handle != nullptr; });
+         std::ranges::all_of(registered_,
+                             [](const Registered& entry) { return entry.handle != nullptr; });
 }
 
 void NcclCommunicator::deregister(std::byte* block) noexcept {
-  const auto entry =
-      std::find_if(registered_.begin(), registered_.end(),
-                   [block](const Registered& known) { return known.block == block; });
+  const auto entry = std::ranges::find(registered_, block, &Registered::block);
   if (entry == registered_.end()) return;
   if (entry->handle != nullptr && comm_.get() != nullptr) {
     (void)comm_.wait_for(registration_ == Registration::Local

@@ -74,7 +74,7 @@ class Search {
         const auto helper = helper_of(part, used);
         if (!helper) continue;
         used[*helper] = true;
-        nodes.insert(std::lower_bound(nodes.begin(), nodes.end(), *helper), *helper);
+        nodes.insert(std::ranges::lower_bound(nodes, *helper), *helper);
       }
       asked.push_back({.nodes = std::move(nodes), .parts = {part}});
     }
@@ -89,7 +89,7 @@ class Search {
     std::optional<std::size_t> own;
     for (std::size_t node = 0; node < is_good_.size(); ++node) {
       if (!is_good_[node]) continue;
-      const bool is_own = std::binary_search(own_half.begin(), own_half.end(), node);
+      const bool is_own = std::ranges::binary_search(own_half, node);
       others = others || !is_own;
       if (used[node]) continue;
       if (!is_own) return node;
@@ -110,7 +110,7 @@ class Search {
         const std::size_t second = open_[pair.second];
         if (other_half(first) == second) continue;  // they have measured each other
         NodeNumbers nodes{parts_[first].members.front(), parts_[second].members.front()};
-        std::sort(nodes.begin(), nodes.end());
+        std::ranges::sort(nodes);
         asked.push_back({.nodes = std::move(nodes), .parts = {first, second}});
       }
     }

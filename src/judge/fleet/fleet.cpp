@@ -248,10 +248,8 @@ class PairTable {
     std::vector<bool> with_it = active_;
     with_it[node] = true;
     const std::vector<double> values = values_of(pairs_, with_it, node);
-    const auto low =
-        static_cast<std::size_t>(std::count_if(values.begin(), values.end(), [&](double value) {
-          return value < rule_.fail_below * others.median;
-        }));
+    const auto low = static_cast<std::size_t>(std::ranges::count_if(
+        values, [&](double value) { return value < rule_.fail_below * others.median; }));
     if (values.empty()) return false;
     const FleetSpread of_median{
         .median = others.median,
@@ -318,8 +316,8 @@ FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
 
 FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule) {
   std::vector<double> finite;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
-               [](double value) { return std::isfinite(value); });
+  std::ranges::copy_if(values, std::back_inserter(finite),
+                       [](double value) { return std::isfinite(value); });
   const View view = view_of(finite, rule);
   FleetFinding finding{.spread = view.spread,
                        .homogeneous = view.homogeneous,

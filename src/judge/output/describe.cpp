@@ -145,7 +145,7 @@ std::vector<std::string> node_lines(const Acceptance& acceptance) {
   std::vector<std::string> names;
   for (const NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good || account.evidence.empty()) continue;
-    const auto same = std::find_if(firsts.begin(), firsts.end(), [&](const NodeAccount* first) {
+    const auto same = std::ranges::find_if(firsts, [&](const NodeAccount* first) {
       return first->state == account.state && first->evidence == account.evidence;
     });
     if (same == firsts.end()) {
@@ -200,8 +200,9 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
   }
   std::vector<std::string>& missing = accounting.missing;
   const auto expect = [&](const std::vector<std::string>& names) {
-    std::copy_if(names.begin(), names.end(), std::back_inserter(missing),
-                 [&](const auto& one) { return !has_node(known, one) && !has_node(missing, one); });
+    std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& one) {
+      return !has_node(known, one) && !has_node(missing, one);
+    });
   };
   expect(specification.system.nodes);
   for (const CheckResult& result : acceptance.verdicts) expect(result.nodes);

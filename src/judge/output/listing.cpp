@@ -70,7 +70,7 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
     if (const auto value = finite(result->*member)) values.push_back(*value);
   }
   if (values.empty()) return {};
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   const std::string first = text(*low);
   return first == text(*high) ? first : first + ".." + text(*high);
 }
@@ -88,8 +88,8 @@ std::string unit_of(const ListedRow& row) {
 /// Empty where it is not the same for all.
 std::string common_bound(const ListedRow& row) {
   const std::string first = bound_text(row.first());
-  const bool same = std::all_of(row.results.begin(), row.results.end(),
-                                [&](const CheckResult* one) { return bound_text(*one) == first; });
+  const bool same = std::ranges::all_of(
+      row.results, [&](const CheckResult* one) { return bound_text(*one) == first; });
   return same ? first : std::string();
 }
 
@@ -97,8 +97,8 @@ std::string common_bound(const ListedRow& row) {
 template <class Text>
 std::string common_text(const ListedRow& row, Text text) {
   const std::string first = text(row.first());
-  const bool same = std::all_of(row.results.begin(), row.results.end(),
-                                [&](const CheckResult* one) { return text(*one) == first; });
+  const bool same =
+      std::ranges::all_of(row.results, [&](const CheckResult* one) { return text(*one) == first; });
   return same ? first : "several";
 }
 
@@ -153,9 +153,8 @@ std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specificati
   if (acceptance.head.partial) skipped = skipped_rules(acceptance);
   for (const Results& curve : curves_of(acceptance)) {
     const CheckResult& first = *curve.front();
-    const auto rule = std::find_if(skipped.begin(), skipped.end(), [&](const ListedRow& row) {
-      return row.first().rule == first.rule;
-    });
+    const auto rule = std::ranges::find_if(
+        skipped, [&](const ListedRow& row) { return row.first().rule == first.rule; });
     if (rule != skipped.end()) {
       if (&rule->first() == &first) rows.push_back(*rule);
       continue;

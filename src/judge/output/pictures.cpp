@@ -93,13 +93,13 @@ Results bars_of(const Results& results) {
     (result->outcome == Outcome::Pass ? passes : bars).push_back(result);
   }
   bars.resize(std::min(bars.size(), kMostOthers));
-  const auto [low, high] = std::minmax_element(
-      passes.begin(), passes.end(), [](const CheckResult* a, const CheckResult* b) {
+  const auto [low, high] =
+      std::ranges::minmax_element(passes, [](const CheckResult* a, const CheckResult* b) {
         return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
       });
   if (low != passes.end()) bars.push_back(*low);
   if (high != low) bars.push_back(*high);
-  std::sort(bars.begin(), bars.end());  // all are of one acceptance
+  std::ranges::sort(bars);  // all are of one acceptance
   return bars;
 }
 
@@ -174,9 +174,8 @@ Chart bars_chart(const Results& bars, bool one_size) {
 
 Figure waterfall_of(const Results& results) {
   const CheckResult& first = *results.front();
-  const bool one_size = std::all_of(results.begin(), results.end(), [&](const CheckResult* other) {
-    return other->size == first.size;
-  });
+  const bool one_size = std::ranges::all_of(
+      results, [&](const CheckResult* other) { return other->size == first.size; });
   const Results bars = bars_of(results);
   return {.chart = bars_chart(bars, one_size),
           .caption =
@@ -230,7 +229,7 @@ struct Members {
   double cell = 0;  ///< pixels
 
   [[nodiscard]] double position(const std::string& node) const {
-    return static_cast<double>(std::find(names.begin(), names.end(), node) - names.begin());
+    return static_cast<double>(std::ranges::find(names, node) - names.begin());
   }
   [[nodiscard]] double end() const { return static_cast<double>(names.size()); }
 };
@@ -332,9 +331,8 @@ std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& 
   std::vector<Figure> figures;
   for (const Results& results : group_results(acceptance, key_of)) {
     if (results.front()->rule != rule) continue;
-    const bool measured = std::any_of(results.begin(), results.end(), [](const CheckResult* one) {
-      return finite(one->value) || !one->values.empty();
-    });
+    const bool measured = std::ranges::any_of(
+        results, [](const CheckResult* one) { return finite(one->value) || !one->values.empty(); });
     if (measured) figures.push_back(waterfall_of(results));
   }
   return figures;

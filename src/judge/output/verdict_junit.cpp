@@ -106,7 +106,7 @@ void add_set(pugi::xml_node suites, const Acceptance& acceptance,
   for (const CheckResult* result : results) ++counts[element_of(result->outcome)];
   pugi::xml_node suite = add_suite(suites, id, results.size(), counts);
   std::string stamp = acceptance.head.judged_at;
-  std::replace(stamp.begin(), stamp.end(), ' ', 'T');
+  std::ranges::replace(stamp, ' ', 'T');
   set(suite, "timestamp", stamp);
   pugi::xml_node properties = suite.append_child("properties");
   add_property(properties, "system", system_name(specification));

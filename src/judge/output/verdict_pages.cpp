@@ -161,7 +161,7 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
   std::vector<std::string> seen;
   for (const CheckResult& result : acceptance.verdicts) {
     const std::string& rule = result.rule;
-    if (std::find(seen.begin(), seen.end(), rule) != seen.end()) continue;
+    if (std::ranges::find(seen, rule) != seen.end()) continue;
     seen.push_back(rule);
     std::vector<Block>& blocks =
         sections

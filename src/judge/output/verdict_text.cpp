@@ -92,11 +92,10 @@ std::string refusal(const Acceptance& acceptance) {
 std::string sources(const Acceptance& acceptance, const Specification& specification, bool all) {
   std::string text;
   for (const Expectation& rule : specification.expectations) {
-    const bool shown = all || std::any_of(acceptance.verdicts.begin(), acceptance.verdicts.end(),
-                                          [&](const CheckResult& result) {
-                                            return result.rule == rule.id && result.ratio &&
-                                                   result.outcome != Outcome::Pass;
-                                          });
+    const bool shown =
+        all || std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
+          return result.rule == rule.id && result.ratio && result.outcome != Outcome::Pass;
+        });
     if (!shown || rule.source.empty()) continue;
     text += fmt::format("  {} ({}): {}\n", rule.id, reference_text(rule), rule.source);
   }

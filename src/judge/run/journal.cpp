@@ -155,7 +155,7 @@ std::vector<std::string> unlisted_files(const std::string& folder,
                            name.find('-') > 0;
     if (is_launch && !listed.contains(name)) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -228,8 +228,8 @@ void write_file(const std::string& path, const std::string& text) {
 std::string file_word(const std::string& text) {
   constexpr std::size_t kMost = 60;
   std::string word = text.substr(0, kMost);
-  std::replace_if(
-      word.begin(), word.end(),
+  std::ranges::replace_if(
+      word,
       [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '+' && c != '-'; },
       '-');
   return word;
@@ -255,7 +255,7 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
 }
 
 bool RunFolder::has(const Job& job) const {
-  return std::all_of(job.instances.begin(), job.instances.end(), [&](const Instance& instance) {
+  return std::ranges::all_of(job.instances, [&](const Instance& instance) {
     return earlier_.contains(
         {job.device_set, instance.name, job.collective, job.launch, job.attempt, job.purpose});
   });

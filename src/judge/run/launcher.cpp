@@ -52,9 +52,7 @@ AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
     bounds.push_back({limits.processors * kLaunchesOfProcessor,
                       fmt::format("{} processors", limits.processors)});
   }
-  AtOnce lowest = *std::min_element(
-      bounds.begin(), bounds.end(),
-      [](const AtOnce& left, const AtOnce& right) { return left.launches < right.launches; });
+  AtOnce lowest = *std::ranges::min_element(bounds, {}, &AtOnce::launches);
   lowest.launches = std::max<std::size_t>(1, lowest.launches);
   return lowest;
 }
@@ -123,7 +121,7 @@ constexpr std::string_view kFinished = "# finished:";
 
 bool has_rows(const std::string& csv) {
   const std::vector<std::string> lines = split(csv, '\n');
-  return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+  return std::ranges::count_if(lines, [](const std::string& line) {
            return !line.empty() && !line.starts_with('#');
          }) > 1;  // the columns' names are one
 }

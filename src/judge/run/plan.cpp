@@ -112,12 +112,10 @@ namespace {
 bool passes(const Acceptance& acceptance, const NodeAccount& account, const std::string& rule) {
   if (account.state == NodeState::Good) return true;
   if (account.state != NodeState::Inconclusive) return false;
-  return std::any_of(
-      acceptance.verdicts.begin(), acceptance.verdicts.end(), [&](const CheckResult& verdict) {
-        return verdict.rule == rule && !verdict.of_fleet() &&
-               has_node(verdict.nodes, account.node) &&
-               (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
-      });
+  return std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& verdict) {
+    return verdict.rule == rule && !verdict.of_fleet() && has_node(verdict.nodes, account.node) &&
+           (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
+  });
 }
 
 /// What a suspect is measured as once more; nothing where that would show nothing.
@@ -128,16 +126,15 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
   if (!pairs && set.kind != SetKind::PerNode) return {};
   std::vector<std::string> members = suspect.nodes;
   if (members.size() == 1 && pairs) {
-    const auto good = std::find_if(
-        acceptance.nodes.begin(), acceptance.nodes.end(), [&](const NodeAccount& account) {
-          return account.node != members.front() && passes(acceptance, account, suspect.rule);
-        });
+    const auto good = std::ranges::find_if(acceptance.nodes, [&](const NodeAccount& account) {
+      return account.node != members.front() && passes(acceptance, account, suspect.rule);
+    });
     if (good == acceptance.nodes.end()) return {};
     members.push_back(good->node);
   }
   Instance again;
-  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(again.nodes),
-               [&members](const std::string& node) { return has_node(members, node); });
+  std::ranges::copy_if(nodes, std::back_inserter(again.nodes),
+                       [&members](const std::string& node) { return has_node(members, node); });
   if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
   again.name = join(again.nodes, "+");
   return again;
@@ -150,9 +147,7 @@ std::vector<Unit> confirm_units(const Specification& specification,
   std::vector<Unit> units;
   std::set<std::tuple<std::string, std::string, std::string, int>> seen;
   for (const Suspect& suspect : acceptance.suspects) {
-    const auto rule =
-        std::find_if(specification.expectations.begin(), specification.expectations.end(),
-                     [&](const Expectation& one) { return one.id == suspect.rule; });
+    const auto rule = std::ranges::find(specification.expectations, suspect.rule, &Expectation::id);
     if (rule == specification.expectations.end()) continue;
     const DeviceSetRule& set = specification.device_set(rule->device_set);
     const auto instance = confirmation_of(set, suspect, nodes, acceptance);

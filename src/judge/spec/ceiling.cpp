@@ -125,8 +125,8 @@ std::size_t devices_per_host(const topo::Graph& graph) {
 }
 
 bool has_network(const topo::Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const topo::Node& node) { return node.kind == topo::NodeKind::Network; });
+  return std::ranges::any_of(
+      graph.nodes, [](const topo::Node& node) { return node.kind == topo::NodeKind::Network; });
 }
 
 /// Numbers on a host, of which `ranks` are taken.
@@ -138,7 +138,7 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
   std::vector<int> devices(static_cast<std::size_t>(ranks));
   std::iota(devices.begin(), devices.end(), 0);
   if (selection.policy == topo::Policy::List) devices = selection.devices;
-  const int last = *std::max_element(devices.begin(), devices.end());
+  const int last = *std::ranges::max_element(devices);
   if (static_cast<std::size_t>(last) >= there) {
     throw usage_error(
         "[ceiling] system = \"{}\" has {} on a node, and a device set wants number {}; mend its "

@@ -60,7 +60,7 @@ void Faults::collect(const std::function<void()>& step) {
 
 void Faults::add(const Error& fault) {
   const std::string line = one_line(fault.what());
-  if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) lines_.push_back(line);
+  if (std::ranges::find(lines_, line) == lines_.end()) lines_.push_back(line);
 }
 
 TextPlace place_of(const toml::node& node, std::string_view origin) {
@@ -86,8 +86,8 @@ std::vector<std::string> one_or_many(const TomlFields& table, std::string_view k
 void refuse_twice(const TomlFields& table, std::string_view key,
                   const std::vector<std::string>& texts) {
   std::vector<std::string> sorted = texts;
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
+  const auto twice = std::ranges::adjacent_find(sorted);
   if (twice != sorted.end()) {
     throw table.fault(key, fmt::format("\"{}\" is twice in {}", *twice, key));
   }
@@ -114,7 +114,7 @@ std::vector<std::string> misspelt_keys(const TomlFields& table,
                                        const std::vector<std::string>& keys) {
   std::vector<std::string> meant;
   for (const auto& [key, node] : table.entries()) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+    if (std::ranges::find(keys, key) == keys.end()) {
       meant.push_back(nearest_word(key, keys));
     }
   }

@@ -59,7 +59,7 @@ class FieldReader {
 
   void operator()(std::string_view key, auto& value, const FieldCheck& check = {}) const {
     const auto step = [&] {
-      const bool misspelt = std::find(misspelt_.begin(), misspelt_.end(), key) != misspelt_.end();
+      const bool misspelt = std::ranges::find(misspelt_, key) != misspelt_.end();
       if (mode_ == Mode::Whole && !misspelt) check_presence(key, check);
       if (table_.has(key) && !check.by_hand) read(key, value, check);
     };

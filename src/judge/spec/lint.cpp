@@ -33,18 +33,17 @@ class Findings {
     const auto order = [](const LintFinding& finding) {
       return std::tie(finding.place.file, finding.place.line, finding.place.column);
     };
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [&](const auto& one, const auto& other) { return order(one) < order(other); });
+    std::ranges::stable_sort(
+        findings_, [&](const auto& one, const auto& other) { return order(one) < order(other); });
     return std::move(findings_);
   }
 
  private:
   /// What is wrong with a rule is often wrong for each of its collectives.
   void add(LintFinding finding) {
-    const bool repeated =
-        std::any_of(findings_.begin(), findings_.end(), [&](const LintFinding& earlier) {
-          return earlier.rule == finding.rule && earlier.text == finding.text;
-        });
+    const bool repeated = std::ranges::any_of(findings_, [&](const LintFinding& earlier) {
+      return earlier.rule == finding.rule && earlier.text == finding.text;
+    });
     if (!finding.text.empty() && !repeated) findings_.push_back(std::move(finding));
   }
 
@@ -222,7 +221,7 @@ void lint_fleet(const Specification& specification, const Expectation& rule, Fin
            other.bounds.fail_below;
   };
   const auto& rules = specification.expectations;
-  const bool floored = std::any_of(rules.begin(), rules.end(), is_floor);
+  const bool floored = std::ranges::any_of(rules, is_floor);
   if (rule.compare != Comparison::Fleet || floored) return;
   findings.warn(rule.place, rule.id,
                 fmt::format("an all-bad fleet would pass: give {} also a rule with compare = "
@@ -272,7 +271,7 @@ std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
 }
 
 bool has_row(const Baseline& baseline, BaselineKey wanted) {
-  return std::any_of(baseline.rows.begin(), baseline.rows.end(), [&](const BaselineRow& row) {
+  return std::ranges::any_of(baseline.rows, [&](const BaselineRow& row) {
     wanted.instance = row.key.instance;
     return row.key == wanted;
   });
@@ -305,7 +304,7 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
   if (!specification.baseline) return;
   const BaselineRule& rule = *specification.baseline;
   const auto& rules = specification.expectations;
-  if (std::none_of(rules.begin(), rules.end(), compares)) {
+  if (std::ranges::none_of(rules, compares)) {
     // A profile or --rule may leave out the rules that need it.
     if (specification.profile.empty() && specification.only.empty()) {
       findings.warn(rule.place, "", "no rule is compared with the [baseline]");
@@ -339,9 +338,8 @@ void lint_file(const Specification& specification, Findings& findings) {
   findings.warn(specification.system.fingerprint_place, "", unreported_error(specification, {}));
   const auto& rules = specification.expectations;
   for (const DeviceSetRule& set : specification.device_sets) {
-    const bool used = std::any_of(rules.begin(), rules.end(), [&](const Expectation& rule) {
-      return rule.device_set == set.id;
-    });
+    const bool used = std::ranges::any_of(
+        rules, [&](const Expectation& rule) { return rule.device_set == set.id; });
     if (used) continue;
     findings.warn(set.place, "", fmt::format("no rule is for device_set \"{}\"", set.id));
   }
@@ -365,7 +363,7 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
 }
 
 bool is_refused(std::span<const LintFinding> findings) {
-  return std::any_of(findings.begin(), findings.end(), [](const LintFinding& finding) {
+  return std::ranges::any_of(findings, [](const LintFinding& finding) {
     return finding.severity == LintFinding::Severity::Refused;
   });
 }

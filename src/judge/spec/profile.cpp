@@ -12,7 +12,7 @@ namespace busbar::judge {
 namespace {
 
 bool is_in(const std::vector<std::string>& ids, const std::string& id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
+  return std::ranges::find(ids, id) != ids.end();
 }
 
 template <class Rule>
@@ -59,8 +59,8 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
 /// What no rule of the profile needs is not measured.
 void drop_unused_sets(Specification& spec) {
   std::erase_if(spec.device_sets, [&](const DeviceSetRule& set) {
-    return std::none_of(spec.expectations.begin(), spec.expectations.end(),
-                        [&](const Expectation& rule) { return rule.device_set == set.id; });
+    return std::ranges::none_of(spec.expectations,
+                                [&](const Expectation& rule) { return rule.device_set == set.id; });
   });
 }
 

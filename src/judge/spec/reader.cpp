@@ -133,7 +133,7 @@ void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const Syste
   }
   for (const std::string& node : set.nodes) {
     const auto& all = system.nodes;
-    if (all.empty() || std::find(all.begin(), all.end(), node) != all.end()) continue;
+    if (all.empty() || std::ranges::find(all, node) != all.end()) continue;
     throw fields.fault("nodes", unknown_word("node of [system]", node, all));
   }
 }
@@ -164,8 +164,8 @@ std::vector<Rule> read_list(const TomlFields& file, const std::string& key, cons
     Rule rule = read(TomlFields(node, file.origin(), what), place_of(node, file.origin()));
     // cppcheck-suppress knownConditionTrueFalse ; it does not see that `read` adds faults
     if (faults.count() > before) return;
-    const bool twice = std::any_of(rules.begin(), rules.end(),
-                                   [&](const Rule& other) { return other.id == rule.id; });
+    const bool twice =
+        std::ranges::any_of(rules, [&](const Rule& other) { return other.id == rule.id; });
     if (twice) {
       throw fault_at(file.origin(), node.source(),
                      fmt::format("there are two {} with id = \"{}\"", what, rule.id));
@@ -197,9 +197,9 @@ void check_type_and_op(const TomlFields& fields, const Expectation& rule) {
   for (const TypeInfo& type : kTypes) types.emplace_back(type.name);
   static_cast<void>(fields.one_of("type", types));
   const auto op = fields.one_of("op", {kOpNames.begin(), kOpNames.end() - 1});
-  const bool reduces = std::any_of(
-      rule.collectives.begin(), rule.collectives.end(),
-      [](const std::string& collective) { return find_collective(collective)->reduces; });
+  const bool reduces = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
+    return find_collective(collective)->reduces;
+  });
   if (op && !reduces) throw fields.fault("op", "op means nothing: no collective here reduces");
 }
 
@@ -289,7 +289,7 @@ const DeviceSetRule* set_of(const TomlFields& fields, const Specification& speci
   for (const DeviceSetRule& set : specification.device_sets) {
     if (set.id == id) return &set;
   }
-  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return nullptr;
+  if (std::ranges::find(ids, id) != ids.end()) return nullptr;
   throw fields.fault("device_set", unknown_word("device_set", id, ids));
 }
 

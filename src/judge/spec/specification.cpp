@@ -63,8 +63,7 @@ SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {
-  const auto found = std::find_if(device_sets.begin(), device_sets.end(),
-                                  [&](const DeviceSetRule& set) { return set.id == id; });
+  const auto found = std::ranges::find(device_sets, id, &DeviceSetRule::id);
   if (found == device_sets.end()) {
     throw usage_error("{}: there is no [[device_set]] with id = \"{}\"", file, id);
   }

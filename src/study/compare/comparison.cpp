@@ -114,12 +114,11 @@ std::vector<std::string> paths_of(std::span<const Launch> launches) {
 }  // namespace
 
 std::size_t GroupComparison::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::count_if(
-      rows.begin(), rows.end(), [&](const ComparedRow& row) { return row.verdict == verdict; }));
+  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &ComparedRow::verdict));
 }
 
 bool GroupComparison::any_slower_by(double fraction) const {
-  return std::any_of(rows.begin(), rows.end(), [&](const ComparedRow& row) {
+  return std::ranges::any_of(rows, [&](const ComparedRow& row) {
     return is_significant(row) && row.interval->low > 1 + fraction;
   });
 }

@@ -52,13 +52,13 @@ std::optional<int> small_number(std::string_view word) {
 
 std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
                                           std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
+  const auto found = std::ranges::find(words, word);
   if (found == words.end() || found + 1 == words.end()) return std::nullopt;
   return to_number<std::uint64_t>(*(found + 1));
 }
 
 std::optional<int> processes_of_command(const std::vector<std::string>& words) {
-  const auto launcher = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+  const auto launcher = std::ranges::find_if(words, [](const std::string& word) {
     const std::string name = word.substr(word.rfind('/') + 1);
     return name == "mpirun" || name == "mpiexec" || name == "srun" || name == "mpiexec.hydra";
   });

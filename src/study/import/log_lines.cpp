@@ -109,8 +109,7 @@ constexpr std::array<View, 12> kComments{"nThread",        "Using devices",     
 bool is_comment_at(View text, std::size_t at) {
   if (text[at] != '#' || (at > 0 && text[at - 1] == '#')) return false;
   const View rest = trim(text.substr(at + 1));
-  return std::any_of(kComments.begin(), kComments.end(),
-                     [&](View start) { return rest.starts_with(start); });
+  return std::ranges::any_of(kComments, [&](View start) { return rest.starts_with(start); });
 }
 
 /// A row of nccl-tests: a size, a count and a type.
@@ -178,7 +177,7 @@ std::string source_of(View prefix) {
   std::vector<std::string> words = split_words(prefix);
   std::erase_if(words, [](const std::string& word) {
     const bool has_letter =
-        std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isalpha(c) != 0; });
+        std::ranges::any_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
     return !has_letter || is_digit(word.front());
   });
   return join(words, " ");

@@ -18,9 +18,9 @@ namespace busbar::study {
 namespace {
 
 bool any_line(std::span<const LogLine> lines, std::initializer_list<std::string_view> starts) {
-  return std::any_of(lines.begin(), lines.end(), [&](const LogLine& line) {
-    return std::any_of(starts.begin(), starts.end(),
-                       [&](std::string_view start) { return line.text.starts_with(start); });
+  return std::ranges::any_of(lines, [&](const LogLine& line) {
+    return std::ranges::any_of(
+        starts, [&](std::string_view start) { return line.text.starts_with(start); });
   });
 }
 
@@ -42,14 +42,13 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
 /// A table of commas without blanks, as scripts write that boil logs down.
 bool is_foreign_summary(std::string_view text) {
   const std::string_view first = trim(text.substr(0, text.find('\n')));
-  return std::count(first.begin(), first.end(), ',') >= 2 &&
-         first.find(' ') == std::string_view::npos;
+  return std::ranges::count(first, ',') >= 2 && first.find(' ') == std::string_view::npos;
 }
 
 }  // namespace
 
 std::string word_after(const std::vector<std::string>& words, std::string_view word) {
-  const auto found = std::find(words.begin(), words.end(), word);
+  const auto found = std::ranges::find(words, word);
   return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
 }
 

@@ -131,7 +131,7 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
 
 /// Adds a value that is neither empty nor there already.
 void add_new(std::vector<std::string>& values, const std::string& value) {
-  const bool known = std::find(values.begin(), values.end(), value) != values.end();
+  const bool known = std::ranges::find(values, value) != values.end();
   if (!value.empty() && !known) values.push_back(value);
 }
 
@@ -380,7 +380,7 @@ ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
   }
   Facts facts = facts_of(logs);
   for (const auto& fact : rows.facts) {
-    if (std::find(facts.begin(), facts.end(), fact) == facts.end()) facts.push_back(fact);
+    if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
   }
   rows.facts = std::move(facts);
   return rows;

@@ -196,8 +196,8 @@ void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& r
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i].setting != label) continue;
     ++number;
-    const bool is_taken = std::any_of(test.rows.begin(), test.rows.end(),
-                                      [&](const RowKey& row) { return rows[i].contains(row); });
+    const bool is_taken =
+        std::ranges::any_of(test.rows, [&](const RowKey& row) { return rows[i].contains(row); });
     if (is_taken) continue;
     launches[i].log.tables.push_back(std::move(test.table));
     rows[i].merge(test.rows);
@@ -219,8 +219,7 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
       tests.push_back(test_of(log, std::move(part), hints));
     }
   }
-  const bool have_commands =
-      std::all_of(tests.begin(), tests.end(), [](const Test& test) { return test.has_command; });
+  const bool have_commands = std::ranges::all_of(tests, &Test::has_command);
   for (Test& test : tests) {
     if (have_commands) test.texts[Kind::Parameters].clear();  // the options have them
   }
@@ -243,8 +242,8 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
 std::string settings_text(std::span<const LogLaunch> launches) {
   std::vector<std::pair<std::string, std::size_t>> counts;
   for (const LogLaunch& launch : launches) {
-    const auto known = std::find_if(counts.begin(), counts.end(),
-                                    [&](const auto& one) { return one.first == launch.setting; });
+    const auto known =
+        std::ranges::find(counts, launch.setting, &std::pair<std::string, std::size_t>::first);
     if (known == counts.end()) {
       counts.emplace_back(launch.setting, 1);
     } else {

@@ -16,8 +16,7 @@ using View = std::string_view;
 using Words = std::vector<std::string>;
 
 bool has_letter(View text) {
-  return std::any_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalpha(c) != 0; });
+  return std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
 
 /// The words without the marks of Markdown and of sentences around them.
@@ -69,7 +68,7 @@ bool names_test(const std::string& word) {
 
 std::optional<Words> command_in(View line) {
   Words words = plain_words(line);
-  const auto test = std::find_if(words.begin(), words.end(), names_test);
+  const auto test = std::ranges::find_if(words, names_test);
   if (test == words.end()) return std::nullopt;
   if (line.starts_with("##")) return std::nullopt;  // a title
   if (words.size() == 1 && words.front().find('/') == std::string::npos) return std::nullopt;
@@ -91,7 +90,7 @@ std::optional<Words> command_in(View line) {
 
 Settings settings_of_command(const Words& command) {
   Settings settings;
-  const auto test = std::find_if(command.begin(), command.end(), names_test);
+  const auto test = std::ranges::find_if(command, names_test);
   for (auto word = command.begin(); word != test; ++word) {
     if (*word == "-genv" || *word == "-env") {
       if (test - word > 2) settings[*(word + 1)] = *(word + 2);
@@ -175,9 +174,8 @@ Settings assignments_in(const Words& words) {
 }
 
 std::size_t other_words(const Words& words) {
-  return static_cast<std::size_t>(std::count_if(
-      words.begin(), words.end(),
-      [](const std::string& word) { return has_letter(word) && !assignment_in(word); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      words, [](const std::string& word) { return has_letter(word) && !assignment_in(word); }));
 }
 
 }  // namespace
@@ -223,7 +221,7 @@ void RunContext::read(View line) {
   if (const auto [level, text] = title_in(line); level > 0) return set_title(level, text);
   const Settings set = assignments_in(words);
   const bool any =
-      std::any_of(set.begin(), set.end(), [](const auto& one) { return is_of_library(one.first); });
+      std::ranges::any_of(set, [](const auto& one) { return is_of_library(one.first); });
   const std::size_t others = other_words(words);
   if (!any || others > kMostOthers) return;
   // `env | grep NCCL` has a line for each.
@@ -256,8 +254,7 @@ void RunContext::set_command(std::string command) {
 std::string RunContext::command() const { return is_repetition() ? command_ : ""; }
 
 bool RunContext::is_repetition() const {
-  return std::any_of(titles_.begin(), titles_.end(),
-                     [](const auto& one) { return one.second.repeats; });
+  return std::ranges::any_of(titles_, [](const auto& one) { return one.second.repeats; });
 }
 
 }  // namespace busbar::study

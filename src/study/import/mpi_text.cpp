@@ -83,7 +83,7 @@ class MpiText {
   /// reductions are of floats, all else of chars.
   void open_osu(const Words& words) {
     LogTable table{.tool = "OSU", .backend = "mpi", .command = command_, .cadence = "streaming"};
-    const auto latency = std::find(words.begin(), words.end(), "Latency");
+    const auto latency = std::ranges::find(words, "Latency");
     if (latency - words.begin() > 3) table.collective = join({words.begin() + 3, latency}, " ");
     if (words.back().starts_with('v')) table.tool += " " + words.back().substr(1);
     if (words.size() > 2 && words[2].starts_with("NCCL")) table.backend = "nccl";
@@ -126,8 +126,8 @@ class MpiText {
 
   /// The word below the first title that begins so, or null.
   [[nodiscard]] const std::string* cell(const Words& words, std::string_view title) const {
-    const auto found = std::find_if(titles_.begin(), titles_.end(),
-                                    [&](const std::string& one) { return one.starts_with(title); });
+    const auto found = std::ranges::find_if(
+        titles_, [&](const std::string& one) { return one.starts_with(title); });
     return found == titles_.end() ? nullptr
                                   : &words[static_cast<std::size_t>(found - titles_.begin())];
   }
@@ -141,9 +141,8 @@ class MpiText {
       return refuse(fmt::format("{} where the columns' names want {}",
                                 counted(words.size(), "word"), titles_.size()));
     }
-    const auto* time = std::find_if(kTimes.begin(), kTimes.end(), [&](const TimeColumn& column) {
-      return cell(words, column.title) != nullptr;
-    });
+    const auto* time = std::ranges::find_if(
+        kTimes, [&](const TimeColumn& column) { return cell(words, column.title) != nullptr; });
     if (time == kTimes.end()) return refuse("a row without a column of latencies");
     const std::string& text = *cell(words, time->title);
     const auto latency = printed_number(text);

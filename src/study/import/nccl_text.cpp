@@ -83,8 +83,7 @@ constexpr auto kColumns = std::to_array<NcclColumn>({
 
 /// Unknown columns are skipped.
 void set_cell(LogRow& row, View column, View word) {
-  const auto* known = std::find_if(kColumns.begin(), kColumns.end(),
-                                   [&](const NcclColumn& one) { return one.name == column; });
+  const auto* known = std::ranges::find(kColumns, column, &NcclColumn::name);
   LogHalf before_any;  // columns of a half that stand before its time
   if (known == kColumns.end()) return;
   known->set(row, row.halves.empty() ? before_any : row.halves.back(), column, word);
@@ -92,7 +91,7 @@ void set_cell(LogRow& row, View column, View word) {
 
 /// Old versions leave the reduction out where there is none, and the column's name stands.
 bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std::size_t expected) {
-  const auto op = std::find(columns.begin(), columns.end(), "redop");
+  const auto op = std::ranges::find(columns, "redop");
   if (op == columns.end() || words.size() + 1 != expected) return false;
   const auto place = static_cast<std::size_t>(op - columns.begin());
   return place >= words.size() || !is_word(words[place]);
@@ -120,7 +119,7 @@ std::optional<LogColumns> columns_of(std::span<const std::string> words) {
   LogColumns columns(words.begin(), words.end());
   if (!columns.empty() && columns.front().starts_with('#')) columns.front().erase(0, 1);
   const auto has = [&](std::string_view name) {
-    return std::find(columns.begin(), columns.end(), name) != columns.end();
+    return std::ranges::find(columns, name) != columns.end();
   };
   const bool complete = has("size") && has("count") && has("type") && has("algbw") &&
                         has("busbw") && (has("time") || has("cputime"));
@@ -411,7 +410,7 @@ class NcclText {
   }
   /// "NCCL version 2.8.3+cuda11.1", "RCCL version : 2.27.7-develop:29e1567".
   void read_library(const Words& words) {
-    auto value = std::find(words.begin(), words.end(), "version");
+    auto value = std::ranges::find(words, "version");
     if (value == words.begin() || value == words.end()) return;
     const std::string name = *(value - 1);
     if (++value != words.end() && *value == ":") ++value;
@@ -424,7 +423,7 @@ class NcclText {
     start_test();
     LogTable& test = table();
     test.parameters = parameters_in(words);
-    const auto warmup = std::find(words.begin(), words.end(), "warmup");
+    const auto warmup = std::ranges::find(words, "warmup");
     if (words.end() - warmup > 3) {
       test.warmup = to_number<std::uint64_t>(*(warmup + 2));
       test.operations = number_after({warmup + 3, words.end()}, "iters:");
@@ -444,8 +443,8 @@ class NcclText {
     if (!number || *number < 0 || host.empty()) return;
     LogDevice device{.rank = *number, .host = host};
     device.group = small_number(word_after(words, "Group")).value_or(0);
-    const auto bus = std::find_if(words.begin(), words.end(),
-                                  [](const std::string& word) { return word.starts_with('['); });
+    const auto bus =
+        std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('['); });
     if (bus != words.end()) device.name = join({bus + 1, words.end()}, " ");
     if (device.name.starts_with("AMD ")) table().backend = "rccl";
     table().devices.push_back(std::move(device));
@@ -453,7 +452,7 @@ class NcclText {
   /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8". Prose
   /// names the collective, and is no command.
   void read_command(const LogLine& line, const Words& words) {
-    const auto program = std::find_if(words.begin(), words.end(), names_test);
+    const auto program = std::ranges::find_if(words, names_test);
     if (program == words.end()) return context_.read(line.text);
     start_test();
     table().collective = *program;

@@ -65,8 +65,7 @@ const PairMatrix& choose(const PairLog& pairs, const std::string& wanted) {
                       pairs.others.empty() ? "" : "; not imported: ", join(pairs.others, ", "));
   }
   if (!wanted.empty()) return wanted_matrix(pairs, wanted);
-  const auto preferred = std::find_if(pairs.matrices.begin(), pairs.matrices.end(),
-                                      [](const PairMatrix& matrix) { return matrix.preferred; });
+  const auto preferred = std::ranges::find_if(pairs.matrices, &PairMatrix::preferred);
   return preferred == pairs.matrices.end() ? pairs.matrices.front() : *preferred;
 }
 

@@ -71,9 +71,8 @@ std::optional<double> measured_factor(std::span<const LogRow> rows) {
   const auto unsure = [](const Observation& one) {
     return one.busbw.value > 0 ? one.busbw.half_unit / one.busbw.value : 1;
   };
-  const auto best = std::min_element(
-      seen.begin(), seen.end(),
-      [&](const Observation& a, const Observation& b) { return unsure(a) < unsure(b); });
+  const auto best = std::ranges::min_element(
+      seen, [&](const Observation& a, const Observation& b) { return unsure(a) < unsure(b); });
   if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
   return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
 }
@@ -84,7 +83,7 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
   if (seen.empty()) return allowed;
   const auto fits = [&](int ranks) {
     const double factor = collective.bus_factor(ranks);
-    return std::all_of(seen.begin(), seen.end(), [&](const Observation& observation) {
+    return std::ranges::all_of(seen, [&](const Observation& observation) {
       return can_be(observation.busbw, observation.rate, factor);
     });
   };
@@ -128,7 +127,7 @@ bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, i
 namespace {
 
 bool has_column(const LogTable& table, std::string_view name) {
-  return std::find(table.columns.begin(), table.columns.end(), name) != table.columns.end();
+  return std::ranges::find(table.columns, name) != table.columns.end();
 }
 
 /// How many times the count goes into the size; 0 where it does not, or the row has no count.
@@ -166,9 +165,9 @@ RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
 void RowEvidence::read_root() {
   const auto has_root = [](const LogRow& row) { return row.root && *row.root >= 0; };
   const auto has_none = [](const LogRow& row) { return row.root && *row.root < 0; };
-  if (std::any_of(rows_.begin(), rows_.end(), has_root)) {
+  if (std::ranges::any_of(rows_, has_root)) {
     rooted_ = true;
-  } else if (std::any_of(rows_.begin(), rows_.end(), has_none) ||
+  } else if (std::ranges::any_of(rows_, has_none) ||
              (!table_.columns.empty() && !has_root_column_)) {
     rooted_ = false;
   }
@@ -266,10 +265,10 @@ const Collective& known(const std::string& given) {
 /// Why a collective that the user gives cannot be; empty where it can.
 std::string contradiction(const LogTable& table, const Collective& given,
                           const RowEvidence& evidence) {
-  const bool no_op = std::any_of(table.rows.begin(), table.rows.end(),
-                                 [](const LogRow& row) { return row.op == "none"; });
+  const bool no_op =
+      std::ranges::any_of(table.rows, [](const LogRow& row) { return row.op == "none"; });
   const std::vector<std::string> fitting = evidence.candidates();
-  const bool fits = std::find(fitting.begin(), fitting.end(), given.name) != fitting.end();
+  const bool fits = std::ranges::find(fitting, given.name) != fitting.end();
   if (fits || (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
     return {};
   }

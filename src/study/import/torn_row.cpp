@@ -41,8 +41,8 @@ std::string LibraryHosts::part_before(View line, std::size_t mark) {
   }
   // The longest known name that ends the word; else letters begin the name.
   std::size_t touching = 0;
-  const auto known = std::find_if(names_.begin(), names_.end(),
-                                  [&](const std::string& name) { return host.ends_with(name); });
+  const auto known =
+      std::ranges::find_if(names_, [&](const std::string& name) { return host.ends_with(name); });
   if (known != names_.end()) touching = host.size() - known->size();
   if (known == names_.end())
     touching = std::min(host.find_first_not_of("-0123456789."), host.size());
