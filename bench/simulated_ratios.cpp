@@ -16,6 +16,7 @@
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "bench/nccl_model.hpp"
 #include "report/table.hpp"
 #include "study/measured_file.hpp"
 #include "topo/systems/system_tables.hpp"

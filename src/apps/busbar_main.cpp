@@ -15,26 +15,6 @@
 namespace busbar {
 namespace {
 
-constexpr std::string_view kUsage =
-    "usage: busbar COMMAND\n"
-    "\n"
-    "  topo       show a machine's topology, the peak bandwidth of sets of its GPUs, and choose "
-    "sets\n"
-    "  expect     print what a machine should reach, and judge a number: \"is this right?\"\n"
-    "  compare    compare two groups of launches: what became faster or slower\n"
-    "  accept     run acceptance tests: measure by a specification, and judge\n"
-    "  import     convert logs of nccl-tests, OSU and IMB to CSV\n"
-    "  workload   estimate what the links cost a training step, from measured or given rates\n"
-    "  calibrate  fit the figures of predictions to logs of a machine\n"
-    "  plot       plot CSVs: bandwidth, share of the bound, time, scaling, pairs, samples, "
-    "history\n"
-    "  report     write one page that compares systems: bounds, curves, crossings, bottlenecks\n"
-    "  published  print the published rates of a file as CSV\n"
-    "  schema     print the columns of the CSV, as Markdown\n"
-    "  version    print the version\n"
-    "\n"
-    "See busbar COMMAND --help. To measure, run a collective: mpirun -np 4 ./allreduce_perf -h\n";
-
 Status show_schema(std::span<char* const> /*arguments*/) {
   fmt::print("{}", schema_markdown());
   return Status::Ok;
@@ -46,8 +26,7 @@ Status show_version(std::span<char* const> /*arguments*/) {
 }
 
 Status show_usage(std::span<char* const> /*arguments*/) {
-  fmt::print("{}", kUsage);
-  return Status::Ok;
+  return print_help("docs/busbar-options.md");
 }
 
 struct Command {

@@ -320,15 +320,6 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
 
 namespace {
 
-std::string dot_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
 std::string_view style_of(NodeKind kind) {
   switch (kind) {
     case NodeKind::Gpu: return "shape=box, style=filled, fillcolor=\"#c7e9c0\"";
@@ -367,13 +358,13 @@ std::string_view line_colour(LinkKind kind) {
 }
 
 std::string node_line(const topo::Node& node) {
-  std::string label = node.name;
-  if (!node.model.empty() && node.model != node.name) label += "\n" + node.model;
-  std::string escaped = dot_text(label);
-  for (std::size_t at = 0; (at = escaped.find('\n', at)) != std::string::npos;) {
-    escaped.replace(at, 1, "\\n");
+  std::string label = busbar::quoted(node.name);
+  if (!node.model.empty() && node.model != node.name) {
+    label.pop_back();
+    label += "\\n" + busbar::quoted(node.model).substr(1);
   }
-  return fmt::format("  {} [label={}, {}];\n", dot_text(node.name), escaped, style_of(node.kind));
+  return fmt::format("  {} [label={}, {}];\n", busbar::quoted(node.name), label,
+                     style_of(node.kind));
 }
 
 /// "2x NVLink 2, 50 GB/s".
@@ -391,7 +382,7 @@ double width_of(double GBps) {
 std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
   const std::string& one = graph.nodes[static_cast<std::size_t>(link.from)].name;
   const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
-  const std::string middle = dot_text(fmt::format("{} {}", one, other));
+  const std::string middle = busbar::quoted(fmt::format("{} {}", one, other));
   const LinkKind kind = link_kind(graph, link);
   const std::string style =
       fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(kind), width_of(GBps));
@@ -399,8 +390,8 @@ std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double 
       "  {} [label=\"{}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
       "color=\"{}\"];\n"
       "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, gpu_link_label(kind, link.count), line_colour(kind), dot_text(one), middle, style,
-      dot_text(other), middle, style);
+      middle, gpu_link_label(kind, link.count), line_colour(kind), busbar::quoted(one), middle,
+      style, busbar::quoted(other), middle, style);
 }
 
 std::string edge_line(const topo::Graph& graph, const topo::Link& link,
@@ -417,9 +408,9 @@ std::string edge_line(const topo::Graph& graph, const topo::Link& link,
       row_of(upper->kind) == row_of(lower->kind) && upper->kind != NodeKind::PcieSwitch;
   return fmt::format(
       "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
-      dot_text(upper->name), dot_text(lower->name), edge_label(medium, link.count, GBps),
-      line_colour(medium.kind), line_colour(medium.kind), width_of(GBps),
-      sideways ? ", constraint=false" : "");
+      busbar::quoted(upper->name), busbar::quoted(lower->name),
+      edge_label(medium, link.count, GBps), line_colour(medium.kind), line_colour(medium.kind),
+      width_of(GBps), sideways ? ", constraint=false" : "");
 }
 
 /// Processors of a host in one row, its GPUs and NICs in another.
@@ -428,7 +419,7 @@ std::string rows(const topo::Graph& graph) {
   for (const int row : {0, 4}) {
     text += "  { rank=same;";
     for (const topo::Node& node : graph.nodes) {
-      if (row_of(node.kind) == row) text += " " + dot_text(node.name) + ";";
+      if (row_of(node.kind) == row) text += " " + busbar::quoted(node.name) + ";";
     }
     text += " }\n";
   }
@@ -442,7 +433,7 @@ std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
       "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
       "  node [fontname=\"sans-serif\", fontsize=11];\n"
       "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
-      dot_text(graph.name), dot_text(graph.name + ": " + graph.title));
+      busbar::quoted(graph.name), busbar::quoted(graph.name + ": " + graph.title));
   for (const topo::Node& node : graph.nodes) text += node_line(node);
   text += rows(graph);
   for (const topo::Link& link : graph.links) {

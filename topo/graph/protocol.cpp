@@ -18,23 +18,6 @@ struct Times {
   double channel_GBps = 0;
 };
 
-/// src/graph/tuning.cc of NCCL 2.28; between sockets as over PCIe. The hierarchical form, which
-/// NCCL does not have, has those of the ring. Direct steps, issue and shares over a network are
-/// not in NCCL's model: our choice.
-constexpr Times kModel{.steps = {{{1, 8.4, 3.4, 5.7, 5.7, 14},
-                                  {0.25, 6.6, 0.6, 1, 1, 2.7, 0.1},
-                                  {0.92, 14, 1.9, 2.5, 2.5, 4, 0.5},
-                                  {0.92, 8.4, 4, 4, 4, 14},
-                                  {0.24, 6.8, 0.6, 1, 1, 5, 0.1},
-                                  {0.72, 14, 1.25, 1.9, 1.9, 8.5, 0.5},
-                                  {1, 8.4, 3.4, 5.7, 5.7, 14},
-                                  {1, 25, 0, 0, 0, 18},
-                                  {1, 20, 3, 3, 3, 3},
-                                  {0.25, 20, 2, 2, 2, 2}}},
-                       .issue_us = 4.5,
-                       .direct_issue_us = 9,
-                       .channel_GBps = 20};
-
 /// Fitted to published logs by bench/simulated-ratios; by Library.
 constexpr std::array<Times, kLibraries.size()> kFitted{{
     {.steps = {{{1, 43.5, 7.11, 11.9, 11.9, 11},
@@ -96,12 +79,6 @@ void fill(Protocol& known, const Times& times) {
 }
 
 }  // namespace
-
-Protocol nccl_model() {
-  Protocol model{.efficiency = kEfficiency, .in_switch_efficiency = kInSwitchEfficiency};
-  fill(model, kModel);
-  return model;
-}
 
 Protocol completed(Protocol known) {
   const bool silent = known.source.empty();

@@ -93,9 +93,6 @@ struct Protocol {
   [[nodiscard]] bool operator==(const Protocol&) const = default;
 };
 
-/// NCCL's own model (src/graph/tuning.cc of 2.28): where a fit of its times starts.
-[[nodiscard]] Protocol nccl_model();
-
 /// The same with defaults (docs/simulation.md) for what is unknown.
 [[nodiscard]] Protocol completed(Protocol known);
 

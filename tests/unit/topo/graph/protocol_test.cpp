@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/nccl_model.hpp"
 #include "tests/unit/topo/nccl_source.hpp"
 
 namespace busbar::topo {

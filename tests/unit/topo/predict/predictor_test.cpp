@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "bench/nccl_model.hpp"
 #include "model/collective.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
