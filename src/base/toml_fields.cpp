@@ -32,6 +32,45 @@ const std::string& text_of(const toml::node& node, std::string_view key, std::st
   return value->get();
 }
 
+/// Quotes or a comment of TOML, as far as one line goes.
+class TomlText {
+ public:
+  [[nodiscard]] bool is_outside() const { return began_by_ == '\0'; }
+  /// Quotes that a line ends before they are closed.
+  [[nodiscard]] bool is_left_open(char next) const {
+    return next == '\n' && !is_outside() && began_by_ != '#';
+  }
+  void take(char next) {
+    if (is_outside()) {
+      if (next == '"' || next == '\'' || next == '#') began_by_ = next;
+    } else if (escaped_) {
+      escaped_ = false;
+    } else if (next == (began_by_ == '#' ? '\n' : began_by_)) {
+      began_by_ = '\0';
+    } else {
+      escaped_ = began_by_ == '"' && next == '\\';
+    }
+  }
+
+ private:
+  char began_by_ = '\0';
+  bool escaped_ = false;
+};
+
+/// Of a key with dots: a letter, or a blank or quotes beside a dot.
+bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::string_view::npos; }
+
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+/// What is wrong with the first character of `rest`, which is outside of quotes and comments.
+std::string_view fault_of(std::string_view rest) {
+  const char c = rest.front();
+  if (!is_ascii(c)) return "characters beyond ASCII belong into quotes or comments";
+  const bool quote = c == '"' || c == '\'';
+  const bool several_lines = quote && rest.starts_with(std::string(3, c));
+  return several_lines ? "texts over several lines are not for system files" : std::string_view();
+}
+
 }  // namespace
 
 std::string unknown_word(std::string_view what, std::string_view word,
@@ -187,49 +226,6 @@ std::optional<std::size_t> TomlFields::one_of(std::string_view key,
   if (found == names.end()) throw fault(key, unknown_word(key, word, names));
   return static_cast<std::size_t>(found - names.begin());
 }
-
-namespace {
-
-/// Quotes or a comment of TOML, as far as one line goes.
-class TomlText {
- public:
-  [[nodiscard]] bool is_outside() const { return began_by_ == '\0'; }
-  /// Quotes that a line ends before they are closed.
-  [[nodiscard]] bool is_left_open(char next) const {
-    return next == '\n' && !is_outside() && began_by_ != '#';
-  }
-  void take(char next) {
-    if (is_outside()) {
-      if (next == '"' || next == '\'' || next == '#') began_by_ = next;
-    } else if (escaped_) {
-      escaped_ = false;
-    } else if (next == (began_by_ == '#' ? '\n' : began_by_)) {
-      began_by_ = '\0';
-    } else {
-      escaped_ = began_by_ == '"' && next == '\\';
-    }
-  }
-
- private:
-  char began_by_ = '\0';
-  bool escaped_ = false;
-};
-
-/// Of a key with dots: a letter, or a blank or quotes beside a dot.
-bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::string_view::npos; }
-
-bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
-
-/// What is wrong with the first character of `rest`, which is outside of quotes and comments.
-std::string_view fault_of(std::string_view rest) {
-  const char c = rest.front();
-  if (!is_ascii(c)) return "characters beyond ASCII belong into quotes or comments";
-  const bool quote = c == '"' || c == '\'';
-  const bool several_lines = quote && rest.starts_with(std::string(3, c));
-  return several_lines ? "texts over several lines are not for system files" : std::string_view();
-}
-
-}  // namespace
 
 void check_toml_characters(std::string_view text, std::string_view origin) {
   constexpr std::size_t kMostDots = 63;

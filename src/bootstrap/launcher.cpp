@@ -108,34 +108,6 @@ JoinsBy joins_by(const Launcher& launcher, const Environment& lookup) {
   return launcher.joins_by;
 }
 
-}  // namespace
-
-const char* own_environment(const char* variable) { return std::getenv(variable); }
-
-std::optional<StartedBy> find_launcher(const Environment& lookup) {
-  for (const Launcher& launcher : kLaunchers) {
-    const char* rank = lookup(launcher.rank);
-    const char* required = lookup(launcher.required);
-    if (rank == nullptr || required == nullptr) continue;
-    if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
-    const int size = number(lookup(launcher.size));
-    // A variable that a shell has kept makes no job.
-    if (*launcher.size != '\0' && number(rank) >= std::max(1, size)) continue;
-    return StartedBy{.name = std::string(launcher.title),
-                     .rank = number(rank),
-                     .size = size,
-                     .joins_by = joins_by(launcher, lookup)};
-  }
-  return std::nullopt;
-}
-
-bool speaks_for_the_job() {
-  const auto launcher = find_launcher();
-  return !launcher || launcher->rank == 0;
-}
-
-namespace {
-
 /// A word with its {names} replaced; what has none stays.
 std::string filled(std::string_view word, const WordValues& values) {
   std::string result;
@@ -166,7 +138,115 @@ Words variable_words(const Launcher& launcher, const RankLaunch& launch) {
   return words;
 }
 
+constexpr std::string_view kLocal = "local";
+
+/// The option of srun for the MPI that its tasks will use.
+std::string mpi_of_srun(const MpiLibrary* library) {
+  if (library == nullptr) return "--mpi=none";
+  return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";
+}
+
+LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request) {
+  Words tried;
+  for (const std::string_view program : launcher.programs) {
+    if (program.empty()) continue;
+    if (request.is_program(program)) return with_program(launcher, std::string(program), request);
+    tried.emplace_back(program);
+  }
+  const bool is_named = request.wanted != "auto" || request.library == nullptr;
+  const std::string missing = is_named ? "it" : "the launcher of " + request.library->name;
+  throw Error{
+      Status::Unavailable,
+      fmt::format(
+          "{}: PATH has no {} to start ranks with; install {}, or name another with --launcher",
+          request.option, join(tried, " or "), missing)};
+}
+
+const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
+  const auto* const found = std::ranges::find_if(
+      kLaunchers, [&](const auto& each) { return !each.name.empty() && fits(each); });
+  return found == kLaunchers.end() ? nullptr : found;
+}
+
+LauncherChoice choose_by_itself(const LauncherRequest& request) {
+  if (request.has_hosts && request.environment("SLURM_JOB_ID") != nullptr &&
+      request.is_program("srun")) {
+    const Launcher* srun =
+        find_by([](const auto& each) { return each.joins_by == JoinsBy::Slurm; });
+    LauncherChoice choice = of_table(*srun, request);
+    choice.why = "in an allocation of Slurm";
+    return choice;
+  }
+  if (request.library == nullptr) {
+    if (!request.has_hosts) return {.why = "built without MPI"};
+    throw usage_error(request.option +
+                      ": the programs are built without MPI; give --launcher srun, or --launcher "
+                      "'ssh {host} {env} {program}' to reach other hosts");
+  }
+  // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
+  const MpiFamily family =
+      request.library->family == MpiFamily::Other ? MpiFamily::Mpich : request.library->family;
+  LauncherChoice choice =
+      of_table(*find_by([&](const auto& each) { return each.family == family; }), request);
+  choice.why = "of " + request.library->name + ", which the programs are built with";
+  return choice;
+}
+
+/// The words of the user begin with a program, by its name or path.
+void require_program_of_words(const LauncherRequest& request) {
+  const std::string program = split_words(request.wanted).front();
+  const bool is_path = program.find('/') != std::string::npos;
+  if (program.find('{') != std::string::npos) return;
+  if (is_path ? access(program.c_str(), X_OK) == 0 : request.is_program(program)) return;
+  throw Error{
+      Status::Unavailable,
+      fmt::format("--launcher: {} {} to start ranks with; mend the words '{}'",
+                  is_path ? "there is no" : "PATH has no", program, one_line(request.wanted))};
+}
+
+Words names_of_launchers() {
+  Words names{"auto", std::string(kLocal)};
+  for (const Launcher& launcher : kLaunchers) {
+    if (!launcher.name.empty()) names.emplace_back(launcher.name);
+  }
+  return names;
+}
+
+/// What the first line of a launcher's --version has.
+struct VersionText {
+  std::string_view text;
+  std::string_view name;
+};
+constexpr std::array kVersionTexts{
+    VersionText{"HYDRA", "hydra"},       VersionText{"(Open MPI)", "openmpi"},
+    VersionText{"(OpenRTE)", "openmpi"}, VersionText{"PRRTE", "prrte"},
+    VersionText{"prte", "prrte"},        VersionText{"slurm ", "srun"}};
+
 }  // namespace
+
+const char* own_environment(const char* variable) { return std::getenv(variable); }
+
+std::optional<StartedBy> find_launcher(const Environment& lookup) {
+  for (const Launcher& launcher : kLaunchers) {
+    const char* rank = lookup(launcher.rank);
+    const char* required = lookup(launcher.required);
+    if (rank == nullptr || required == nullptr) continue;
+    if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
+    const int size = number(lookup(launcher.size));
+    // A variable that a shell has kept makes no job.
+    if (*launcher.size != '\0' && number(rank) >= std::max(1, size)) continue;
+    return StartedBy{.name = std::string(launcher.title),
+                     .rank = number(rank),
+                     .size = size,
+                     .joins_by = joins_by(launcher, lookup)};
+  }
+  return std::nullopt;
+}
+
+bool speaks_for_the_job() {
+  const auto launcher = find_launcher();
+  return !launcher || launcher->rank == 0;
+}
 
 std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
                                     const WordLists& lists) {
@@ -259,94 +339,6 @@ bool is_in_path(std::string_view name) {
     return access(fmt::format("{}/{}", folder, name).c_str(), X_OK) == 0;
   });
 }
-
-namespace {
-
-constexpr std::string_view kLocal = "local";
-
-/// The option of srun for the MPI that its tasks will use.
-std::string mpi_of_srun(const MpiLibrary* library) {
-  if (library == nullptr) return "--mpi=none";
-  return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";
-}
-
-LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request) {
-  Words tried;
-  for (const std::string_view program : launcher.programs) {
-    if (program.empty()) continue;
-    if (request.is_program(program)) return with_program(launcher, std::string(program), request);
-    tried.emplace_back(program);
-  }
-  const bool is_named = request.wanted != "auto" || request.library == nullptr;
-  const std::string missing = is_named ? "it" : "the launcher of " + request.library->name;
-  throw Error{
-      Status::Unavailable,
-      fmt::format(
-          "{}: PATH has no {} to start ranks with; install {}, or name another with --launcher",
-          request.option, join(tried, " or "), missing)};
-}
-
-const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
-  const auto* const found = std::ranges::find_if(
-      kLaunchers, [&](const auto& each) { return !each.name.empty() && fits(each); });
-  return found == kLaunchers.end() ? nullptr : found;
-}
-
-LauncherChoice choose_by_itself(const LauncherRequest& request) {
-  if (request.has_hosts && request.environment("SLURM_JOB_ID") != nullptr &&
-      request.is_program("srun")) {
-    const Launcher* srun =
-        find_by([](const auto& each) { return each.joins_by == JoinsBy::Slurm; });
-    LauncherChoice choice = of_table(*srun, request);
-    choice.why = "in an allocation of Slurm";
-    return choice;
-  }
-  if (request.library == nullptr) {
-    if (!request.has_hosts) return {.why = "built without MPI"};
-    throw usage_error(request.option +
-                      ": the programs are built without MPI; give --launcher srun, or --launcher "
-                      "'ssh {host} {env} {program}' to reach other hosts");
-  }
-  // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
-  const MpiFamily family =
-      request.library->family == MpiFamily::Other ? MpiFamily::Mpich : request.library->family;
-  LauncherChoice choice =
-      of_table(*find_by([&](const auto& each) { return each.family == family; }), request);
-  choice.why = "of " + request.library->name + ", which the programs are built with";
-  return choice;
-}
-
-/// The words of the user begin with a program, by its name or path.
-void require_program_of_words(const LauncherRequest& request) {
-  const std::string program = split_words(request.wanted).front();
-  const bool is_path = program.find('/') != std::string::npos;
-  if (program.find('{') != std::string::npos) return;
-  if (is_path ? access(program.c_str(), X_OK) == 0 : request.is_program(program)) return;
-  throw Error{
-      Status::Unavailable,
-      fmt::format("--launcher: {} {} to start ranks with; mend the words '{}'",
-                  is_path ? "there is no" : "PATH has no", program, one_line(request.wanted))};
-}
-
-Words names_of_launchers() {
-  Words names{"auto", std::string(kLocal)};
-  for (const Launcher& launcher : kLaunchers) {
-    if (!launcher.name.empty()) names.emplace_back(launcher.name);
-  }
-  return names;
-}
-
-/// What the first line of a launcher's --version has.
-struct VersionText {
-  std::string_view text;
-  std::string_view name;
-};
-constexpr std::array kVersionTexts{
-    VersionText{"HYDRA", "hydra"},       VersionText{"(Open MPI)", "openmpi"},
-    VersionText{"(OpenRTE)", "openmpi"}, VersionText{"PRRTE", "prrte"},
-    VersionText{"prte", "prrte"},        VersionText{"slurm ", "srun"}};
-
-}  // namespace
 
 std::string LauncherChoice::text() const {
   const std::string name = launcher != nullptr ? program : words.empty() ? "busbar itself" : words;

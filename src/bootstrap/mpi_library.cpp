@@ -23,6 +23,11 @@ constexpr std::array kBeginnings{
     Beginning{"Open MPI v", "Open MPI", ',', MpiFamily::OpenMpi},
 };
 
+const MpiSupport*& registered() {
+  static const MpiSupport* support = nullptr;
+  return support;
+}
+
 }  // namespace
 
 MpiLibrary read_mpi_library(std::string_view text) {
@@ -47,15 +52,6 @@ std::string memory_note(const MpiLibrary& library) {
   return "memory that " + library.name +
          " takes for itself was not measured: planned is the larger need of MPICH and Open MPI";
 }
-
-namespace {
-
-const MpiSupport*& registered() {
-  static const MpiSupport* support = nullptr;
-  return support;
-}
-
-}  // namespace
 
 MpiSupport::MpiSupport(Library its_library, Start its_start)
     : library(its_library), start(its_start) {

@@ -38,51 +38,6 @@ std::string note_text(const HostBoundInput& host, const Collective& collective,
   return text;
 }
 
-}  // namespace
-
-std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const BoundRow& row) {
-  if (row.ranks < 2 || bandwidth.rates.empty()) return std::nullopt;
-  const MinTraffic traffic = row.collective->min_traffic(row.ranks, row.in_place);
-  const double touched =
-      traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
-  const MemoryRates& rates = bandwidth.of(static_cast<Bytes>(touched));
-  const double per_size = (traffic.copied / rates.copy_GBps + traffic.reduced / rates.reduce_GBps) /
-                          static_cast<double>(row.ranks);  // seconds per GB of the size
-  return row.collective->bus_factor(row.ranks) / per_size;
-}
-
-std::string host_bound_obstacle(const HostBoundInput& host) {
-  if (host.ranks < 2) return "one rank";
-  if (host.nodes > 1) {
-    return fmt::format("{} nodes, and what joins them is not known", host.nodes);
-  }
-  if (!host.whole) return "rows are not of all ranks that share the memory";
-  if (!host.measured) return "not measured (--host-limits off)";
-  return {};
-}
-
-SetBound host_bound(const HostBoundInput& host, const Collective& collective,
-                    const HostBandwidth& bandwidth) {
-  SetBound bound{.device_set = host.device_set};
-  if (host.ranks < 2) return bound;
-  const std::string head = fmt::format("Host: {} ranks on {}: ", host.ranks, host.device_set);
-  if (bandwidth.rates.empty()) {
-    const std::string why = host_bound_obstacle(host);
-    bound.note =
-        fmt::format("{}no bound: {}", head, why.empty() ? "no memory to measure with" : why);
-    return bound;
-  }
-  bound.kind = "host-memory";
-  bound.limit =
-      fmt::format("copy and reduce, GB/s of each of {} ranks at once, by bytes in use: {}",
-                  host.ranks, rates_text(bandwidth));
-  bound.note = head + note_text(host, collective, bandwidth);
-  bound.bus_GBps = [bandwidth](const BoundRow& row) { return host_bound_GBps(bandwidth, row); };
-  return bound;
-}
-
-namespace {
-
 std::string note_of(const topo::Bound& bound, const HostTopology& topology,
                     const Collective& collective) {
   const std::string how = topology.choice ? fmt::format(" ({})", topology.choice->reason) : "";
@@ -100,44 +55,6 @@ bool any_twice(std::vector<int> numbers) {
   std::ranges::sort(numbers);
   return std::ranges::adjacent_find(numbers) != numbers.end();
 }
-
-}  // namespace
-
-SetBound device_bound(const HostTopology& topology, std::span<const Device> devices, bool all_here,
-                      const Collective& collective) {
-  if (!topology.missing.empty()) {
-    return {.note = fmt::format("no bound: {}", topology.missing)};
-  }
-  if (!all_here) {
-    return {.note = "no bound: the bandwidth of the network between the hosts is not known"};
-  }
-  const auto numbers = numbers_of(topology.graph, devices);
-  if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};
-  SetBound result{.device_set = fmt::format("{}", fmt::join(*numbers, ",")),
-                  .warnings = topology.graph.warnings};
-  if (any_twice(*numbers)) {
-    result.note = "no bound: ranks share a GPU";
-    return result;
-  }
-  const topo::Bound bound = topo::bound_of(topology.graph, *numbers);
-  if (!std::isfinite(bound.bound_GBps)) {
-    result.note = "no bound: nothing is known of what joins these GPUs";
-    return result;
-  }
-  if (bound.devices.size() < 2 || bound.bound_GBps <= 0) return result;
-  result.note = note_of(bound, topology, collective);
-  for (const std::string& assumption : bound.assumptions) {
-    result.warnings.push_back("assumed: " + assumption);
-  }
-  const auto rate = collective_GBps(bound, collective.name);
-  if (!rate) return result;
-  result.kind = bound.kind;
-  result.limit = bound.limit;
-  result.bus_GBps = [rate](const BoundRow& /*row*/) { return rate; };
-  return result;
-}
-
-namespace {
 
 /// The ranks of this rank's group.
 std::vector<int> group_members(const Run& run) {
@@ -188,6 +105,81 @@ SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
 }
 
 }  // namespace
+
+std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const BoundRow& row) {
+  if (row.ranks < 2 || bandwidth.rates.empty()) return std::nullopt;
+  const MinTraffic traffic = row.collective->min_traffic(row.ranks, row.in_place);
+  const double touched =
+      traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
+  const MemoryRates& rates = bandwidth.of(static_cast<Bytes>(touched));
+  const double per_size = (traffic.copied / rates.copy_GBps + traffic.reduced / rates.reduce_GBps) /
+                          static_cast<double>(row.ranks);  // seconds per GB of the size
+  return row.collective->bus_factor(row.ranks) / per_size;
+}
+
+std::string host_bound_obstacle(const HostBoundInput& host) {
+  if (host.ranks < 2) return "one rank";
+  if (host.nodes > 1) {
+    return fmt::format("{} nodes, and what joins them is not known", host.nodes);
+  }
+  if (!host.whole) return "rows are not of all ranks that share the memory";
+  if (!host.measured) return "not measured (--host-limits off)";
+  return {};
+}
+
+SetBound host_bound(const HostBoundInput& host, const Collective& collective,
+                    const HostBandwidth& bandwidth) {
+  SetBound bound{.device_set = host.device_set};
+  if (host.ranks < 2) return bound;
+  const std::string head = fmt::format("Host: {} ranks on {}: ", host.ranks, host.device_set);
+  if (bandwidth.rates.empty()) {
+    const std::string why = host_bound_obstacle(host);
+    bound.note =
+        fmt::format("{}no bound: {}", head, why.empty() ? "no memory to measure with" : why);
+    return bound;
+  }
+  bound.kind = "host-memory";
+  bound.limit =
+      fmt::format("copy and reduce, GB/s of each of {} ranks at once, by bytes in use: {}",
+                  host.ranks, rates_text(bandwidth));
+  bound.note = head + note_text(host, collective, bandwidth);
+  bound.bus_GBps = [bandwidth](const BoundRow& row) { return host_bound_GBps(bandwidth, row); };
+  return bound;
+}
+
+SetBound device_bound(const HostTopology& topology, std::span<const Device> devices, bool all_here,
+                      const Collective& collective) {
+  if (!topology.missing.empty()) {
+    return {.note = fmt::format("no bound: {}", topology.missing)};
+  }
+  if (!all_here) {
+    return {.note = "no bound: the bandwidth of the network between the hosts is not known"};
+  }
+  const auto numbers = numbers_of(topology.graph, devices);
+  if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};
+  SetBound result{.device_set = fmt::format("{}", fmt::join(*numbers, ",")),
+                  .warnings = topology.graph.warnings};
+  if (any_twice(*numbers)) {
+    result.note = "no bound: ranks share a GPU";
+    return result;
+  }
+  const topo::Bound bound = topo::bound_of(topology.graph, *numbers);
+  if (!std::isfinite(bound.bound_GBps)) {
+    result.note = "no bound: nothing is known of what joins these GPUs";
+    return result;
+  }
+  if (bound.devices.size() < 2 || bound.bound_GBps <= 0) return result;
+  result.note = note_of(bound, topology, collective);
+  for (const std::string& assumption : bound.assumptions) {
+    result.warnings.push_back("assumed: " + assumption);
+  }
+  const auto rate = collective_GBps(bound, collective.name);
+  if (!rate) return result;
+  result.kind = bound.kind;
+  result.limit = bound.limit;
+  result.bus_GBps = [rate](const BoundRow& /*row*/) { return rate; };
+  return result;
+}
 
 SetBound find_bound(const Run& run) {
   const std::vector<int> ranks = group_members(run);

@@ -28,20 +28,6 @@ void add(float* __restrict to, const float* __restrict from, std::size_t count) 
   for (; at < count; ++at) to[at] += from[at];
 }
 
-}  // namespace
-
-void run_kernel(MemoryKernel kernel, std::span<std::byte> to, std::span<const std::byte> from) {
-  switch (kernel) {
-    case MemoryKernel::CopyWhole: std::memcpy(to.data(), from.data(), to.size()); return;
-    case MemoryKernel::CopyBlocks: return copy_blocks(to.data(), from.data(), to.size());
-    case MemoryKernel::Add:
-      return add(reinterpret_cast<float*>(to.data()), reinterpret_cast<const float*>(from.data()),
-                 to.size() / sizeof(float));
-  }
-}
-
-namespace {
-
 constexpr Bytes kNearSet = 128 * kKiB;  // of a rank; fits the second level of every server
 constexpr Bytes kLargestPart = 64 * kMiB;
 constexpr Bytes kGranule = 4 * kKiB;
@@ -127,6 +113,16 @@ void level(std::vector<MemoryRates>& rates) {
 }
 
 }  // namespace
+
+void run_kernel(MemoryKernel kernel, std::span<std::byte> to, std::span<const std::byte> from) {
+  switch (kernel) {
+    case MemoryKernel::CopyWhole: std::memcpy(to.data(), from.data(), to.size()); return;
+    case MemoryKernel::CopyBlocks: return copy_blocks(to.data(), from.data(), to.size());
+    case MemoryKernel::Add:
+      return add(reinterpret_cast<float*>(to.data()), reinterpret_cast<const float*>(from.data()),
+                 to.size() / sizeof(float));
+  }
+}
 
 const MemoryRates& HostBandwidth::of(Bytes set) const {
   const auto above = std::ranges::upper_bound(rates, set, {}, &MemoryRates::set);

@@ -75,6 +75,39 @@ bool bind_rank(Bootstrap& bootstrap, const topo::Machine& machine, const BindReq
   return bind_on_host(machine, request, host.index, host.count);
 }
 
+std::string numbered(std::string_view what, const std::set<int>& numbers) {
+  return fmt::format("{} {}", what, format_ranges({numbers.begin(), numbers.end()}));
+}
+
+/// What these ranks of one host are bound to, or the processors that they were allowed.
+std::string places_text(const RankMap& rank_map, const std::vector<std::size_t>& ranks) {
+  std::set<int> cores;
+  std::set<int> numas;
+  std::bitset<1024> allowed;
+  bool bound = false;
+  for (const std::size_t rank : ranks) {
+    const RankInfo& info = rank_map.ranks[rank];
+    cores.insert(info.core);
+    numas.insert(info.numa);
+    allowed |= info.processor_mask;
+    bound = bound || info.bound_by_us != 0;
+  }
+  if (*cores.begin() >= 0) return numbered("cores", cores);
+  // A machine of one NUMA node holds every rank in it, bound or not.
+  if (*numas.begin() >= 0 && (bound || numas.size() > 1)) return numbered("numa", numas);
+  std::set<int> processors;
+  for (std::size_t i = 0; i < allowed.size(); ++i) {
+    if (allowed[i]) processors.insert(static_cast<int>(i));
+  }
+  return numbered("processors", processors);
+}
+
+std::string gpus_text(const std::vector<Device>& devices, const std::vector<std::size_t>& ranks) {
+  std::set<int> indices;
+  for (const std::size_t rank : ranks) indices.insert(devices.at(rank).index);
+  return fmt::format("{}", fmt::join(indices, ","));
+}
+
 }  // namespace
 
 topo::CoreShare share_of_near_cores(const std::vector<Neighbour>& ranks, int rank) {
@@ -171,43 +204,6 @@ RankMap summarize_ranks(std::vector<RankInfo> ranks) {
   }
   return result;
 }
-
-namespace {
-
-std::string numbered(std::string_view what, const std::set<int>& numbers) {
-  return fmt::format("{} {}", what, format_ranges({numbers.begin(), numbers.end()}));
-}
-
-/// What these ranks of one host are bound to, or the processors that they were allowed.
-std::string places_text(const RankMap& rank_map, const std::vector<std::size_t>& ranks) {
-  std::set<int> cores;
-  std::set<int> numas;
-  std::bitset<1024> allowed;
-  bool bound = false;
-  for (const std::size_t rank : ranks) {
-    const RankInfo& info = rank_map.ranks[rank];
-    cores.insert(info.core);
-    numas.insert(info.numa);
-    allowed |= info.processor_mask;
-    bound = bound || info.bound_by_us != 0;
-  }
-  if (*cores.begin() >= 0) return numbered("cores", cores);
-  // A machine of one NUMA node holds every rank in it, bound or not.
-  if (*numas.begin() >= 0 && (bound || numas.size() > 1)) return numbered("numa", numas);
-  std::set<int> processors;
-  for (std::size_t i = 0; i < allowed.size(); ++i) {
-    if (allowed[i]) processors.insert(static_cast<int>(i));
-  }
-  return numbered("processors", processors);
-}
-
-std::string gpus_text(const std::vector<Device>& devices, const std::vector<std::size_t>& ranks) {
-  std::set<int> indices;
-  for (const std::size_t rank : ranks) indices.insert(devices.at(rank).index);
-  return fmt::format("{}", fmt::join(indices, ","));
-}
-
-}  // namespace
 
 std::string device_set(const RankMap& rank_map, const std::vector<Device>& devices,
                        std::span<const int> ranks) {

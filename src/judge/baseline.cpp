@@ -34,14 +34,6 @@ std::chrono::sys_days day_of(const std::string& date) {
   throw usage_error("'{}' is no date: write it as 2026-11-21", date);
 }
 
-}  // namespace
-
-int days_between(const std::string& from, const std::string& to) {
-  return static_cast<int>((day_of(to) - day_of(from)).count());
-}
-
-namespace {
-
 constexpr const char* kDateKey = "baseline-made-on";
 
 /// The columns in the order of the file.
@@ -94,54 +86,6 @@ BaselineRow read_row(const CsvReader& line, std::size_t columns) {
   }
   return row;
 }
-
-}  // namespace
-
-const BaselineRow* Baseline::find(const BaselineKey& key) const {
-  const auto found = std::ranges::find(rows, key, &BaselineRow::key);
-  return found == rows.end() ? nullptr : &*found;
-}
-
-Baseline load_baseline(const std::string& path) {
-  CsvReader reader(path);
-  const std::vector<std::string> columns = column_names();
-  if (!reader.columns().empty() && reader.columns() != join(columns, ",")) {
-    throw usage_error("{}: the columns are not {}", reader.place(), join(columns, ","));
-  }
-  Baseline baseline{.file = path, .facts = facts_of(reader.head())};
-  while (reader.next()) baseline.rows.push_back(read_row(reader, columns.size()));
-  if (!reader.cut_place().empty()) {
-    throw usage_error("{}: its last line has no end: the file is cut off", reader.cut_place());
-  }
-  if (baseline.rows.empty()) throw usage_error("{}: no figure in the baseline", path);
-  const auto date = baseline.facts.extract(kDateKey);
-  if (date.empty() || date.mapped().empty()) {
-    throw usage_error(
-        "{}: no line '# {}: DATE', so its age is unknown; build it with `busbar accept baseline`",
-        path, kDateKey);
-  }
-  baseline.made_on = date.mapped();
-  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
-  return baseline;
-}
-
-std::string baseline_text(const Baseline& baseline) {
-  HeaderFacts facts{{std::string(kDateKey), baseline.made_on}};
-  facts.insert(facts.end(), baseline.facts.begin(), baseline.facts.end());
-  std::string text = csv_head(facts);
-  const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
-  text += csv_line(column_names());
-  for (const BaselineRow& row : baseline.rows) {
-    std::vector<std::string> cells;
-    visit_columns(row, [&](const char*, const auto& value) {
-      cells.push_back(cell_text(to_cell(value), exact));
-    });
-    text += csv_line(cells);
-  }
-  return text;
-}
-
-namespace {
 
 /// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
 std::string unfit(const CheckedRow& row, const Expectation& rule,
@@ -238,6 +182,54 @@ void add_facts(Baseline& baseline, const Specification& specification,
 }
 
 }  // namespace
+
+int days_between(const std::string& from, const std::string& to) {
+  return static_cast<int>((day_of(to) - day_of(from)).count());
+}
+
+const BaselineRow* Baseline::find(const BaselineKey& key) const {
+  const auto found = std::ranges::find(rows, key, &BaselineRow::key);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+Baseline load_baseline(const std::string& path) {
+  CsvReader reader(path);
+  const std::vector<std::string> columns = column_names();
+  if (!reader.columns().empty() && reader.columns() != join(columns, ",")) {
+    throw usage_error("{}: the columns are not {}", reader.place(), join(columns, ","));
+  }
+  Baseline baseline{.file = path, .facts = facts_of(reader.head())};
+  while (reader.next()) baseline.rows.push_back(read_row(reader, columns.size()));
+  if (!reader.cut_place().empty()) {
+    throw usage_error("{}: its last line has no end: the file is cut off", reader.cut_place());
+  }
+  if (baseline.rows.empty()) throw usage_error("{}: no figure in the baseline", path);
+  const auto date = baseline.facts.extract(kDateKey);
+  if (date.empty() || date.mapped().empty()) {
+    throw usage_error(
+        "{}: no line '# {}: DATE', so its age is unknown; build it with `busbar accept baseline`",
+        path, kDateKey);
+  }
+  baseline.made_on = date.mapped();
+  static_cast<void>(days_between(baseline.made_on, baseline.made_on));
+  return baseline;
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  HeaderFacts facts{{std::string(kDateKey), baseline.made_on}};
+  facts.insert(facts.end(), baseline.facts.begin(), baseline.facts.end());
+  std::string text = csv_head(facts);
+  const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
+  text += csv_line(column_names());
+  for (const BaselineRow& row : baseline.rows) {
+    std::vector<std::string> cells;
+    visit_columns(row, [&](const char*, const auto& value) {
+      cells.push_back(cell_text(to_cell(value), exact));
+    });
+    text += csv_line(cells);
+  }
+  return text;
+}
 
 Baseline build_baseline(const Specification& specification,
                         std::span<const Observation> observations, const std::string& today,

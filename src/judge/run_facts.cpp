@@ -99,6 +99,35 @@ bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
+std::string fact_error(const Observation& observation, const std::string& key,
+                       const std::vector<std::string>& wanted, const Facts& assumed) {
+  const std::optional<std::string> reported = fact_of(observation, key, assumed);
+  if (!reported) return "fingerprint: " + unreported_text(observation, key);
+  if (matches_fact(key, *reported, wanted)) return {};
+  const bool brief =
+      std::ranges::any_of(wanted, [&](const std::string& one) { return is_part(one, *reported); });
+  return fmt::format(
+      "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
+      observation.file,
+      key != "gpu" || !brief
+          ? ""
+          : fmt::format(
+                "; whole names are compared: if this is the GPU that is meant, write gpu = \"{}\"",
+                *reported));
+}
+
+/// Predicted rows say so themselves, and never pass.
+std::string backend_error(const Observation& observation, const std::string& wanted) {
+  if (wanted == "auto") return {};
+  for (const Record& record : observation.records) {
+    const std::string& reported = record.backend;
+    if (reported.empty() || reported == "sim" || reported == wanted) continue;
+    return fmt::format("[run] backend: measured over {} where {} is wanted ({})", reported, wanted,
+                       observation.file);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::string> fact_of(const Observation& observation, const std::string& key,
@@ -155,39 +184,6 @@ bool matches_fact(const std::string& key, const std::string& reported,
 std::string alternatives(const std::vector<std::string>& wanted) {
   return join_each(wanted, " or ", [](const std::string& one) { return fmt::format("'{}'", one); });
 }
-
-namespace {
-
-std::string fact_error(const Observation& observation, const std::string& key,
-                       const std::vector<std::string>& wanted, const Facts& assumed) {
-  const std::optional<std::string> reported = fact_of(observation, key, assumed);
-  if (!reported) return "fingerprint: " + unreported_text(observation, key);
-  if (matches_fact(key, *reported, wanted)) return {};
-  const bool brief =
-      std::ranges::any_of(wanted, [&](const std::string& one) { return is_part(one, *reported); });
-  return fmt::format(
-      "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
-      observation.file,
-      key != "gpu" || !brief
-          ? ""
-          : fmt::format(
-                "; whole names are compared: if this is the GPU that is meant, write gpu = \"{}\"",
-                *reported));
-}
-
-/// Predicted rows say so themselves, and never pass.
-std::string backend_error(const Observation& observation, const std::string& wanted) {
-  if (wanted == "auto") return {};
-  for (const Record& record : observation.records) {
-    const std::string& reported = record.backend;
-    if (reported.empty() || reported == "sim" || reported == wanted) continue;
-    return fmt::format("[run] backend: measured over {} where {} is wanted ({})", reported, wanted,
-                       observation.file);
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string fingerprint_error(const Specification& specification,
                               std::span<const Observation> observations, const Facts& assumed) {

@@ -177,43 +177,6 @@ void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   }
 }
 
-}  // namespace
-
-std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::string> nodes) {
-  std::vector<Suspect> suspects;
-  for (const PointResult& point : judged.points) {
-    if (is_bisected(judged.set, nodes.size())) {
-      for (Suspect& one : group_suspects(point.rows)) add_suspect(suspects, std::move(one));
-    } else if (judged.set.kind == SetKind::Pairwise) {
-      add_pairs(suspects, point, judged.rule.compare == Comparison::Fleet, nodes);
-    } else if (judged.set.kind == SetKind::PerNode || judged.set.kind == SetKind::List) {
-      add_members(suspects, point);
-    }
-  }
-  return suspects;
-}
-
-void drop_explained(std::vector<Suspect>& suspects) {
-  const auto explains = [](const Suspect& node, const Suspect& link) {
-    return node.nodes.size() == 1 && has_node(link.nodes, node.nodes.front()) &&
-           (node.wrong_data || !link.wrong_data);
-  };
-  std::vector<Suspect> kept;
-  for (const Suspect& one : suspects) {
-    const bool explained =
-        one.nodes.size() == 2 &&
-        std::ranges::any_of(suspects, [&](const Suspect& other) { return explains(other, one); });
-    if (!explained) kept.push_back(one);
-  }
-  std::stable_partition(kept.begin(), kept.end(),
-                        [](const Suspect& one) { return one.wrong_data; });
-  suspects = std::move(kept);
-}
-
-// ---- confirmations ----------------------------------------------------------------------------
-
-namespace {
-
 bool misses(const CheckResult& row, double value) {
   if (!row.reference) return true;
   const double ratio = value / *row.reference;
@@ -272,7 +235,49 @@ void clear_row(CheckedRow& row, const std::vector<Suspect>& suspects,
   row.reason = fmt::format("{}: {}", one->text, row.reason);
 }
 
+Suspect group_suspect(const Names& names, const CheckedRow& row) {
+  const std::string kind = names.size() == 1 ? "the one of its group that is not known to be good"
+                                             : "a low group that could not be divided";
+  return {.nodes = names,
+          .rule = row.rule,
+          .evidence = fmt::format("{}: {}: {}", row.instance, kind, row.reason),
+          .wrong_data = row.wrong_data()};
+}
+
 }  // namespace
+
+std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::string> nodes) {
+  std::vector<Suspect> suspects;
+  for (const PointResult& point : judged.points) {
+    if (is_bisected(judged.set, nodes.size())) {
+      for (Suspect& one : group_suspects(point.rows)) add_suspect(suspects, std::move(one));
+    } else if (judged.set.kind == SetKind::Pairwise) {
+      add_pairs(suspects, point, judged.rule.compare == Comparison::Fleet, nodes);
+    } else if (judged.set.kind == SetKind::PerNode || judged.set.kind == SetKind::List) {
+      add_members(suspects, point);
+    }
+  }
+  return suspects;
+}
+
+void drop_explained(std::vector<Suspect>& suspects) {
+  const auto explains = [](const Suspect& node, const Suspect& link) {
+    return node.nodes.size() == 1 && has_node(link.nodes, node.nodes.front()) &&
+           (node.wrong_data || !link.wrong_data);
+  };
+  std::vector<Suspect> kept;
+  for (const Suspect& one : suspects) {
+    const bool explained =
+        one.nodes.size() == 2 &&
+        std::ranges::any_of(suspects, [&](const Suspect& other) { return explains(other, one); });
+    if (!explained) kept.push_back(one);
+  }
+  std::stable_partition(kept.begin(), kept.end(),
+                        [](const Suspect& one) { return one.wrong_data; });
+  suspects = std::move(kept);
+}
+
+// ---- confirmations ----------------------------------------------------------------------------
 
 std::vector<Cleared> confirm(RuleResult& judged, std::vector<Suspect>& suspects,
                              std::span<const Observation> observations) {
@@ -294,19 +299,6 @@ std::vector<Cleared> confirm(RuleResult& judged, std::vector<Suspect>& suspects,
 }
 
 // ---- groups -----------------------------------------------------------------------------------
-
-namespace {
-
-Suspect group_suspect(const Names& names, const CheckedRow& row) {
-  const std::string kind = names.size() == 1 ? "the one of its group that is not known to be good"
-                                             : "a low group that could not be divided";
-  return {.nodes = names,
-          .rule = row.rule,
-          .evidence = fmt::format("{}: {}: {}", row.instance, kind, row.reason),
-          .wrong_data = row.wrong_data()};
-}
-
-}  // namespace
 
 std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows) {
   NameSet good;

@@ -85,111 +85,6 @@ std::string figure(const Bound& bound) {
   return fmt::format("{}{:.4g}", mark, bound.bound_GBps);
 }
 
-}  // namespace
-
-std::string devices_text(std::span<const int> devices) {
-  constexpr std::size_t kMost = 8;
-  if (devices.size() > kMost && std::ranges::is_sorted(devices)) {
-    return format_ranges({devices.begin(), devices.end()});
-  }
-  std::vector<std::string> words;
-  for (const int device : devices) words.push_back(fmt::format("{}", device));
-  return join(words, ",");
-}
-
-std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
-  std::string text =
-      fmt::format("{}, devices {}: {}\n", graph.name, devices_text(bound.devices), verdict(bound));
-  if (bound.devices.size() < 2) return text;
-  text += fmt::format("  limit      {}\n", bound.limit);
-  text +=
-      fmt::format("  cut        {} cross the narrowest cut, each way\n", rate_text(bound.cut_GBps));
-  if (bound.in_switch_GBps) {
-    text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
-                        rate_text(*bound.in_switch_GBps));
-  }
-  if (bound.tree_GBps) {
-    text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
-                        rate_text(*bound.tree_GBps));
-  }
-  if (bound.alltoall_GBps) {
-    text += fmt::format("  all-to-all {} by the network of each host\n",
-                        rate_text(*bound.alltoall_GBps));
-  }
-  text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
-  text += assumption_lines(bound.assumptions);
-  if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
-  return text;
-}
-
-std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
-                        topo::ConstantSet constants) {
-  return choice.reason + "\n" + bound_text(graph, choice.bound, constants);
-}
-
-std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
-  std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
-  for (const topo::Choice& block : blocks) {
-    text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
-  }
-  Assumptions assumptions;
-  for (const topo::Choice& block : blocks) assumptions.add(block.bound);
-  if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
-  return text + assumptions.lines();
-}
-
-std::string classes_text(std::span<const ClassesOfSize> sizes) {
-  Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
-  std::set<std::string_view> split_links;
-  Assumptions assumptions;
-  const auto add = [&](int k, const topo::SetClass& sets, bool split) {
-    table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
-                          sets.bound.kind + (split ? kNoRingMark : ""),
-                          devices_text(sets.example)});
-    if (split) split_links.insert(gpu_link_text(sets.bound.gpu_link));
-    assumptions.add(sets.bound);
-  };
-  for (const ClassesOfSize& size : sizes) {
-    for (const topo::SetClass& sets : size.classes) {
-      if (sets.fallback.empty()) add(size.k, sets, false);
-      for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
-    }
-  }
-  return plain_table(table) + (split_links.empty() ? "" : no_ring(split_links)) +
-         assumptions.lines();
-}
-
-std::string compare_text(std::span<const topo::Comparison> rows, const std::string& heading) {
-  Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
-  std::set<std::string_view> open_links;
-  Assumptions assumptions;
-  for (const topo::Comparison& row : rows) {
-    const Bound& bound = row.choice.bound;
-    const bool open = bound.ring_GBps <= 0;
-    if (open) open_links.insert(gpu_link_text(bound.gpu_link));
-    table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
-                          fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
-                          bound.limit});
-    assumptions.add(bound);
-  }
-  return plain_table(table) + (open_links.empty() ? "" : no_ring(open_links)) + assumptions.lines();
-}
-
-std::string summary_text(const topo::Graph& graph, std::span<const topo::Comparison> sets) {
-  std::string text = fmt::format("{}: {}\n\n", graph.name, graph.title);
-  if (sets.empty()) return text + "one device: nothing crosses a link\n";
-  text += compare_text(sets, "set");
-  const Bound& all = sets.front().choice.bound;
-  if (all.in_switch_GBps) {
-    text +=
-        fmt::format("all-reduce of all {}: {}{}, added in the switch (NVLS)\n", all.devices.size(),
-                    all.assumptions.empty() ? "" : "about ", rate_text(*all.in_switch_GBps));
-  }
-  return text;
-}
-
-namespace {
-
 using topo::Graph;
 using topo::LinkKind;
 using topo::Node;
@@ -296,29 +191,6 @@ std::string matrix(const Graph& graph) {
   }
   return text;
 }
-
-}  // namespace
-
-std::string rate_text(double GBps) {
-  return std::isfinite(GBps) ? fmt::format("{:.4g} GB/s", GBps) : "no limit";
-}
-
-std::string show_text(const Graph& graph, topo::ConstantSet constants) {
-  constexpr std::size_t kWidestMatrix = 20;
-  std::string text = fmt::format("{}: {}\n", graph.name, graph.title);
-  if (!graph.source.empty()) text += fmt::format("  from {}\n", graph.source);
-  text += "\n" + PartTree(graph, constants).draw();
-  const std::string links = other_links(graph, constants);
-  if (!links.empty()) text += "\n" + links;
-  if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
-  if (!graph.assumptions.empty()) text += "\n";
-  for (const topo::Assumption& assumption : graph.assumptions) {
-    text += fmt::format("  assumed: {}\n", assumption.text);
-  }
-  return text;
-}
-
-namespace {
 
 std::string_view style_of(NodeKind kind) {
   switch (kind) {
@@ -427,6 +299,126 @@ std::string rows(const topo::Graph& graph) {
 }
 
 }  // namespace
+
+std::string devices_text(std::span<const int> devices) {
+  constexpr std::size_t kMost = 8;
+  if (devices.size() > kMost && std::ranges::is_sorted(devices)) {
+    return format_ranges({devices.begin(), devices.end()});
+  }
+  std::vector<std::string> words;
+  for (const int device : devices) words.push_back(fmt::format("{}", device));
+  return join(words, ",");
+}
+
+std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
+  std::string text =
+      fmt::format("{}, devices {}: {}\n", graph.name, devices_text(bound.devices), verdict(bound));
+  if (bound.devices.size() < 2) return text;
+  text += fmt::format("  limit      {}\n", bound.limit);
+  text +=
+      fmt::format("  cut        {} cross the narrowest cut, each way\n", rate_text(bound.cut_GBps));
+  if (bound.in_switch_GBps) {
+    text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
+                        rate_text(*bound.in_switch_GBps));
+  }
+  if (bound.tree_GBps) {
+    text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
+                        rate_text(*bound.tree_GBps));
+  }
+  if (bound.alltoall_GBps) {
+    text += fmt::format("  all-to-all {} by the network of each host\n",
+                        rate_text(*bound.alltoall_GBps));
+  }
+  text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
+  text += assumption_lines(bound.assumptions);
+  if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
+  return text;
+}
+
+std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
+                        topo::ConstantSet constants) {
+  return choice.reason + "\n" + bound_text(graph, choice.bound, constants);
+}
+
+std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
+  std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
+  for (const topo::Choice& block : blocks) {
+    text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
+  }
+  Assumptions assumptions;
+  for (const topo::Choice& block : blocks) assumptions.add(block.bound);
+  if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
+  return text + assumptions.lines();
+}
+
+std::string classes_text(std::span<const ClassesOfSize> sizes) {
+  Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
+  std::set<std::string_view> split_links;
+  Assumptions assumptions;
+  const auto add = [&](int k, const topo::SetClass& sets, bool split) {
+    table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
+                          sets.bound.kind + (split ? kNoRingMark : ""),
+                          devices_text(sets.example)});
+    if (split) split_links.insert(gpu_link_text(sets.bound.gpu_link));
+    assumptions.add(sets.bound);
+  };
+  for (const ClassesOfSize& size : sizes) {
+    for (const topo::SetClass& sets : size.classes) {
+      if (sets.fallback.empty()) add(size.k, sets, false);
+      for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
+    }
+  }
+  return plain_table(table) + (split_links.empty() ? "" : no_ring(split_links)) +
+         assumptions.lines();
+}
+
+std::string compare_text(std::span<const topo::Comparison> rows, const std::string& heading) {
+  Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
+  std::set<std::string_view> open_links;
+  Assumptions assumptions;
+  for (const topo::Comparison& row : rows) {
+    const Bound& bound = row.choice.bound;
+    const bool open = bound.ring_GBps <= 0;
+    if (open) open_links.insert(gpu_link_text(bound.gpu_link));
+    table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
+                          fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
+                          bound.limit});
+    assumptions.add(bound);
+  }
+  return plain_table(table) + (open_links.empty() ? "" : no_ring(open_links)) + assumptions.lines();
+}
+
+std::string summary_text(const topo::Graph& graph, std::span<const topo::Comparison> sets) {
+  std::string text = fmt::format("{}: {}\n\n", graph.name, graph.title);
+  if (sets.empty()) return text + "one device: nothing crosses a link\n";
+  text += compare_text(sets, "set");
+  const Bound& all = sets.front().choice.bound;
+  if (all.in_switch_GBps) {
+    text +=
+        fmt::format("all-reduce of all {}: {}{}, added in the switch (NVLS)\n", all.devices.size(),
+                    all.assumptions.empty() ? "" : "about ", rate_text(*all.in_switch_GBps));
+  }
+  return text;
+}
+
+std::string rate_text(double GBps) {
+  return std::isfinite(GBps) ? fmt::format("{:.4g} GB/s", GBps) : "no limit";
+}
+
+std::string show_text(const Graph& graph, topo::ConstantSet constants) {
+  constexpr std::size_t kWidestMatrix = 20;
+  std::string text = fmt::format("{}: {}\n", graph.name, graph.title);
+  if (!graph.source.empty()) text += fmt::format("  from {}\n", graph.source);
+  text += "\n" + PartTree(graph, constants).draw();
+  const std::string links = other_links(graph, constants);
+  if (!links.empty()) text += "\n" + links;
+  if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
+  if (!graph.assumptions.empty()) text += "\n";
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  assumed: {}\n", assumption.text);
+  }
+  return text;
+}
 
 std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
   std::string text = fmt::format(

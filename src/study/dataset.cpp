@@ -52,6 +52,37 @@ std::vector<Record> by_size(const std::vector<const Record*>& records) {
   return sorted;
 }
 
+/// Paths of one content, with its size; none of what is no regular file.
+struct SameFiles {
+  std::vector<std::string> paths{};
+  std::optional<std::uintmax_t> size{};
+};
+
+std::optional<std::uintmax_t> size_of(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return {};
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  return error ? std::nullopt : std::optional(size);
+}
+
+/// True also for one file by two paths.
+bool same_bytes(const std::string& one, const std::string& other) {
+  std::ifstream left(one, std::ios::binary);
+  std::ifstream right(other, std::ios::binary);
+  using Reader = std::istreambuf_iterator<char>;
+  return left && right && std::equal(Reader(left), Reader(), Reader(right), Reader());
+}
+
+std::string same_file_note(const std::vector<std::string>& paths) {
+  const std::set<std::string> names(paths.begin(), paths.end());
+  if (names.size() == 1) {
+    return fmt::format("{} is given {} times: counted once", paths.front(), paths.size());
+  }
+  const auto first = std::vector(names.begin(), std::prev(names.end()));
+  return fmt::format("{} and {} are the same file: counted once", join(first, ", "),
+                     *names.rbegin());
+}
+
 }  // namespace
 
 std::string Dataset::fact(const std::string& key) const {
@@ -112,41 +143,6 @@ std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
   }
   return all;
 }
-
-namespace {
-
-/// Paths of one content, with its size; none of what is no regular file.
-struct SameFiles {
-  std::vector<std::string> paths{};
-  std::optional<std::uintmax_t> size{};
-};
-
-std::optional<std::uintmax_t> size_of(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  return error ? std::nullopt : std::optional(size);
-}
-
-/// True also for one file by two paths.
-bool same_bytes(const std::string& one, const std::string& other) {
-  std::ifstream left(one, std::ios::binary);
-  std::ifstream right(other, std::ios::binary);
-  using Reader = std::istreambuf_iterator<char>;
-  return left && right && std::equal(Reader(left), Reader(), Reader(right), Reader());
-}
-
-std::string same_file_note(const std::vector<std::string>& paths) {
-  const std::set<std::string> names(paths.begin(), paths.end());
-  if (names.size() == 1) {
-    return fmt::format("{} is given {} times: counted once", paths.front(), paths.size());
-  }
-  const auto first = std::vector(names.begin(), std::prev(names.end()));
-  return fmt::format("{} and {} are the same file: counted once", join(first, ", "),
-                     *names.rbegin());
-}
-
-}  // namespace
 
 std::vector<std::string> distinct_files(std::span<const std::string> paths,
                                         std::vector<std::string>& notes,

@@ -59,54 +59,6 @@ std::string as_published_text(const Expectation& expected) {
       figure_text(*expected.reference_GBps), figure_text(expected.predicted_GBps.value_or(0)));
 }
 
-}  // namespace
-
-std::string verdict_text(const Expectation& expected, double measured) {
-  std::string text = as_published_text(expected);
-  if (text.empty()) text = name(expected.outcome);
-  if (expected.reference_GBps && expected.reference != Reference::Published) {
-    const bool is_unchecked =
-        expected.reference == Reference::Prediction && expected.checking_logs == 0;
-    // Never more than it is: 0.849 is not 0.85.
-    const double share = std::floor(measured / *expected.reference_GBps * 100) / 100;
-    text = fmt::format("{:.{}f} of {}{}: {}", share, share < 100 ? 2 : 0,
-                       reference_text(expected.reference),
-                       is_unchecked ? ", never checked for this kind of machine" : "", text);
-  }
-  if (!expected.missed_floors.empty()) {
-    text += fmt::format(", below {} of {} operators' floors", expected.missed_floors.size(),
-                        expected.floors.size());
-  }
-  return text;
-}
-
-Table figures_table(const ExpectRequest& request, const Expectation& expected) {
-  Table table{.columns = {"figure", "GB/s", "by"}};
-  if (expected.bound_GBps) {
-    table.rows.push_back(
-        {"bound", (expected.assumptions.empty() ? "" : "~") + figure_text(*expected.bound_GBps),
-         "the links, in one direction: " + expected.bottleneck});
-  }
-  if (expected.predicted_GBps) {
-    table.rows.push_back({"predicted", figure_text(*expected.predicted_GBps),
-                          expected.algorithm + prediction_error_text(request, expected)});
-  }
-  for (const PublishedRate& rate : expected.published) {
-    table.rows.push_back(
-        {std::string(name(rate.evidence)), figure_text(*rate.busbw_GBps), published_what(rate)});
-  }
-  for (const PublishedRate& rate : expected.floors) {
-    table.rows.push_back({"operator's floor", figure_text(*rate.busbw_GBps), published_what(rate)});
-  }
-  if (request.measured_GBps) {
-    table.rows.push_back({"yours", figure_text(*request.measured_GBps),
-                          verdict_text(expected, *request.measured_GBps)});
-  }
-  return table;
-}
-
-namespace {
-
 /// What a user may have taken for bus bandwidth, if it would then be as expected.
 std::string reading_note(const ExpectRequest& request, const Expectation& expected,
                          std::string_view what, double factor) {
@@ -153,7 +105,69 @@ std::string outcome_text(const ExpectRequest& request, const Expectation& expect
   return (request.is_of_file ? "" : note("algbw", factor)) + causes_text(expected);
 }
 
+Json rate_or_null(std::optional<double> GBps) {
+  return GBps ? Json(rounded(*GBps)) : Json(nullptr);
+}
+
+Json published_json(const std::vector<PublishedRate>& rates) {
+  Json list = Json::array();
+  for (const PublishedRate& rate : rates) {
+    list.push_back({{"busbw_GBps", *rate.busbw_GBps},
+                    {"evidence", std::string(name(rate.evidence))},
+                    {"instance", rate.instance},
+                    {"size_bytes", json_or_null(rate.size)},
+                    {"in_place", json_or_null(rate.in_place)},
+                    {"source", rate.source},
+                    {"condition", rate.condition}});
+  }
+  return list;
+}
+
 }  // namespace
+
+std::string verdict_text(const Expectation& expected, double measured) {
+  std::string text = as_published_text(expected);
+  if (text.empty()) text = name(expected.outcome);
+  if (expected.reference_GBps && expected.reference != Reference::Published) {
+    const bool is_unchecked =
+        expected.reference == Reference::Prediction && expected.checking_logs == 0;
+    // Never more than it is: 0.849 is not 0.85.
+    const double share = std::floor(measured / *expected.reference_GBps * 100) / 100;
+    text = fmt::format("{:.{}f} of {}{}: {}", share, share < 100 ? 2 : 0,
+                       reference_text(expected.reference),
+                       is_unchecked ? ", never checked for this kind of machine" : "", text);
+  }
+  if (!expected.missed_floors.empty()) {
+    text += fmt::format(", below {} of {} operators' floors", expected.missed_floors.size(),
+                        expected.floors.size());
+  }
+  return text;
+}
+
+Table figures_table(const ExpectRequest& request, const Expectation& expected) {
+  Table table{.columns = {"figure", "GB/s", "by"}};
+  if (expected.bound_GBps) {
+    table.rows.push_back(
+        {"bound", (expected.assumptions.empty() ? "" : "~") + figure_text(*expected.bound_GBps),
+         "the links, in one direction: " + expected.bottleneck});
+  }
+  if (expected.predicted_GBps) {
+    table.rows.push_back({"predicted", figure_text(*expected.predicted_GBps),
+                          expected.algorithm + prediction_error_text(request, expected)});
+  }
+  for (const PublishedRate& rate : expected.published) {
+    table.rows.push_back(
+        {std::string(name(rate.evidence)), figure_text(*rate.busbw_GBps), published_what(rate)});
+  }
+  for (const PublishedRate& rate : expected.floors) {
+    table.rows.push_back({"operator's floor", figure_text(*rate.busbw_GBps), published_what(rate)});
+  }
+  if (request.measured_GBps) {
+    table.rows.push_back({"yours", figure_text(*request.measured_GBps),
+                          verdict_text(expected, *request.measured_GBps)});
+  }
+  return table;
+}
 
 std::string expect_text(const ExpectRequest& request, const Expectation& expected) {
   const topo::Graph& host = request.machine.host;
@@ -180,28 +194,6 @@ std::string expect_text(const ExpectRequest& request, const Expectation& expecte
       kAsExpected, kAsPredicted, kLow, kFarBelowPrediction);
   return text;
 }
-
-namespace {
-
-Json rate_or_null(std::optional<double> GBps) {
-  return GBps ? Json(rounded(*GBps)) : Json(nullptr);
-}
-
-Json published_json(const std::vector<PublishedRate>& rates) {
-  Json list = Json::array();
-  for (const PublishedRate& rate : rates) {
-    list.push_back({{"busbw_GBps", *rate.busbw_GBps},
-                    {"evidence", std::string(name(rate.evidence))},
-                    {"instance", rate.instance},
-                    {"size_bytes", json_or_null(rate.size)},
-                    {"in_place", json_or_null(rate.in_place)},
-                    {"source", rate.source},
-                    {"condition", rate.condition}});
-  }
-  return list;
-}
-
-}  // namespace
 
 Json expect_json(const ExpectRequest& request, const Expectation& expected) {
   Json causes = Json::array();

@@ -214,37 +214,6 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   return smi.whole ? Problem{} : differing_counts(tree, option, smi);
 }
 
-}  // namespace
-
-std::optional<std::string> contradiction(const Sources& sources) {
-  std::vector<GpuList> smi = smi_lists(sources.smi);
-  for (std::size_t i = 0; i < smi.size(); ++i) {
-    for (std::size_t j = i + 1; j < smi.size(); ++j) {
-      if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
-    }
-  }
-  if (auto problem = differing_links(sources.smi)) return problem;
-  // Of whole lists the one that has bus ids, else the first.
-  const auto query = std::ranges::find(smi, "--query", &GpuList::option);
-  const auto first = query != smi.end() ? query : smi.begin();
-  std::erase_if(smi, [best = first == smi.end() ? "" : first->option](const GpuList& list) {
-    return list.whole && list.option != best;
-  });
-  if (sources.hwloc) {
-    for (const GpuList& list : smi) {
-      if (auto problem = differing_tree(*sources.hwloc, "--hwloc", true, list)) return problem;
-    }
-    smi.push_back({"--hwloc", sources.hwloc->gpus});
-  }
-  for (const GpuList& list : smi) {
-    if (!sources.nccl) break;
-    if (auto problem = differing_tree(*sources.nccl, "--nccl-xml", false, list)) return problem;
-  }
-  return {};
-}
-
-namespace {
-
 using Texts = std::vector<std::string>;
 
 bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
@@ -426,6 +395,33 @@ void assume_flat_pcie(Graph& graph, const Sources& sources) {
 }
 
 }  // namespace
+
+std::optional<std::string> contradiction(const Sources& sources) {
+  std::vector<GpuList> smi = smi_lists(sources.smi);
+  for (std::size_t i = 0; i < smi.size(); ++i) {
+    for (std::size_t j = i + 1; j < smi.size(); ++j) {
+      if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
+    }
+  }
+  if (auto problem = differing_links(sources.smi)) return problem;
+  // Of whole lists the one that has bus ids, else the first.
+  const auto query = std::ranges::find(smi, "--query", &GpuList::option);
+  const auto first = query != smi.end() ? query : smi.begin();
+  std::erase_if(smi, [best = first == smi.end() ? "" : first->option](const GpuList& list) {
+    return list.whole && list.option != best;
+  });
+  if (sources.hwloc) {
+    for (const GpuList& list : smi) {
+      if (auto problem = differing_tree(*sources.hwloc, "--hwloc", true, list)) return problem;
+    }
+    smi.push_back({"--hwloc", sources.hwloc->gpus});
+  }
+  for (const GpuList& list : smi) {
+    if (!sources.nccl) break;
+    if (auto problem = differing_tree(*sources.nccl, "--nccl-xml", false, list)) return problem;
+  }
+  return {};
+}
 
 void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   if (shows_nvlink(sources)) warn_of_fabric(graph, gpus);

@@ -114,35 +114,6 @@ void join_affinity(GpuEntry& gpu, const SmiMatrix& matrix) {
   gpu.numa = to_number<int>(matrix.numa_affinity[place]).value_or(-1);
 }
 
-}  // namespace
-
-std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices) {
-  std::vector<GpuFacts> gpus;
-  for (const int index : indices) gpus.push_back({.index = index});
-  return gpus;
-}
-
-std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
-  std::vector<GpuFacts> gpus = gpus_numbered(matrix.gpus);
-  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) gpus[i].bus_id = matrix.bus_ids[i];
-  return gpus;
-}
-
-std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
-  std::vector<GpuEntry> gpus;
-  for (GpuFacts& facts : named_gpus(sources)) gpus.push_back({std::move(facts)});
-  if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
-  if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
-  for (GpuEntry& gpu : gpus) {
-    join_nvlink(gpu, sources.smi);
-    if (sources.smi.matrix) join_affinity(gpu, *sources.smi.matrix);
-    gpu.model = gpu_model(gpu.name);
-  }
-  return gpus;
-}
-
-namespace {
-
 /// No GPU of any generation has more.
 constexpr int kMostLinks = 18;
 
@@ -417,6 +388,31 @@ void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& c
 }
 
 }  // namespace
+
+std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices) {
+  std::vector<GpuFacts> gpus;
+  for (const int index : indices) gpus.push_back({.index = index});
+  return gpus;
+}
+
+std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
+  std::vector<GpuFacts> gpus = gpus_numbered(matrix.gpus);
+  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) gpus[i].bus_id = matrix.bus_ids[i];
+  return gpus;
+}
+
+std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
+  std::vector<GpuEntry> gpus;
+  for (GpuFacts& facts : named_gpus(sources)) gpus.push_back({std::move(facts)});
+  if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
+  if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
+  for (GpuEntry& gpu : gpus) {
+    join_nvlink(gpu, sources.smi);
+    if (sources.smi.matrix) join_affinity(gpu, *sources.smi.matrix);
+    gpu.model = gpu_model(gpu.name);
+  }
+  return gpus;
+}
 
 void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   const Counts counts = count_links(graph, gpus, sources);

@@ -162,41 +162,6 @@ class Group {
   std::set<int> set_;
 };
 
-}  // namespace
-
-std::string limit_text(const Graph& graph, const Limiting& limit, std::span<const int> all,
-                       std::span<const int> set) {
-  const auto nodes = [&](std::span<const int> devices) {
-    std::set<int> found;
-    for (const int index : devices) found.insert(graph.devices.at(to_size(index)));
-    return found;
-  };
-  const auto of_medium = [&](std::span<const int> numbers, int medium) {
-    Links links;
-    for (const int number : numbers) {
-      const Link& link = graph.links.at(to_size(number));
-      if (link.medium == medium) links.push_back(&link);
-    }
-    return links;
-  };
-  std::vector<int> media;
-  for (const int number : limit.resources) {
-    const int medium = graph.links.at(to_size(number)).medium;
-    if (std::ranges::find(media, medium) == media.end()) media.push_back(medium);
-  }
-  constexpr std::size_t kMostMedia = 2;
-  std::vector<std::string> parts;
-  for (const int medium : std::span(media).first(std::min(media.size(), kMostMedia))) {
-    const Group group(graph, of_medium(limit.resources, medium), of_medium(all, medium),
-                      nodes(limit.devices), nodes(set));
-    parts.push_back(group.text());
-  }
-  if (media.size() > kMostMedia) parts.emplace_back("and others");
-  return join(parts, "; ");
-}
-
-namespace {
-
 /// How often each hop takes one resource, n x n: from, to; infinite where there is no hop.
 using Takings = std::vector<double>;
 
@@ -278,6 +243,37 @@ Limiting by_devices(const RingProblem& problem, double most) {
 }
 
 }  // namespace
+
+std::string limit_text(const Graph& graph, const Limiting& limit, std::span<const int> all,
+                       std::span<const int> set) {
+  const auto nodes = [&](std::span<const int> devices) {
+    std::set<int> found;
+    for (const int index : devices) found.insert(graph.devices.at(to_size(index)));
+    return found;
+  };
+  const auto of_medium = [&](std::span<const int> numbers, int medium) {
+    Links links;
+    for (const int number : numbers) {
+      const Link& link = graph.links.at(to_size(number));
+      if (link.medium == medium) links.push_back(&link);
+    }
+    return links;
+  };
+  std::vector<int> media;
+  for (const int number : limit.resources) {
+    const int medium = graph.links.at(to_size(number)).medium;
+    if (std::ranges::find(media, medium) == media.end()) media.push_back(medium);
+  }
+  constexpr std::size_t kMostMedia = 2;
+  std::vector<std::string> parts;
+  for (const int medium : std::span(media).first(std::min(media.size(), kMostMedia))) {
+    const Group group(graph, of_medium(limit.resources, medium), of_medium(all, medium),
+                      nodes(limit.devices), nodes(set));
+    parts.push_back(group.text());
+  }
+  if (media.size() > kMostMedia) parts.emplace_back("and others");
+  return join(parts, "; ");
+}
 
 Limiting limiting(const RingProblem& problem, const RingPacking& packing) {
   const double most = packing.value * (1 + kTolerance);

@@ -170,49 +170,6 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
   add_assumptions(graph, {LinkKind::NvLink}, bound);
 }
 
-}  // namespace
-
-std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
-  if (bound.devices.size() < 2) return std::nullopt;
-  // Ranks of an imported all-to-all-v exchange unequal parts: no bound holds for all of them.
-  const Collective* known = find_collective(collective);
-  if (known == nullptr || !known->is_measured()) return std::nullopt;
-  if (known->movement == Movement::AllReduce) {
-    return std::max(
-        {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
-  }
-  if (known->movement == Movement::AllToAll && bound.alltoall_GBps) return bound.alltoall_GBps;
-  const bool bounded = is_ringed(known->movement) || bound.kind == describe(PathKind::NvSwitch);
-  return bounded ? std::optional{bound.bound_GBps} : std::nullopt;
-}
-
-Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
-  check_devices(graph, devices);
-  Bound bound{.devices = {devices.begin(), devices.end()},
-              .kind = describe(PathKind::None),
-              .gpu_link = gpu_link_kind(graph)};
-  if (devices.size() < 2) return bound;
-  if (const auto domain = switched_domain(graph, devices, options)) {
-    bound_switched(graph, *domain, bound);
-    return bound;
-  }
-  const Bound empty = bound;
-  const Level first = first_level(graph);
-  if (!bound_at(first, graph, options, bound)) {
-    bound_at(Level::All, graph, options, bound);
-    return bound;
-  }
-  bound.ring_GBps = bound.bound_GBps;
-  if (first == Level::All || !spans_hosts(graph, devices)) return bound;
-  // Where NVLink does not join the devices of a host, PCIe beside it spares the network.
-  Bound with_pcie = empty;
-  bound_at(Level::All, graph, options, with_pcie);
-  with_pcie.ring_GBps = with_pcie.bound_GBps;
-  return with_pcie.bound_GBps > bound.bound_GBps * (1 + kTolerance) ? with_pcie : bound;
-}
-
-namespace {
-
 /// In bytes per second: with whole numbers every comparison is exact, where doubles would need a
 /// tolerance.
 std::int64_t whole_capacity(const FlowLink& link) {
@@ -228,53 +185,6 @@ std::int64_t unlimited_by(std::span<const FlowLink> links) {
   }
   return sum;
 }
-
-}  // namespace
-
-Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
-  const std::int64_t unlimited = unlimited_by(links);
-  using Capacities = lemon::SmartDigraph::ArcMap<std::int64_t>;
-  lemon::SmartDigraph network;
-  Capacities capacities(network);
-  std::map<int, lemon::SmartDigraph::Node> nodes;
-  const auto node = [&](int number) {
-    const auto [there, is_new] = nodes.try_emplace(number);
-    if (is_new) there->second = network.addNode();
-    return there->second;
-  };
-  for (const FlowLink& link : links) {
-    const auto from = node(link.from);
-    const auto arc = network.addArc(from, node(link.to));
-    capacities[arc] = std::isfinite(link.capacity) ? whole_capacity(link) : unlimited;
-  }
-  for (const int terminal : terminals) node(terminal);
-  Cut cut{.value = kInfinity};
-  std::int64_t least = unlimited;
-  const auto part = [&](int source, int target) {
-    lemon::Preflow<lemon::SmartDigraph, Capacities> flow(network, capacities, node(source),
-                                                         node(target));
-    flow.runMinCut();
-    if (flow.flowValue() >= least) return;
-    least = flow.flowValue();
-    cut = {};
-    for (std::size_t k = 0; k < links.size(); ++k) {
-      if (!flow.minCut(node(links[k].from)) || flow.minCut(node(links[k].to))) continue;
-      cut.links.push_back(static_cast<int>(k));
-      cut.value += links[k].capacity;
-    }
-  };
-  for (const int other : terminals.subspan(1)) {
-    part(terminals.front(), other);
-    part(other, terminals.front());
-  }
-  return cut;
-}
-
-double in_switch_GBps(double port_GBps, double ranks) {
-  return 2 * port_GBps * (ranks - 1) / (ranks + 1);
-}
-
-namespace {
 
 /// Both directions between one device and one switch.
 struct Port {
@@ -372,6 +282,88 @@ std::optional<double> in_switch(const Graph& graph, const DevicePorts& ports, do
 }
 
 }  // namespace
+
+std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
+  if (bound.devices.size() < 2) return std::nullopt;
+  // Ranks of an imported all-to-all-v exchange unequal parts: no bound holds for all of them.
+  const Collective* known = find_collective(collective);
+  if (known == nullptr || !known->is_measured()) return std::nullopt;
+  if (known->movement == Movement::AllReduce) {
+    return std::max(
+        {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
+  }
+  if (known->movement == Movement::AllToAll && bound.alltoall_GBps) return bound.alltoall_GBps;
+  const bool bounded = is_ringed(known->movement) || bound.kind == describe(PathKind::NvSwitch);
+  return bounded ? std::optional{bound.bound_GBps} : std::nullopt;
+}
+
+Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
+  check_devices(graph, devices);
+  Bound bound{.devices = {devices.begin(), devices.end()},
+              .kind = describe(PathKind::None),
+              .gpu_link = gpu_link_kind(graph)};
+  if (devices.size() < 2) return bound;
+  if (const auto domain = switched_domain(graph, devices, options)) {
+    bound_switched(graph, *domain, bound);
+    return bound;
+  }
+  const Bound empty = bound;
+  const Level first = first_level(graph);
+  if (!bound_at(first, graph, options, bound)) {
+    bound_at(Level::All, graph, options, bound);
+    return bound;
+  }
+  bound.ring_GBps = bound.bound_GBps;
+  if (first == Level::All || !spans_hosts(graph, devices)) return bound;
+  // Where NVLink does not join the devices of a host, PCIe beside it spares the network.
+  Bound with_pcie = empty;
+  bound_at(Level::All, graph, options, with_pcie);
+  with_pcie.ring_GBps = with_pcie.bound_GBps;
+  return with_pcie.bound_GBps > bound.bound_GBps * (1 + kTolerance) ? with_pcie : bound;
+}
+
+Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
+  const std::int64_t unlimited = unlimited_by(links);
+  using Capacities = lemon::SmartDigraph::ArcMap<std::int64_t>;
+  lemon::SmartDigraph network;
+  Capacities capacities(network);
+  std::map<int, lemon::SmartDigraph::Node> nodes;
+  const auto node = [&](int number) {
+    const auto [there, is_new] = nodes.try_emplace(number);
+    if (is_new) there->second = network.addNode();
+    return there->second;
+  };
+  for (const FlowLink& link : links) {
+    const auto from = node(link.from);
+    const auto arc = network.addArc(from, node(link.to));
+    capacities[arc] = std::isfinite(link.capacity) ? whole_capacity(link) : unlimited;
+  }
+  for (const int terminal : terminals) node(terminal);
+  Cut cut{.value = kInfinity};
+  std::int64_t least = unlimited;
+  const auto part = [&](int source, int target) {
+    lemon::Preflow<lemon::SmartDigraph, Capacities> flow(network, capacities, node(source),
+                                                         node(target));
+    flow.runMinCut();
+    if (flow.flowValue() >= least) return;
+    least = flow.flowValue();
+    cut = {};
+    for (std::size_t k = 0; k < links.size(); ++k) {
+      if (!flow.minCut(node(links[k].from)) || flow.minCut(node(links[k].to))) continue;
+      cut.links.push_back(static_cast<int>(k));
+      cut.value += links[k].capacity;
+    }
+  };
+  for (const int other : terminals.subspan(1)) {
+    part(terminals.front(), other);
+    part(other, terminals.front());
+  }
+  return cut;
+}
+
+double in_switch_GBps(double port_GBps, double ranks) {
+  return 2 * port_GBps * (ranks - 1) / (ranks + 1);
+}
 
 std::optional<SwitchedDomain> switched_domain(const Graph& graph, std::span<const int> devices,
                                               const BoundOptions& options) {

@@ -55,6 +55,28 @@ std::vector<SetClass> finished(const Graph& graph, const Classes& classes,
   return list;
 }
 
+constexpr int kMostDevices = 100'000;
+
+void add_range(std::vector<int>& devices, std::string_view option, std::string_view text) {
+  const std::size_t dash = text.find('-', 1);
+  const auto number = [&](std::string_view digits) {
+    return static_cast<int>(parse_integer(option, digits, 0, kMostDevices));
+  };
+  const int first = number(text.substr(0, dash));
+  const int last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
+  if (last < first) {
+    throw usage_error("{}: the range {} runs backwards; write {}-{}", option, text, last, first);
+  }
+  for (int device = first; device <= last; ++device) devices.push_back(device);
+}
+
+/// Adds a line to a table whose lines from `first` on are compared with that one.
+void add(std::vector<Comparison>& table, std::size_t first, const Graph& graph, Choice choice) {
+  table.push_back({.system = graph.name, .choice = std::move(choice)});
+  const double base = table.at(first).choice.bound.bound_GBps;
+  if (base > 0) table.back().ratio = table.back().choice.bound.bound_GBps / base;
+}
+
 }  // namespace
 
 Choice choose(const Graph& graph, int k, Policy policy, const BoundOptions& options, int host) {
@@ -106,25 +128,6 @@ std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& 
   return classes;
 }
 
-namespace {
-
-constexpr int kMostDevices = 100'000;
-
-void add_range(std::vector<int>& devices, std::string_view option, std::string_view text) {
-  const std::size_t dash = text.find('-', 1);
-  const auto number = [&](std::string_view digits) {
-    return static_cast<int>(parse_integer(option, digits, 0, kMostDevices));
-  };
-  const int first = number(text.substr(0, dash));
-  const int last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
-  if (last < first) {
-    throw usage_error("{}: the range {} runs backwards; write {}-{}", option, text, last, first);
-  }
-  for (int device = first; device <= last; ++device) devices.push_back(device);
-}
-
-}  // namespace
-
 Selection parse_selection(std::string_view option, std::string_view text) {
   const auto policy = find_value<Policy>(text);
   if (policy && *policy != Policy::List) return {.policy = *policy};
@@ -159,17 +162,6 @@ Choice select_devices(const Graph& graph, int k, const Selection& selection,
           .bound = bound_of(graph, selection.devices, options),
           .reason = "as given"};
 }
-
-namespace {
-
-/// Adds a line to a table whose lines from `first` on are compared with that one.
-void add(std::vector<Comparison>& table, std::size_t first, const Graph& graph, Choice choice) {
-  table.push_back({.system = graph.name, .choice = std::move(choice)});
-  const double base = table.at(first).choice.bound.bound_GBps;
-  if (base > 0) table.back().ratio = table.back().choice.bound.bound_GBps / base;
-}
-
-}  // namespace
 
 std::vector<Comparison> compare_sets(const Graph& graph, std::span<const std::vector<int>> sets,
                                      const BoundOptions& options) {

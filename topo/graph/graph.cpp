@@ -23,6 +23,27 @@ double figure_GBps(const Medium& medium, ConstantSet constants) {
   return medium.nominal_GBps;
 }
 
+std::string pcie_label(const Graph& graph, int one, int other) {
+  const std::vector<const Link*> way = shortest_way(graph, one, other);
+  if (way.empty()) return "N/A";
+  std::map<NodeKind, int> passed;
+  for (const Link* link : way) {
+    if (link_kind(graph, *link) == LinkKind::Smp) return "SYS";
+    if (link->to != other) ++passed[node_of(graph, link->to).kind];
+  }
+  const int bridges = passed[NodeKind::HostBridge];
+  const int memories = passed[NodeKind::Numa];
+  if (memories > 1) return "SYS";
+  if (bridges > 1) return "NODE";
+  if (bridges + memories + passed[NodeKind::Package] > 0) return "PHB";
+  return passed[NodeKind::PcieSwitch] > 1 ? "PXB" : "PIX";
+}
+
+bool forwards(NodeKind kind) {
+  return kind == NodeKind::PcieSwitch || kind == NodeKind::HostBridge || kind == NodeKind::Numa ||
+         kind == NodeKind::Package;
+}
+
 }  // namespace
 
 void require_device(int index, std::size_t count, const std::string& machine) {
@@ -182,31 +203,6 @@ double gpu_links(const Graph& graph, int one, int other) {
   }
   return sum;
 }
-
-namespace {
-
-std::string pcie_label(const Graph& graph, int one, int other) {
-  const std::vector<const Link*> way = shortest_way(graph, one, other);
-  if (way.empty()) return "N/A";
-  std::map<NodeKind, int> passed;
-  for (const Link* link : way) {
-    if (link_kind(graph, *link) == LinkKind::Smp) return "SYS";
-    if (link->to != other) ++passed[node_of(graph, link->to).kind];
-  }
-  const int bridges = passed[NodeKind::HostBridge];
-  const int memories = passed[NodeKind::Numa];
-  if (memories > 1) return "SYS";
-  if (bridges > 1) return "NODE";
-  if (bridges + memories + passed[NodeKind::Package] > 0) return "PHB";
-  return passed[NodeKind::PcieSwitch] > 1 ? "PXB" : "PIX";
-}
-
-bool forwards(NodeKind kind) {
-  return kind == NodeKind::PcieSwitch || kind == NodeKind::HostBridge || kind == NodeKind::Numa ||
-         kind == NodeKind::Package;
-}
-
-}  // namespace
 
 void label_devices(Graph& graph) {
   const std::vector<int>& devices = graph.devices;

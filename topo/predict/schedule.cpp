@@ -72,58 +72,6 @@ std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
   return made_of(limits, times, {.between = tree_steps(limits)}, *seconds);
 }
 
-}  // namespace
-
-Algorithm algorithm_of(Sending sending) {
-  switch (sending) {
-    case Sending::Tree:
-    case Sending::TreeLowLatency:
-    case Sending::TreeLl128: return Algorithm::Tree;
-    case Sending::Hierarchical: return Algorithm::Hierarchical;
-    case Sending::Nvls: return Algorithm::Nvls;
-    default: return Algorithm::Ring;
-  }
-}
-
-bool is_direct(Sending sending) {
-  return sending == Sending::Direct || sending == Sending::DirectLowLatency;
-}
-
-double step_us(const StepTimes& times, LinkKind kind) {
-  switch (kind) {
-    case LinkKind::NvLink:
-    case LinkKind::Xgmi: return times.nvlink_us;
-    case LinkKind::Smp: return times.smp_us;
-    case LinkKind::Network: return times.network_us;
-    default: return times.pcie_us;
-  }
-}
-
-std::optional<Schedule> schedule(const Collective& collective, Sending sending,
-                                 const SetLimits& limits, const StepTimes& times) {
-  if (limits.ranks < 2 || !is_ringed(collective.movement) || is_direct(sending)) {
-    return std::nullopt;
-  }
-  const Algorithm algorithm = algorithm_of(sending);
-  if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
-  if (collective.movement != Movement::AllReduce) return std::nullopt;
-  if (algorithm == Algorithm::Tree) return tree(limits, times);
-  if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
-  return nvls(limits, times);
-}
-
-const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
-  if (algorithm == Algorithm::Ring) return limits.limit;
-  const double between = between_hosts_seconds(limits).value_or(0);
-  const double seconds = algorithm == Algorithm::Nvls   ? switch_tree_seconds(limits).value_or(0)
-                         : algorithm == Algorithm::Tree ? chain_tree_seconds(limits).value_or(0)
-                                                        : std::max(within_seconds(limits), between);
-  const bool network = between > 0 && between >= seconds * (1 - kTolerance);
-  return network ? limits.network_limit : limits.host_limit;
-}
-
-namespace {
-
 /// What rank `from` sends rank `to`, in sizes.
 double share_of(Movement movement, int from, int to, int root, int ranks) {
   switch (movement) {
@@ -214,6 +162,54 @@ Exchange slower(const Exchange& one, const Exchange& other) {
 }
 
 }  // namespace
+
+Algorithm algorithm_of(Sending sending) {
+  switch (sending) {
+    case Sending::Tree:
+    case Sending::TreeLowLatency:
+    case Sending::TreeLl128: return Algorithm::Tree;
+    case Sending::Hierarchical: return Algorithm::Hierarchical;
+    case Sending::Nvls: return Algorithm::Nvls;
+    default: return Algorithm::Ring;
+  }
+}
+
+bool is_direct(Sending sending) {
+  return sending == Sending::Direct || sending == Sending::DirectLowLatency;
+}
+
+double step_us(const StepTimes& times, LinkKind kind) {
+  switch (kind) {
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return times.nvlink_us;
+    case LinkKind::Smp: return times.smp_us;
+    case LinkKind::Network: return times.network_us;
+    default: return times.pcie_us;
+  }
+}
+
+std::optional<Schedule> schedule(const Collective& collective, Sending sending,
+                                 const SetLimits& limits, const StepTimes& times) {
+  if (limits.ranks < 2 || !is_ringed(collective.movement) || is_direct(sending)) {
+    return std::nullopt;
+  }
+  const Algorithm algorithm = algorithm_of(sending);
+  if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
+  if (collective.movement != Movement::AllReduce) return std::nullopt;
+  if (algorithm == Algorithm::Tree) return tree(limits, times);
+  if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
+  return nvls(limits, times);
+}
+
+const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
+  if (algorithm == Algorithm::Ring) return limits.limit;
+  const double between = between_hosts_seconds(limits).value_or(0);
+  const double seconds = algorithm == Algorithm::Nvls   ? switch_tree_seconds(limits).value_or(0)
+                         : algorithm == Algorithm::Tree ? chain_tree_seconds(limits).value_or(0)
+                                                        : std::max(within_seconds(limits), between);
+  const bool network = between > 0 && between >= seconds * (1 - kTolerance);
+  return network ? limits.network_limit : limits.host_limit;
+}
 
 std::optional<Exchange> exchange(Movement movement, int root, const Cluster& cluster,
                                  const RankSet& set, const SetLimits& limits,

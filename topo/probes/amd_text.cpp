@@ -140,14 +140,6 @@ class TableReader {
   AmdTables tables_{};
 };
 
-}  // namespace
-
-AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) {
-  return TableReader(origin).read(clean_lines(text));
-}
-
-namespace {
-
 /// Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
 class FieldReader {
  public:
@@ -184,6 +176,10 @@ class FieldReader {
 };
 
 }  // namespace
+
+AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) {
+  return TableReader(origin).read(clean_lines(text));
+}
 
 std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
   FieldReader reader;

@@ -114,23 +114,6 @@ bool is_remark(const TextLine& line) {
          line.text.starts_with("No devices were found");
 }
 
-}  // namespace
-
-std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin) {
-  const std::string command =
-      fmt::format("nvidia-smi --query-gpu={} --format=csv,noheader", kQueryColumns);
-  const SmiOrigin from{.name = origin, .command = command};
-  std::vector<GpuFacts> gpus;
-  for (const TextLine& line : clean_lines(text)) {
-    if (is_remark(line)) continue;
-    QueryLine reader(line, from);
-    if (!gpus.empty() || !reader.is_header()) gpus.push_back(reader.read(gpus));
-  }
-  return gpus;
-}
-
-namespace {
-
 /// What a program printed, in one line of bounded length.
 std::string output_of(const CommandResult& result) {
   constexpr std::size_t kLongest = 160;
@@ -243,6 +226,19 @@ class Prober {
 };
 
 }  // namespace
+
+std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin) {
+  const std::string command =
+      fmt::format("nvidia-smi --query-gpu={} --format=csv,noheader", kQueryColumns);
+  const SmiOrigin from{.name = origin, .command = command};
+  std::vector<GpuFacts> gpus;
+  for (const TextLine& line : clean_lines(text)) {
+    if (is_remark(line)) continue;
+    QueryLine reader(line, from);
+    if (!gpus.empty() || !reader.is_header()) gpus.push_back(reader.read(gpus));
+  }
+  return gpus;
+}
 
 SmiProbe probe_nvidia_smi(const std::string& path, Seconds timeout) {
   return Prober(path, timeout).probe();

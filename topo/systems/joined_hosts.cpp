@@ -64,46 +64,6 @@ void copy_p2p(Graph& copy, const Graph& one, int hosts) {
   }
 }
 
-}  // namespace
-
-int most_hosts(const Graph& one) {
-  int most = std::numeric_limits<int>::max();
-  for (const Node& node : one.nodes) {
-    if (node.most_hosts > 0) most = std::min(most, node.most_hosts);
-  }
-  return most;
-}
-
-void check_hosts(const Graph& one, int hosts) {
-  if (hosts <= most_hosts(one)) return;
-  throw usage_error(
-      "{} hosts: an NVLink domain of '{}' has at most {}; for several domains name such a system "
-      "(gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
-      hosts, one.name, most_hosts(one));
-}
-
-Graph copy_hosts(const Graph& one, int hosts) {
-  check_hosts(one, hosts);
-  Graph copy{.name = one.name,
-             .title = one.title,
-             .source = one.source,
-             .media = one.media,
-             .warnings = one.warnings,
-             .assumptions = one.assumptions,
-             .protocol = one.protocol};
-  const Numbers numbers = copy_nodes(copy, one, hosts);
-  copy_links(copy, one, numbers);
-  for (const std::vector<int>& of_host : numbers) {
-    for (const int device : one.devices) {
-      copy.devices.push_back(of_host[static_cast<std::size_t>(device)]);
-    }
-  }
-  copy_p2p(copy, one, hosts);
-  return copy;
-}
-
-namespace {
-
 /// Hops from an adapter to the nearest device.
 std::size_t distance(const Graph& graph, int adapter) {
   std::size_t least = std::numeric_limits<std::size_t>::max();
@@ -161,7 +121,45 @@ std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
   return count == 0 ? adapters : nearest_adapters(host, adapters, count);
 }
 
+bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch && node.host < 0; }
+
 }  // namespace
+
+int most_hosts(const Graph& one) {
+  int most = std::numeric_limits<int>::max();
+  for (const Node& node : one.nodes) {
+    if (node.most_hosts > 0) most = std::min(most, node.most_hosts);
+  }
+  return most;
+}
+
+void check_hosts(const Graph& one, int hosts) {
+  if (hosts <= most_hosts(one)) return;
+  throw usage_error(
+      "{} hosts: an NVLink domain of '{}' has at most {}; for several domains name such a system "
+      "(gb200-nvl72-x2, gb300-nvl72-x2), or give --nic",
+      hosts, one.name, most_hosts(one));
+}
+
+Graph copy_hosts(const Graph& one, int hosts) {
+  check_hosts(one, hosts);
+  Graph copy{.name = one.name,
+             .title = one.title,
+             .source = one.source,
+             .media = one.media,
+             .warnings = one.warnings,
+             .assumptions = one.assumptions,
+             .protocol = one.protocol};
+  const Numbers numbers = copy_nodes(copy, one, hosts);
+  copy_links(copy, one, numbers);
+  for (const std::vector<int>& of_host : numbers) {
+    for (const int device : one.devices) {
+      copy.devices.push_back(of_host[static_cast<std::size_t>(device)]);
+    }
+  }
+  copy_p2p(copy, one, hosts);
+  return copy;
+}
 
 NetworkRequest parse_network(std::string_view option, std::string_view text) {
   constexpr double kSlowest = 0.001;
@@ -177,12 +175,6 @@ NetworkRequest parse_network(std::string_view option, std::string_view text) {
   request.adapter_GBps = parse_number(option, text, kSlowest, kFastest);
   return request;
 }
-
-namespace {
-
-bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch && node.host < 0; }
-
-}  // namespace
 
 bool leave_domain(Graph& host) {
   bool found = false;

@@ -309,6 +309,10 @@ class SystemReader {
   std::set<std::string> own_nodes_{};  ///< of the layer that is read
 };
 
+SystemText text_of_system(const std::string& name_or_path) {
+  return find_system(name_or_path, fmt::format("--system {}", name_or_path));
+}
+
 }  // namespace
 
 std::vector<std::string> names_of(const SystemText& system) {
@@ -363,14 +367,6 @@ Graph parse_system(std::string_view text, std::string_view origin) {
 EqualHosts parse_machine(std::string_view text, std::string_view origin) {
   return SystemReader(text, origin).read();
 }
-
-namespace {
-
-SystemText text_of_system(const std::string& name_or_path) {
-  return find_system(name_or_path, fmt::format("--system {}", name_or_path));
-}
-
-}  // namespace
 
 Graph load_system(const std::string& name_or_path) {
   const SystemText found = text_of_system(name_or_path);

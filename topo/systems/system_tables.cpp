@@ -99,6 +99,62 @@ std::string as_toml(const std::vector<Row>& rows) {
   return text + "]";
 }
 
+constexpr int kMostFlows = 1 << 16;
+
+struct StepKey {
+  std::string_view key;
+  double StepTimes::*member;
+};
+constexpr std::array<StepKey, 5> kStepKeys{{{"launch_us", &StepTimes::launch_us},
+                                            {"nvlink_us", &StepTimes::nvlink_us},
+                                            {"pcie_us", &StepTimes::pcie_us},
+                                            {"smp_us", &StepTimes::smp_us},
+                                            {"network_us", &StepTimes::network_us}}};
+
+struct ProtocolKey {
+  std::string_view key;
+  double Protocol::*member;
+};
+constexpr std::array<ProtocolKey, 4> kProtocolKeys{
+    {{"issue_us", &Protocol::issue_us},
+     {"direct_issue_us", &Protocol::direct_issue_us},
+     {"channel_GBps", &Protocol::channel_GBps},
+     {"network_latency_us", &Protocol::network_latency_us}}};
+
+StepTimes read_steps(const TomlFields& fields) {
+  std::vector<std::string> keys{"share", "network_share"};
+  for (const StepKey& step : kStepKeys) keys.emplace_back(step.key);
+  fields.allow_only(keys);
+  StepTimes times{.share = read_share(fields, "share"),
+                  .network_share = read_share(fields, "network_share")};
+  for (const StepKey& step : kStepKeys) times.*step.member = fields.positive(step.key, 0);
+  return times;
+}
+
+std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
+  std::vector<std::string> known;
+  for (const Algorithm algorithm : kAlgorithms) known.emplace_back(name(algorithm));
+  std::vector<Algorithm> algorithms;
+  for (const std::string& word : fields.words("algorithms")) {
+    const auto found = std::ranges::find(known, word);
+    if (found == known.end()) {
+      throw fields.fault("algorithms", unknown_word("algorithm", word, known));
+    }
+    algorithms.push_back(static_cast<Algorithm>(found - known.begin()));
+  }
+  return algorithms;
+}
+
+std::string steps_table(Sending sending, const StepTimes& times) {
+  std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
+  if (times.share > 0) text += fmt::format("share = {}\n", times.share);
+  for (const StepKey& step : kStepKeys) {
+    if (times.*step.member > 0) text += fmt::format("{} = {}\n", step.key, times.*step.member);
+  }
+  if (times.network_share > 0) text += fmt::format("network_share = {}\n", times.network_share);
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> names_of_range(const TomlFields& fields, std::string_view key,
@@ -208,66 +264,6 @@ std::string p2p_value(const Graph& graph) {
 }
 
 std::string labels_value(const Graph& graph) { return as_toml(graph.labels); }
-
-namespace {
-
-constexpr int kMostFlows = 1 << 16;
-
-struct StepKey {
-  std::string_view key;
-  double StepTimes::*member;
-};
-constexpr std::array<StepKey, 5> kStepKeys{{{"launch_us", &StepTimes::launch_us},
-                                            {"nvlink_us", &StepTimes::nvlink_us},
-                                            {"pcie_us", &StepTimes::pcie_us},
-                                            {"smp_us", &StepTimes::smp_us},
-                                            {"network_us", &StepTimes::network_us}}};
-
-struct ProtocolKey {
-  std::string_view key;
-  double Protocol::*member;
-};
-constexpr std::array<ProtocolKey, 4> kProtocolKeys{
-    {{"issue_us", &Protocol::issue_us},
-     {"direct_issue_us", &Protocol::direct_issue_us},
-     {"channel_GBps", &Protocol::channel_GBps},
-     {"network_latency_us", &Protocol::network_latency_us}}};
-
-StepTimes read_steps(const TomlFields& fields) {
-  std::vector<std::string> keys{"share", "network_share"};
-  for (const StepKey& step : kStepKeys) keys.emplace_back(step.key);
-  fields.allow_only(keys);
-  StepTimes times{.share = read_share(fields, "share"),
-                  .network_share = read_share(fields, "network_share")};
-  for (const StepKey& step : kStepKeys) times.*step.member = fields.positive(step.key, 0);
-  return times;
-}
-
-std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
-  std::vector<std::string> known;
-  for (const Algorithm algorithm : kAlgorithms) known.emplace_back(name(algorithm));
-  std::vector<Algorithm> algorithms;
-  for (const std::string& word : fields.words("algorithms")) {
-    const auto found = std::ranges::find(known, word);
-    if (found == known.end()) {
-      throw fields.fault("algorithms", unknown_word("algorithm", word, known));
-    }
-    algorithms.push_back(static_cast<Algorithm>(found - known.begin()));
-  }
-  return algorithms;
-}
-
-std::string steps_table(Sending sending, const StepTimes& times) {
-  std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
-  if (times.share > 0) text += fmt::format("share = {}\n", times.share);
-  for (const StepKey& step : kStepKeys) {
-    if (times.*step.member > 0) text += fmt::format("{} = {}\n", step.key, times.*step.member);
-  }
-  if (times.network_share > 0) text += fmt::format("network_share = {}\n", times.network_share);
-  return text;
-}
-
-}  // namespace
 
 double read_share(const TomlFields& fields, std::string_view key) {
   const double share = fields.positive(key, 0);

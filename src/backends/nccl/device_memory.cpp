@@ -33,6 +33,29 @@ void release_device_memory(std::byte* memory) {
   }
 }
 
+constexpr Bytes kLargestElement = 8;
+constexpr Bytes kLargestTile = Pattern::kPeriod * kLargestElement;
+constexpr Bytes kResultAt = (kLargestTile + kTileTail + 255) / 256 * 256;
+constexpr int kPoison = 0xa5;
+
+/// A launch over so many bytes; the arguments have the types of the kernel's.
+template <class... Arguments>
+void launch(CUfunction kernel, cudaStream_t stream, Bytes bytes, Arguments... arguments) {
+  constexpr unsigned kThreads = 256;
+  constexpr Bytes kVector = 16;        // bytes that a thread takes at a time
+  constexpr Bytes kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
+  const auto blocks =
+      static_cast<unsigned>(std::min(bytes / (kVector * kThreads) + 1, kMostBlocks));
+  std::array<void*, sizeof...(arguments)> addresses{&arguments...};
+  check_driver(cuda().launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream,
+                                    addresses.data(), nullptr));
+}
+
+/// The byte of the period where an element lies.
+unsigned long long byte_in_period(const Tile& tile, std::uint64_t element) {
+  return element % Pattern::kPeriod * tile.element_size();
+}
+
 }  // namespace
 
 DeviceMemorySize device_memory_now() {
@@ -96,33 +119,6 @@ void DeviceArena::give_back() {
   }
   blocks_.erase(unused, blocks_.end());
 }
-
-namespace {
-
-constexpr Bytes kLargestElement = 8;
-constexpr Bytes kLargestTile = Pattern::kPeriod * kLargestElement;
-constexpr Bytes kResultAt = (kLargestTile + kTileTail + 255) / 256 * 256;
-constexpr int kPoison = 0xa5;
-
-/// A launch over so many bytes; the arguments have the types of the kernel's.
-template <class... Arguments>
-void launch(CUfunction kernel, cudaStream_t stream, Bytes bytes, Arguments... arguments) {
-  constexpr unsigned kThreads = 256;
-  constexpr Bytes kVector = 16;        // bytes that a thread takes at a time
-  constexpr Bytes kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
-  const auto blocks =
-      static_cast<unsigned>(std::min(bytes / (kVector * kThreads) + 1, kMostBlocks));
-  std::array<void*, sizeof...(arguments)> addresses{&arguments...};
-  check_driver(cuda().launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream,
-                                    addresses.data(), nullptr));
-}
-
-/// The byte of the period where an element lies.
-unsigned long long byte_in_period(const Tile& tile, std::uint64_t element) {
-  return element % Pattern::kPeriod * tile.element_size();
-}
-
-}  // namespace
 
 // The allocation comes first: it creates the device's context, which the kernels are loaded into.
 DeviceMemory::DeviceMemory(cudaStream_t stream)

@@ -12,7 +12,6 @@
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
-
 namespace {
 
 /// Has the pair a value that can be judged?
@@ -90,20 +89,6 @@ Blame describe(std::size_t nodes, std::span<const std::size_t> order,
   }
   return blame;
 }
-
-}  // namespace
-
-Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
-  std::vector<bool> active(nodes, true);
-  std::vector<std::size_t> order;
-  while (const auto node = worst_row(pairs, low, active)) {
-    order.push_back(*node);
-    active[*node] = false;
-  }
-  return describe(nodes, order, pairs, low);
-}
-
-namespace {
 
 /// Makes the MAD of a normal distribution its standard deviation.
 constexpr double kMadScale = 1.4826;
@@ -291,6 +276,16 @@ class PairTable {
 };
 
 }  // namespace
+
+Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
+  std::vector<bool> active(nodes, true);
+  std::vector<std::size_t> order;
+  while (const auto node = worst_row(pairs, low, active)) {
+    order.push_back(*node);
+    active[*node] = false;
+  }
+  return describe(nodes, order, pairs, low);
+}
 
 double FleetSpread::robust_z(double value) const {
   if (value == median) return 0;

@@ -105,28 +105,6 @@ void read_rows_from(std::vector<Observation>& lines, std::size_t first, const st
   }
 }
 
-}  // namespace
-
-std::string journal_head(const Journal& journal) {
-  return fmt::format(
-      "# journal: busbar accept run\n# specification: {}\n# profile: {}\n{}"
-      "# seed: {}\n# nodes: {}\n{}\n",
-      one_line(journal.specification), journal.profile,
-      journal.rules.empty() ? "" : fmt::format("# rules: {}\n", join(journal.rules, "; ")),
-      journal.seed, join(journal.nodes, " "), kColumns);
-}
-
-std::string journal_row(const Observation& line) {
-  return csv_line({line.device_set, line.instance, join(line.nodes, " "),
-                   line.group < 0 ? std::string() : fmt::format("{}", line.group),
-                   fmt::format("{}", line.launch), fmt::format("{}", line.attempt),
-                   std::string(name(line.purpose)), line.collective, line.file, line.failure,
-                   fmt::format("{}", line.exit_code), fmt::format("{:.3f}", line.seconds),
-                   line.command, line.unreachable});
-}
-
-namespace {
-
 /// What makes a line that of one launch.
 auto launch_key(const Observation& line) {
   return std::tuple(line.device_set, line.instance, line.collective, line.launch, line.attempt,
@@ -158,43 +136,6 @@ std::vector<std::string> unlisted_files(const std::string& folder,
   std::ranges::sort(names);
   return names;
 }
-
-}  // namespace
-
-Journal load_journal(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
-  CsvReader reader(path);
-  if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
-    throw usage_error("{}: this is no journal of busbar accept run (launches.csv)",
-                      reader.columns().empty() ? path : reader.place());
-  }
-  Facts facts = facts_of(reader.head());
-  Journal journal{.specification = facts["specification"],
-                  .profile = facts["profile"],
-                  .rules = rule_ids(facts["rules"]),
-                  .seed = facts["seed"],
-                  .nodes = split_words(facts["nodes"])};
-  std::set<std::string> files;
-  std::set<std::pair<std::string, std::string>> launches;
-  while (reader.next()) {
-    Observation line = parse_line(reader);
-    // Only rails, which are measured together, have one file.
-    const bool is_new = launches.emplace(line.file, line.group < 0 ? "" : line.instance).second;
-    if (!line.file.empty() && !is_new) {
-      throw usage_error("{}: {} is of a launch that an earlier line has; remove one",
-                        reader.place(), line.file);
-    }
-    files.insert(line.file);
-    journal.lines.push_back(std::move(line));
-  }
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  drop_interrupted(journal.lines);
-  journal.unlisted = unlisted_files(folder.empty() ? "." : folder, files);
-  read_rows_from(journal.lines, 0, folder);
-  return journal;
-}
-
-namespace {
 
 void make_empty_folder(const std::string& path) {
   std::error_code error;
@@ -236,6 +177,57 @@ std::string file_word(const std::string& text) {
 }
 
 }  // namespace
+
+std::string journal_head(const Journal& journal) {
+  return fmt::format(
+      "# journal: busbar accept run\n# specification: {}\n# profile: {}\n{}"
+      "# seed: {}\n# nodes: {}\n{}\n",
+      one_line(journal.specification), journal.profile,
+      journal.rules.empty() ? "" : fmt::format("# rules: {}\n", join(journal.rules, "; ")),
+      journal.seed, join(journal.nodes, " "), kColumns);
+}
+
+std::string journal_row(const Observation& line) {
+  return csv_line({line.device_set, line.instance, join(line.nodes, " "),
+                   line.group < 0 ? std::string() : fmt::format("{}", line.group),
+                   fmt::format("{}", line.launch), fmt::format("{}", line.attempt),
+                   std::string(name(line.purpose)), line.collective, line.file, line.failure,
+                   fmt::format("{}", line.exit_code), fmt::format("{:.3f}", line.seconds),
+                   line.command, line.unreachable});
+}
+
+Journal load_journal(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
+  CsvReader reader(path);
+  if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
+    throw usage_error("{}: this is no journal of busbar accept run (launches.csv)",
+                      reader.columns().empty() ? path : reader.place());
+  }
+  Facts facts = facts_of(reader.head());
+  Journal journal{.specification = facts["specification"],
+                  .profile = facts["profile"],
+                  .rules = rule_ids(facts["rules"]),
+                  .seed = facts["seed"],
+                  .nodes = split_words(facts["nodes"])};
+  std::set<std::string> files;
+  std::set<std::pair<std::string, std::string>> launches;
+  while (reader.next()) {
+    Observation line = parse_line(reader);
+    // Only rails, which are measured together, have one file.
+    const bool is_new = launches.emplace(line.file, line.group < 0 ? "" : line.instance).second;
+    if (!line.file.empty() && !is_new) {
+      throw usage_error("{}: {} is of a launch that an earlier line has; remove one",
+                        reader.place(), line.file);
+    }
+    files.insert(line.file);
+    journal.lines.push_back(std::move(line));
+  }
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  drop_interrupted(journal.lines);
+  journal.unlisted = unlisted_files(folder.empty() ? "." : folder, files);
+  read_rows_from(journal.lines, 0, folder);
+  return journal;
+}
 
 RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text,
                      bool resume)

@@ -34,82 +34,12 @@ constexpr Bytes kMemoryOfLaunch = 32 * kMiB;
 /// before reach_timeout_s, and no node counts as one that does not answer since it came too late.
 constexpr std::uint64_t kLaunchesOfProcessor = 256;
 
-}  // namespace
-
-AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
-                      const std::string& option) {
-  const std::uint64_t taken = limits.used_files + kFilesBeside;
-  const std::uint64_t free_files = limits.open_files > taken ? limits.open_files - taken : 0;
-  std::vector<AtOnce> bounds{
-      {free_files / kFilesOfLaunch, fmt::format("{} open files (ulimit -n)", limits.open_files)},
-      {limits.processes / kProcessesOfLaunch,
-       fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)}};
-  if (wanted) {
-    bounds.push_back({static_cast<std::size_t>(*wanted), option});
-  } else {
-    bounds.push_back({limits.memory / kMemoryOfLaunch,
-                      fmt::format("{} of free memory", format_bytes(limits.memory))});
-    bounds.push_back({limits.processors * kLaunchesOfProcessor,
-                      fmt::format("{} processors", limits.processors)});
-  }
-  AtOnce lowest = *std::ranges::min_element(bounds, {}, &AtOnce::launches);
-  lowest.launches = std::max<std::size_t>(1, lowest.launches);
-  return lowest;
-}
-
-LaunchLimits probe_launch_limits() {
-  rlimit files{};
-  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));  // fails for bad addresses only
-  const std::filesystem::directory_iterator used("/proc/self/fd");
-  const double all = std::max(1U, std::thread::hardware_concurrency());
-  const double processors = std::ceil(std::min(all, processor_quota().value_or(all)));
-  return {.open_files = files.rlim_max,
-          .used_files = static_cast<std::uint64_t>(std::distance(begin(used), end(used))),
-          .processes = available_processes(),
-          .memory = available_memory(),
-          .processors = static_cast<std::uint64_t>(processors)};
-}
-
-void allow_launches(const LaunchLimits& limits, std::size_t launches) {
-  rlimit files{};
-  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
-  const rlim_t needed = limits.used_files + kFilesBeside + kFilesOfLaunch * launches;
-  files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(needed, files.rlim_max));
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit everyone may
-}
-
-namespace {
-
 sigset_t watched_signals() {
   sigset_t signals{};
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
   return signals;
 }
-
-}  // namespace
-
-InterruptWatch::InterruptWatch() {
-  const sigset_t signals = watched_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, &before_);
-  thread_ = std::thread([this] { wait(); });
-}
-
-InterruptWatch::~InterruptWatch() {
-  done_ = true;
-  thread_.join();
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-void InterruptWatch::wait() {
-  constexpr timespec kTick{.tv_sec = 0, .tv_nsec = 50'000'000};
-  const sigset_t signals = watched_signals();
-  while (!done_) {
-    if (sigtimedwait(&signals, nullptr, &kTick) > 0) interrupted_ = true;
-  }
-}
-
-namespace {
 
 /// So long a launcher may take to end what it has started elsewhere.
 constexpr Seconds kGrace{1};
@@ -269,6 +199,68 @@ class LaunchQueue {
 };
 
 }  // namespace
+
+AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
+                      const std::string& option) {
+  const std::uint64_t taken = limits.used_files + kFilesBeside;
+  const std::uint64_t free_files = limits.open_files > taken ? limits.open_files - taken : 0;
+  std::vector<AtOnce> bounds{
+      {free_files / kFilesOfLaunch, fmt::format("{} open files (ulimit -n)", limits.open_files)},
+      {limits.processes / kProcessesOfLaunch,
+       fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)}};
+  if (wanted) {
+    bounds.push_back({static_cast<std::size_t>(*wanted), option});
+  } else {
+    bounds.push_back({limits.memory / kMemoryOfLaunch,
+                      fmt::format("{} of free memory", format_bytes(limits.memory))});
+    bounds.push_back({limits.processors * kLaunchesOfProcessor,
+                      fmt::format("{} processors", limits.processors)});
+  }
+  AtOnce lowest = *std::ranges::min_element(bounds, {}, &AtOnce::launches);
+  lowest.launches = std::max<std::size_t>(1, lowest.launches);
+  return lowest;
+}
+
+LaunchLimits probe_launch_limits() {
+  rlimit files{};
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));  // fails for bad addresses only
+  const std::filesystem::directory_iterator used("/proc/self/fd");
+  const double all = std::max(1U, std::thread::hardware_concurrency());
+  const double processors = std::ceil(std::min(all, processor_quota().value_or(all)));
+  return {.open_files = files.rlim_max,
+          .used_files = static_cast<std::uint64_t>(std::distance(begin(used), end(used))),
+          .processes = available_processes(),
+          .memory = available_memory(),
+          .processors = static_cast<std::uint64_t>(processors)};
+}
+
+void allow_launches(const LaunchLimits& limits, std::size_t launches) {
+  rlimit files{};
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
+  const rlim_t needed = limits.used_files + kFilesBeside + kFilesOfLaunch * launches;
+  files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(needed, files.rlim_max));
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit everyone may
+}
+
+InterruptWatch::InterruptWatch() {
+  const sigset_t signals = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  thread_ = std::thread([this] { wait(); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  done_ = true;
+  thread_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void InterruptWatch::wait() {
+  constexpr timespec kTick{.tv_sec = 0, .tv_nsec = 50'000'000};
+  const sigset_t signals = watched_signals();
+  while (!done_) {
+    if (sigtimedwait(&signals, nullptr, &kTick) > 0) interrupted_ = true;
+  }
+}
 
 std::string take_banner(std::string& out) {
   const auto find_line = [&](std::string_view beginning) {

@@ -47,6 +47,54 @@ std::vector<std::vector<Instance>> rounds_of(const DeviceSetRule& set,
   return rounds;
 }
 
+/// True for a node that the rule found good with another: another rule may be undecided about it.
+bool passes(const Acceptance& acceptance, const NodeAccount& account, const std::string& rule) {
+  if (account.state == NodeState::Good) return true;
+  if (account.state != NodeState::Inconclusive) return false;
+  return std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& verdict) {
+    return verdict.rule == rule && !verdict.of_fleet() && has_node(verdict.nodes, account.node) &&
+           (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
+  });
+}
+
+/// What a suspect is measured as once more; nothing where that would show nothing.
+std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect& suspect,
+                                        std::span<const std::string> nodes,
+                                        const Acceptance& acceptance) {
+  const bool pairs = set.kind == SetKind::Pairwise;
+  if (!pairs && set.kind != SetKind::PerNode) return {};
+  std::vector<std::string> members = suspect.nodes;
+  if (members.size() == 1 && pairs) {
+    const auto good = std::ranges::find_if(acceptance.nodes, [&](const NodeAccount& account) {
+      return account.node != members.front() && passes(acceptance, account, suspect.rule);
+    });
+    if (good == acceptance.nodes.end()) return {};
+    members.push_back(good->node);
+  }
+  Instance again;
+  std::ranges::copy_if(nodes, std::back_inserter(again.nodes),
+                       [&members](const std::string& node) { return has_node(members, node); });
+  if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
+  again.name = join(again.nodes, "+");
+  return again;
+}
+
+/// Whether no rule fails on a group and none is an error; nothing where none has judged it: it was
+/// not measured.
+std::optional<bool> is_good(const Acceptance& acceptance, const DeviceSetRule& set,
+                            const std::vector<std::string>& group) {
+  std::optional<bool> good;
+  for (const CheckResult& verdict : acceptance.verdicts) {
+    if (verdict.device_set != set.id || verdict.of_fleet() ||
+        verdict.nodes.size() != group.size() || !has_all(verdict.nodes, group)) {
+      continue;
+    }
+    good = good.value_or(true) && verdict.outcome != Outcome::Fail &&
+           verdict.outcome != Outcome::Error;
+  }
+  return good;
+}
+
 }  // namespace
 
 std::vector<Unit> plan_units(const Specification& specification, std::span<const std::string> nodes,
@@ -106,42 +154,6 @@ std::vector<Unit> rerun_units(const Specification& specification,
   return units;
 }
 
-namespace {
-
-/// True for a node that the rule found good with another: another rule may be undecided about it.
-bool passes(const Acceptance& acceptance, const NodeAccount& account, const std::string& rule) {
-  if (account.state == NodeState::Good) return true;
-  if (account.state != NodeState::Inconclusive) return false;
-  return std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& verdict) {
-    return verdict.rule == rule && !verdict.of_fleet() && has_node(verdict.nodes, account.node) &&
-           (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
-  });
-}
-
-/// What a suspect is measured as once more; nothing where that would show nothing.
-std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect& suspect,
-                                        std::span<const std::string> nodes,
-                                        const Acceptance& acceptance) {
-  const bool pairs = set.kind == SetKind::Pairwise;
-  if (!pairs && set.kind != SetKind::PerNode) return {};
-  std::vector<std::string> members = suspect.nodes;
-  if (members.size() == 1 && pairs) {
-    const auto good = std::ranges::find_if(acceptance.nodes, [&](const NodeAccount& account) {
-      return account.node != members.front() && passes(acceptance, account, suspect.rule);
-    });
-    if (good == acceptance.nodes.end()) return {};
-    members.push_back(good->node);
-  }
-  Instance again;
-  std::ranges::copy_if(nodes, std::back_inserter(again.nodes),
-                       [&members](const std::string& node) { return has_node(members, node); });
-  if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
-  again.name = join(again.nodes, "+");
-  return again;
-}
-
-}  // namespace
-
 std::vector<Unit> confirm_units(const Specification& specification,
                                 std::span<const std::string> nodes, const Acceptance& acceptance) {
   std::vector<Unit> units;
@@ -163,26 +175,6 @@ std::vector<Unit> confirm_units(const Specification& specification,
   }
   return units;
 }
-
-namespace {
-
-/// Whether no rule fails on a group and none is an error; nothing where none has judged it: it was
-/// not measured.
-std::optional<bool> is_good(const Acceptance& acceptance, const DeviceSetRule& set,
-                            const std::vector<std::string>& group) {
-  std::optional<bool> good;
-  for (const CheckResult& verdict : acceptance.verdicts) {
-    if (verdict.device_set != set.id || verdict.of_fleet() ||
-        verdict.nodes.size() != group.size() || !has_all(verdict.nodes, group)) {
-      continue;
-    }
-    good = good.value_or(true) && verdict.outcome != Outcome::Fail &&
-           verdict.outcome != Outcome::Error;
-  }
-  return good;
-}
-
-}  // namespace
 
 std::vector<Instance> groups_to_search(const DeviceSetRule& set, std::span<const std::string> nodes,
                                        std::span<const Observation> observations,

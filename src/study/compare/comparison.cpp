@@ -111,56 +111,6 @@ std::vector<std::string> paths_of(std::span<const Launch> launches) {
   return paths;
 }
 
-}  // namespace
-
-std::size_t GroupComparison::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &ComparedRow::verdict));
-}
-
-bool GroupComparison::any_slower_by(double fraction) const {
-  return std::ranges::any_of(rows, [&](const ComparedRow& row) {
-    return is_significant(row) && row.interval->low > 1 + fraction;
-  });
-}
-
-bool GroupComparison::can_reach_verdicts() const {
-  return stats::least_p(before.size(), after.size()) < kLevel;
-}
-
-GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
-                                 double threshold) {
-  GroupComparison comparison{
-      .before = paths_of(before), .after = paths_of(after), .threshold = threshold};
-  const LaunchRows old_rows = launch_rows(before);
-  const LaunchRows new_rows = launch_rows(after);
-  for (const auto& [key, rows] : old_rows) {
-    const auto found = new_rows.find(key);
-    if (found == new_rows.end()) {
-      comparison.only_before.push_back(key);
-    } else {
-      comparison.rows.push_back(compare_row(key, rows, found->second, threshold));
-    }
-  }
-  for (const auto& [key, rows] : new_rows) {
-    if (!old_rows.contains(key)) comparison.only_after.push_back(key);
-  }
-  if (comparison.rows.empty()) {
-    throw usage_error(
-        "compare: no row is in both groups: the same collective, type, reduction, ranks and size");
-  }
-  comparison.warnings = head_differences(before, after);
-  for (const auto& group : {before, after}) {
-    for (const Launch& launch : group) {
-      comparison.problems.insert(comparison.problems.end(), launch.problems.begin(),
-                                 launch.problems.end());
-    }
-  }
-  add_limits(comparison);
-  return comparison;
-}
-
-namespace {
-
 using Values = std::set<std::string>;
 using Of = std::function<Values(const Launch&)>;
 
@@ -214,6 +164,52 @@ std::array<Subject, 11> subjects() {
 }
 
 }  // namespace
+
+std::size_t GroupComparison::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &ComparedRow::verdict));
+}
+
+bool GroupComparison::any_slower_by(double fraction) const {
+  return std::ranges::any_of(rows, [&](const ComparedRow& row) {
+    return is_significant(row) && row.interval->low > 1 + fraction;
+  });
+}
+
+bool GroupComparison::can_reach_verdicts() const {
+  return stats::least_p(before.size(), after.size()) < kLevel;
+}
+
+GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
+                                 double threshold) {
+  GroupComparison comparison{
+      .before = paths_of(before), .after = paths_of(after), .threshold = threshold};
+  const LaunchRows old_rows = launch_rows(before);
+  const LaunchRows new_rows = launch_rows(after);
+  for (const auto& [key, rows] : old_rows) {
+    const auto found = new_rows.find(key);
+    if (found == new_rows.end()) {
+      comparison.only_before.push_back(key);
+    } else {
+      comparison.rows.push_back(compare_row(key, rows, found->second, threshold));
+    }
+  }
+  for (const auto& [key, rows] : new_rows) {
+    if (!old_rows.contains(key)) comparison.only_after.push_back(key);
+  }
+  if (comparison.rows.empty()) {
+    throw usage_error(
+        "compare: no row is in both groups: the same collective, type, reduction, ranks and size");
+  }
+  comparison.warnings = head_differences(before, after);
+  for (const auto& group : {before, after}) {
+    for (const Launch& launch : group) {
+      comparison.problems.insert(comparison.problems.end(), launch.problems.begin(),
+                                 launch.problems.end());
+    }
+  }
+  add_limits(comparison);
+  return comparison;
+}
 
 std::vector<std::string> head_differences(std::span<const Launch> before,
                                           std::span<const Launch> after) {

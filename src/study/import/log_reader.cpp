@@ -45,43 +45,6 @@ bool is_foreign_summary(std::string_view text) {
   return std::ranges::count(first, ',') >= 2 && first.find(' ') == std::string_view::npos;
 }
 
-}  // namespace
-
-std::string word_after(const std::vector<std::string>& words, std::string_view word) {
-  const auto found = std::ranges::find(words, word);
-  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-}
-
-void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
-  const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
-  if (!reading.skip_bad_lines) {
-    throw usage_error("{}; mend the line, or go on without it by --skip-bad-lines", message);
-  }
-  log.warnings.push_back(message + "; the line is skipped");
-}
-
-LogFile read_log(std::string_view text, const std::string& path, const LogReading& reading) {
-  LogFile log = read_any(text, path, reading);
-  std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
-  const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
-  if (!reading.matrix.empty() && no_matrix) {
-    throw usage_error("--matrix: {} has no matrix of pairs", path);
-  }
-  if (!log.tables.empty()) return log;
-  if (is_foreign_summary(text)) {
-    throw usage_error(
-        "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
-        path);
-  }
-  const std::string hidden = hidden_row(log_lines(text));
-  throw usage_error("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
-                    hidden.empty()
-                        ? "where rows have columns of their own, busbar import --columns names them"
-                        : hidden + ": take it off, as sed does");
-}
-
-namespace {
-
 /// What the second column of a summary is; the user gives the other.
 enum class Second { Ranks, Size };
 
@@ -143,6 +106,39 @@ std::optional<Second> second_column(const LogLine& line) {
 }
 
 }  // namespace
+
+std::string word_after(const std::vector<std::string>& words, std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+}
+
+void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
+  const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
+  if (!reading.skip_bad_lines) {
+    throw usage_error("{}; mend the line, or go on without it by --skip-bad-lines", message);
+  }
+  log.warnings.push_back(message + "; the line is skipped");
+}
+
+LogFile read_log(std::string_view text, const std::string& path, const LogReading& reading) {
+  LogFile log = read_any(text, path, reading);
+  std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
+  const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
+  if (!reading.matrix.empty() && no_matrix) {
+    throw usage_error("--matrix: {} has no matrix of pairs", path);
+  }
+  if (!log.tables.empty()) return log;
+  if (is_foreign_summary(text)) {
+    throw usage_error(
+        "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
+        path);
+  }
+  const std::string hidden = hidden_row(log_lines(text));
+  throw usage_error("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
+                    hidden.empty()
+                        ? "where rows have columns of their own, busbar import --columns names them"
+                        : hidden + ": take it off, as sed does");
+}
 
 bool is_summary(std::span<const LogLine> lines) {
   return !lines.empty() && second_column(lines.front()).has_value();

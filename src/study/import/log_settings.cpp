@@ -57,6 +57,36 @@ bool begins_command(const std::string& word) {
          word.starts_with('/') || word.starts_with("./") || word.starts_with("../");
 }
 
+constexpr int kEcho = 7;  // below the six levels of Markdown
+
+/// The level of a title by its marks, and its text; 0: the line is none.
+std::pair<int, View> title_in(View line) {
+  constexpr View kMarks = "=-*+>~#";
+  const std::size_t marks = line.find_first_not_of(line.substr(0, 1));
+  if (line.empty() || marks == View::npos || kMarks.find(line.front()) == View::npos) return {};
+  View text = line.substr(marks);
+  if (!text.starts_with(' ')) return {};
+  text = trim(text.substr(0, text.find_last_not_of("=-*+<~# ") + 1));
+  if (!has_letter(text)) return {};
+  if (line.front() == '#') {
+    return {marks > 1 ? std::min<int>(static_cast<int>(marks), kEcho - 1) : 0, text};
+  }
+  return {marks > 2 ? kEcho : 0, text};
+}
+
+Settings assignments_in(const Words& words) {
+  Settings settings;
+  for (const std::string& word : words) {
+    if (const auto assignment = assignment_in(word)) settings.insert(*assignment);
+  }
+  return settings;
+}
+
+std::size_t other_words(const Words& words) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      words, [](const std::string& word) { return has_letter(word) && !assignment_in(word); }));
+}
+
 }  // namespace
 
 bool names_test(const std::string& word) {
@@ -145,40 +175,6 @@ std::optional<Settings> settings_of_library(View message) {
   const View name = message.substr(0, at);
   return Settings{{std::string(name.substr(name.rfind(' ') + 1)), std::string(value)}};
 }
-
-namespace {
-
-constexpr int kEcho = 7;  // below the six levels of Markdown
-
-/// The level of a title by its marks, and its text; 0: the line is none.
-std::pair<int, View> title_in(View line) {
-  constexpr View kMarks = "=-*+>~#";
-  const std::size_t marks = line.find_first_not_of(line.substr(0, 1));
-  if (line.empty() || marks == View::npos || kMarks.find(line.front()) == View::npos) return {};
-  View text = line.substr(marks);
-  if (!text.starts_with(' ')) return {};
-  text = trim(text.substr(0, text.find_last_not_of("=-*+<~# ") + 1));
-  if (!has_letter(text)) return {};
-  if (line.front() == '#') {
-    return {marks > 1 ? std::min<int>(static_cast<int>(marks), kEcho - 1) : 0, text};
-  }
-  return {marks > 2 ? kEcho : 0, text};
-}
-
-Settings assignments_in(const Words& words) {
-  Settings settings;
-  for (const std::string& word : words) {
-    if (const auto assignment = assignment_in(word)) settings.insert(*assignment);
-  }
-  return settings;
-}
-
-std::size_t other_words(const Words& words) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      words, [](const std::string& word) { return has_letter(word) && !assignment_in(word); }));
-}
-
-}  // namespace
 
 void RunContext::set_title(int level, View text) {
   // "Ring, run 2 of 3", "Rep 2: ring-rep2.log", but not "Run 4 channels".

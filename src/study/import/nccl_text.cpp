@@ -97,81 +97,6 @@ bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std
   return place >= words.size() || !is_word(words[place]);
 }
 
-}  // namespace
-
-bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
-
-Bytes size_of_type(std::string_view word) {
-  for (const TypeInfo& known : kTypes) {
-    if (known.name == word) return known.size;
-  }
-  // Older names of the same types.
-  constexpr std::array<std::pair<std::string_view, Bytes>, 6> kOthers{
-      {{"char", 1}, {"int", 4}, {"fp8_e4m3", 1}, {"fp8_e5m2", 1}, {"bf16", 2}, {"float16", 2}}};
-  for (const auto& [name, size] : kOthers) {
-    if (name == word) return size;
-  }
-  return 0;
-}
-
-std::optional<LogColumns> columns_of(std::span<const std::string> words) {
-  if (!words.empty() && words.front() == "#") words = words.subspan(1);
-  LogColumns columns(words.begin(), words.end());
-  if (!columns.empty() && columns.front().starts_with('#')) columns.front().erase(0, 1);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::find(columns, name) != columns.end();
-  };
-  const bool complete = has("size") && has("count") && has("type") && has("algbw") &&
-                        has("busbw") && (has("time") || has("cputime"));
-  return complete ? std::optional(columns) : std::nullopt;
-}
-
-std::optional<LogColumns> columns_by_shape(std::span<const std::string> words) {
-  constexpr std::size_t kHalves = 8;
-  if (words.size() < 3 + kHalves || words.size() > 5 + kHalves || !is_type_name(words[2])) {
-    return std::nullopt;
-  }
-  LogColumns columns{"size", "count", "type"};
-  const std::size_t more = words.size() - kHalves - columns.size();
-  const bool op = is_word(words[3]);
-  if ((more == 0 && op) || (more == 2 && !op)) return std::nullopt;
-  if (more > 0 && op) columns.emplace_back("redop");
-  if (more == 2 || (more == 1 && !op)) columns.emplace_back("root");
-  // A check's column: counts are whole, relative differences have an exponent.
-  const std::string_view check = words.back();
-  const char* name = check.find('e') == std::string_view::npos ? "#wrong" : "error";
-  for (int half = 0; half < 2; ++half) {
-    for (const char* column : {"time", "algbw", "busbw", name}) columns.emplace_back(column);
-  }
-  return columns;
-}
-
-LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
-  std::size_t expected = 0;
-  for (const std::string& column : columns) expected += words_in(column);
-  const bool no_op = lacks_op(columns, words, expected);
-  if (words.size() != expected && !no_op) {
-    throw usage_error("{} where the columns' names want {}", counted(words.size(), "word"),
-                      expected);
-  }
-  LogRow row;
-  std::size_t at = 0;
-  for (const std::string& column : columns) {
-    if (no_op && column == "redop") continue;
-    if (is_time(column)) row.halves.push_back({.in_place = !row.halves.empty()});
-    const std::string& word = words[at];
-    if (column == "timestamp") {
-      row.finished_at = word + ' ' + words[at + 1];
-    } else {
-      set_cell(row, column, word);
-    }
-    at += words_in(column);
-  }
-  return row;
-}
-
-namespace {
-
 using Words = std::vector<std::string>;
 
 constexpr std::uint64_t kMostPerProcess = 64;
@@ -477,6 +402,77 @@ class NcclText {
 };
 
 }  // namespace
+
+bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
+
+Bytes size_of_type(std::string_view word) {
+  for (const TypeInfo& known : kTypes) {
+    if (known.name == word) return known.size;
+  }
+  // Older names of the same types.
+  constexpr std::array<std::pair<std::string_view, Bytes>, 6> kOthers{
+      {{"char", 1}, {"int", 4}, {"fp8_e4m3", 1}, {"fp8_e5m2", 1}, {"bf16", 2}, {"float16", 2}}};
+  for (const auto& [name, size] : kOthers) {
+    if (name == word) return size;
+  }
+  return 0;
+}
+
+std::optional<LogColumns> columns_of(std::span<const std::string> words) {
+  if (!words.empty() && words.front() == "#") words = words.subspan(1);
+  LogColumns columns(words.begin(), words.end());
+  if (!columns.empty() && columns.front().starts_with('#')) columns.front().erase(0, 1);
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(columns, name) != columns.end();
+  };
+  const bool complete = has("size") && has("count") && has("type") && has("algbw") &&
+                        has("busbw") && (has("time") || has("cputime"));
+  return complete ? std::optional(columns) : std::nullopt;
+}
+
+std::optional<LogColumns> columns_by_shape(std::span<const std::string> words) {
+  constexpr std::size_t kHalves = 8;
+  if (words.size() < 3 + kHalves || words.size() > 5 + kHalves || !is_type_name(words[2])) {
+    return std::nullopt;
+  }
+  LogColumns columns{"size", "count", "type"};
+  const std::size_t more = words.size() - kHalves - columns.size();
+  const bool op = is_word(words[3]);
+  if ((more == 0 && op) || (more == 2 && !op)) return std::nullopt;
+  if (more > 0 && op) columns.emplace_back("redop");
+  if (more == 2 || (more == 1 && !op)) columns.emplace_back("root");
+  // A check's column: counts are whole, relative differences have an exponent.
+  const std::string_view check = words.back();
+  const char* name = check.find('e') == std::string_view::npos ? "#wrong" : "error";
+  for (int half = 0; half < 2; ++half) {
+    for (const char* column : {"time", "algbw", "busbw", name}) columns.emplace_back(column);
+  }
+  return columns;
+}
+
+LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
+  std::size_t expected = 0;
+  for (const std::string& column : columns) expected += words_in(column);
+  const bool no_op = lacks_op(columns, words, expected);
+  if (words.size() != expected && !no_op) {
+    throw usage_error("{} where the columns' names want {}", counted(words.size(), "word"),
+                      expected);
+  }
+  LogRow row;
+  std::size_t at = 0;
+  for (const std::string& column : columns) {
+    if (no_op && column == "redop") continue;
+    if (is_time(column)) row.halves.push_back({.in_place = !row.halves.empty()});
+    const std::string& word = words[at];
+    if (column == "timestamp") {
+      row.finished_at = word + ' ' + words[at + 1];
+    } else {
+      set_cell(row, column, word);
+    }
+    at += words_in(column);
+  }
+  return row;
+}
 
 LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
                        const LogReading& reading) {

@@ -31,6 +31,87 @@ std::vector<Observation> observations_of(std::span<const LogRow> rows) {
   return seen;
 }
 
+/// What a row's algorithm bandwidth is by its own time and size.
+enum class Algbw { Unknown, OfNow, Old, Neither };
+
+Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
+  const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
+  if (!rate || !half.algbw_GBps) return Algbw::Unknown;
+  if (can_be(*half.algbw_GBps, *rate, 1)) return Algbw::OfNow;
+  return can_be(*half.algbw_GBps, *rate, factor) ? Algbw::Old : Algbw::Neither;
+}
+
+bool has_column(const LogTable& table, std::string_view name) {
+  return std::ranges::find(table.columns, name) != table.columns.end();
+}
+
+/// How many times the count goes into the size; 0 where it does not, or the row has no count.
+int parts_of(const LogRow& row) {
+  const Bytes part = row.count * size_of_type(row.type);
+  if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
+  return static_cast<int>(row.size / part);
+}
+
+/// --columns may name the nodes of each row, and with them the ranks change.
+std::vector<LogRow> rows_like_first(const LogTable& table) {
+  std::vector<LogRow> rows;
+  for (const LogRow& row : table.rows) {
+    if (row.nodes == table.rows.front().nodes) rows.push_back(row);
+  }
+  return rows;
+}
+
+bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
+
+const Collective& known(const std::string& given) {
+  const Collective* collective = find_collective(given);
+  if (collective != nullptr) return *collective;
+  throw usage_error("--collective: '{}' is none of {}", given, join(collective_names(), ", "));
+}
+
+/// Why a collective that the user gives cannot be; empty where it can.
+std::string contradiction(const LogTable& table, const Collective& given,
+                          const RowEvidence& evidence) {
+  const bool no_op =
+      std::ranges::any_of(table.rows, [](const LogRow& row) { return row.op == "none"; });
+  const std::vector<std::string> fitting = evidence.candidates();
+  const bool fits = std::ranges::find(fitting, given.name) != fitting.end();
+  if (fits || (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
+    return {};
+  }
+  const std::string rows = fmt::format("its rows have {}", evidence.text());
+  if (fitting.empty()) return rows + "; give the collective that was run, or --ranks N";
+  return fmt::format("{}: that is {}; give it, or leave --collective out", rows,
+                     alternatives(fitting));
+}
+
+TableCollective given_collective(const LogTable& table, const std::string& place,
+                                 const std::string& given, std::optional<int> ranks) {
+  const Collective& collective = known(given);
+  // Ranks that the user gives are checked against the collective afterwards.
+  const auto assumed = ranks ? std::nullopt : listed_ranks(table);
+  std::string why = contradiction(table, collective, RowEvidence(table, assumed));
+  if (!why.empty() && ranks) why = contradiction(table, collective, RowEvidence(table, ranks));
+  if (why.empty()) return {.collective = &collective, .source = "--collective"};
+  throw usage_error("--collective {}: {} is of another: {}", collective.name, place, why);
+}
+
+TableCollective inferred_collective(const LogTable& table, const std::string& place,
+                                    std::optional<int> ranks) {
+  const RowEvidence evidence(table, ranks ? ranks : listed_ranks(table));
+  const std::vector<std::string> fitting = evidence.candidates();
+  if (fitting.size() == 1) {
+    return {.collective = find_collective(fitting.front()),
+            .source = evidence.text(),
+            .inferred = true};
+  }
+  const std::string fit = fitting.empty() ? "none that busbar knows" : alternatives(fitting);
+  throw usage_error(
+      "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
+      "--collective NAME",
+      place, evidence.text(), fit);
+}
+
 }  // namespace
 
 std::optional<Range> rate_range(Bytes size, const LogHalf& half) {
@@ -97,20 +178,6 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
   return allowed;
 }
 
-namespace {
-
-/// What a row's algorithm bandwidth is by its own time and size.
-enum class Algbw { Unknown, OfNow, Old, Neither };
-
-Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
-  const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
-  if (!rate || !half.algbw_GBps) return Algbw::Unknown;
-  if (can_be(*half.algbw_GBps, *rate, 1)) return Algbw::OfNow;
-  return can_be(*half.algbw_GBps, *rate, factor) ? Algbw::Old : Algbw::Neither;
-}
-
-}  // namespace
-
 bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, int ranks) {
   const double factor = collective.bus_factor(ranks);
   bool differs = false;
@@ -123,32 +190,6 @@ bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, i
   }
   return differs;
 }
-
-namespace {
-
-bool has_column(const LogTable& table, std::string_view name) {
-  return std::ranges::find(table.columns, name) != table.columns.end();
-}
-
-/// How many times the count goes into the size; 0 where it does not, or the row has no count.
-int parts_of(const LogRow& row) {
-  const Bytes part = row.count * size_of_type(row.type);
-  if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
-  return static_cast<int>(row.size / part);
-}
-
-/// --columns may name the nodes of each row, and with them the ranks change.
-std::vector<LogRow> rows_like_first(const LogTable& table) {
-  std::vector<LogRow> rows;
-  for (const LogRow& row : table.rows) {
-    if (row.nodes == table.rows.front().nodes) rows.push_back(row);
-  }
-  return rows;
-}
-
-bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
-
-}  // namespace
 
 RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
     : table_(table),
@@ -253,59 +294,6 @@ std::string RowEvidence::text() const {
   if (ranks_) words.push_back(counted(*ranks_, "rank"));
   return join(words, ", ");
 }
-
-namespace {
-
-const Collective& known(const std::string& given) {
-  const Collective* collective = find_collective(given);
-  if (collective != nullptr) return *collective;
-  throw usage_error("--collective: '{}' is none of {}", given, join(collective_names(), ", "));
-}
-
-/// Why a collective that the user gives cannot be; empty where it can.
-std::string contradiction(const LogTable& table, const Collective& given,
-                          const RowEvidence& evidence) {
-  const bool no_op =
-      std::ranges::any_of(table.rows, [](const LogRow& row) { return row.op == "none"; });
-  const std::vector<std::string> fitting = evidence.candidates();
-  const bool fits = std::ranges::find(fitting, given.name) != fitting.end();
-  if (fits || (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
-    return {};
-  }
-  const std::string rows = fmt::format("its rows have {}", evidence.text());
-  if (fitting.empty()) return rows + "; give the collective that was run, or --ranks N";
-  return fmt::format("{}: that is {}; give it, or leave --collective out", rows,
-                     alternatives(fitting));
-}
-
-TableCollective given_collective(const LogTable& table, const std::string& place,
-                                 const std::string& given, std::optional<int> ranks) {
-  const Collective& collective = known(given);
-  // Ranks that the user gives are checked against the collective afterwards.
-  const auto assumed = ranks ? std::nullopt : listed_ranks(table);
-  std::string why = contradiction(table, collective, RowEvidence(table, assumed));
-  if (!why.empty() && ranks) why = contradiction(table, collective, RowEvidence(table, ranks));
-  if (why.empty()) return {.collective = &collective, .source = "--collective"};
-  throw usage_error("--collective {}: {} is of another: {}", collective.name, place, why);
-}
-
-TableCollective inferred_collective(const LogTable& table, const std::string& place,
-                                    std::optional<int> ranks) {
-  const RowEvidence evidence(table, ranks ? ranks : listed_ranks(table));
-  const std::vector<std::string> fitting = evidence.candidates();
-  if (fitting.size() == 1) {
-    return {.collective = find_collective(fitting.front()),
-            .source = evidence.text(),
-            .inferred = true};
-  }
-  const std::string fit = fitting.empty() ? "none that busbar knows" : alternatives(fitting);
-  throw usage_error(
-      "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
-      "--collective NAME",
-      place, evidence.text(), fit);
-}
-
-}  // namespace
 
 TableCollective collective_of(const LogTable& table, const std::string& place,
                               const std::string& given, std::optional<int> ranks) {
