@@ -128,7 +128,7 @@ std::string interval_note(const Options& o) {
   if (o.visits == 1) {
     return "interval: of the moment at which a row was measured: on recorded runs of three "
            "supercomputers 82 % of such intervals have the median of the run; --visits 6 makes "
-           "intervals of the run (98 %)";
+           "intervals of the run (99 %)";
   }
   return fmt::format(
       "interval: of the run: up to {} visits of each row, in an order that --seed {} shuffles; "
