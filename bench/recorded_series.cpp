@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Holds our statistics against recorded times of real machines. Rows are taken from each series, in
-// one stretch or in visits, and their intervals compared with the median of the whole series; then
-// pieces of a series, which nothing distinguishes, are judged as launches and as nodes.
+// one stretch or in visits, and their intervals compared with the median of the whole series; with
+// --verdicts pieces of a series, which nothing distinguishes, are judged as launches and as nodes.
 #include "tests/unit/support/recorded_series.hpp"
 
 #include <array>
@@ -29,17 +29,17 @@ constexpr int kRowsOfSeries = 20;
 
 void print(const std::string& system, const test::Taking& taking, const test::RowRates& rates) {
   fmt::print(
-      "{}: visits {} rows {} coverage {:.3f} withheld {:.3f} error_p50 {:.4f} error_p95 {:.4f} "
-      "half_width_p50 {:.4f} half_width_p90 {:.4f} samples {:.0f}\n",
-      system, taking.visits, rates.rows(), rates.coverage(), rates.withheld(), rates.error(50),
-      rates.error(95), rates.half_width(50), rates.half_width(90), rates.samples());
+      "{}: visits {} rows {} coverage {:.3f} error_p50 {:.4f} error_p95 {:.4f} half_width_p50 "
+      "{:.4f} "
+      "half_width_p90 {:.4f} samples {:.0f} withheld {:.3f}\n",
+      system, taking.visits, rates.rows(), rates.coverage(), rates.error(50), rates.error(95),
+      rates.half_width(50), rates.half_width(90), rates.samples(), rates.withheld());
 }
 
-/// The coverage of intervals, and how many of the rows count as drifting.
+/// The coverage of intervals.
 void measure_rows(const AllSeries& all_series, const test::Taking& taking) {
   std::map<std::string, test::RowRates> systems;
   test::RowRates all;
-  double drifting = 0;
   std::mt19937_64 random(1);
   for (const test::RecordedSeries& series : all_series) {
     const double median = stats::median(series.times);
@@ -47,12 +47,44 @@ void measure_rows(const AllSeries& all_series, const test::Taking& taking) {
       const auto visits = test::take_visits(series.times, taking, random);
       systems[series.system].add(visits, median);
       all.add(visits, median);
-      if (stats::is_drifting(stats::all_samples(visits))) drifting += 1;
     }
   }
   for (const auto& [system, rates] : systems) print(system, taking, rates);
   print("all", taking, all);
-  fmt::print("drifting: {:.3f} of rows\n", drifting / static_cast<double>(all.rows()));
+}
+
+/// How many rows count as drifting.
+double share_of_drifting(const AllSeries& all_series, std::size_t visits) {
+  double drifting = 0;
+  std::mt19937_64 random(1);
+  for (const test::RecordedSeries& series : all_series) {
+    for (int row = 0; row < kRowsOfSeries; ++row) {
+      const auto taken = test::take_visits(series.times, {.visits = visits}, random);
+      if (stats::is_drifting(stats::all_samples(taken))) drifting += 1;
+    }
+  }
+  return drifting / static_cast<double>(all_series.size()) / kRowsOfSeries;
+}
+
+/// How many rows are flagged as not steady: no two successive windows of a warm-up agree.
+double share_of_unsteady(const AllSeries& all_series) {
+  constexpr std::size_t kWindow = 5;
+  constexpr std::size_t kMostWindows = 10;
+  double unsteady = 0;
+  std::mt19937_64 random(1);
+  for (const test::RecordedSeries& series : all_series) {
+    const std::span<const double> times(series.times);
+    for (int row = 0; row < kRowsOfSeries; ++row) {
+      const std::size_t place = random() % (times.size() - kWindow * kMostWindows + 1);
+      bool steady = false;
+      for (std::size_t window = 1; window < kMostWindows && !steady; ++window) {
+        const auto current = times.subspan(place + window * kWindow, kWindow);
+        steady = stats::is_steady(times.subspan(place + (window - 1) * kWindow, kWindow), current);
+      }
+      if (!steady) unsteady += 1;
+    }
+  }
+  return unsteady / static_cast<double>(all_series.size()) / kRowsOfSeries;
 }
 
 /// The medians of pieces that lie at equal distances in a series.
@@ -140,6 +172,9 @@ FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, st
 }
 
 void measure_verdicts(const AllSeries& all_series) {
+  fmt::print("drifting: {:.3f} of rows in one stretch, {:.3f} in 6 visits\n",
+             share_of_drifting(all_series, 1), share_of_drifting(all_series, 6));
+  fmt::print("not steady after warm-up: {:.3f} of rows\n", share_of_unsteady(all_series));
   for (const std::size_t samples : {12U, 50U}) {
     fmt::print("pieces of {} samples as launches or nodes:\n", samples);
     for (const std::size_t each : {4U, 8U}) {
@@ -166,6 +201,7 @@ int main(int argc, char** argv) {
   using namespace busbar;
   struct Options {
     test::Taking taking;
+    bool verdicts = false;
   };
   static constexpr auto kOptions = std::to_array<Option<Options>>({
       {"--visits", "N",
@@ -176,16 +212,16 @@ int main(int argc, char** argv) {
        [](Options& o, std::string_view n, std::string_view v) {
          o.taking.samples = static_cast<std::size_t>(parse_integer(n, v, 1, 10000));
        }},
+      {"--verdicts", "", set::value<&Options::verdicts>},
   });
   try {
     Options options;
     const Arguments given =
         parse_options<Options>({{}, kOptions}, {argv + 1, argv + argc}, options);
     if (given.positionals.size() != 1)
-      throw usage_error("expected FOLDER [--visits N] [--samples S]");
+      throw usage_error("expected FOLDER [--visits N] [--samples S] or FOLDER --verdicts");
     const auto all_series = test::recorded_series(given.positionals.front());
-    measure_rows(all_series, options.taking);
-    measure_verdicts(all_series);
+    options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);
   } catch (const Error& error) {
     fmt::print(stderr, "recorded_series: {}\n", error.what());
     return exit_code(error.status());

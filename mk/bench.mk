@@ -66,7 +66,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 	$(BIN)/topology_choice
 	$(BIN)/csv_rows $(BRIEF:1=10000) $(MAY_BE_SLOW)
 	$(BIN)/compare_rates
-	$(if $(RECORDED),for visits in 1 4 6 12; do $(BIN)/recorded_series $(RECORDED) --visits $$visits; done)
+	$(if $(RECORDED),for visits in 1 4 6 12; do $(BIN)/recorded_series $(RECORDED) --visits $$visits; done; $(BIN)/recorded_series $(RECORDED) --verdicts)
 	$(BIN)/simulation $(MAY_BE_SLOW)
 	$(BIN)/host_limits $(BENCH_TIME)
 
