@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "base/options.hpp"
 #include "judge/fleet/fleet.hpp"
 #include "stats/steady_state.hpp"
+#include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
 
 namespace busbar {
@@ -40,7 +42,7 @@ void print(const std::string& system, const test::Taking& taking, const test::Ro
 void measure_rows(const AllSeries& all_series, const test::Taking& taking) {
   std::map<std::string, test::RowRates> systems;
   test::RowRates all;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = stats::test::fixed_random(1);
   for (const test::RecordedSeries& series : all_series) {
     const double median = stats::median(series.times);
     for (int row = 0; row < kRowsOfSeries; ++row) {
@@ -56,7 +58,7 @@ void measure_rows(const AllSeries& all_series, const test::Taking& taking) {
 /// How many rows count as drifting.
 double share_of_drifting(const AllSeries& all_series, std::size_t visits) {
   double drifting = 0;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = stats::test::fixed_random(1);
   for (const test::RecordedSeries& series : all_series) {
     for (int row = 0; row < kRowsOfSeries; ++row) {
       const auto taken = test::take_visits(series.times, {.visits = visits}, random);
@@ -71,7 +73,7 @@ double share_of_unsteady(const AllSeries& all_series) {
   constexpr std::size_t kWindow = 5;
   constexpr std::size_t kMostWindows = 10;
   double unsteady = 0;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = stats::test::fixed_random(1);
   for (const test::RecordedSeries& series : all_series) {
     const std::span<const double> times(series.times);
     for (int row = 0; row < kRowsOfSeries; ++row) {
@@ -146,7 +148,7 @@ FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, st
   constexpr judge::OutlierRule kRule{.fail_below = 0.95, .min_robust_z = 6, .max_fleet_mad = 0.02};
   constexpr std::size_t kNodes = 16;
   constexpr double kMostScatter = 0.02;
-  std::mt19937_64 random(1);
+  std::mt19937_64 random = stats::test::fixed_random(1);
   FleetRates fleets;
   for (const test::RecordedSeries& series : all_series) {
     std::vector<double> rates;
@@ -194,37 +196,41 @@ void measure_verdicts(const AllSeries& all_series) {
   }
 }
 
+struct Options {
+  test::Taking taking;
+  bool verdicts = false;
+};
+constexpr auto kOptions = std::to_array<Option<Options>>({
+    {"--visits", "N",
+     [](Options& o, std::string_view n, std::string_view v) {
+       o.taking.visits = static_cast<std::size_t>(parse_integer(n, v, 1, 100));
+     }},
+    {"--samples", "S",
+     [](Options& o, std::string_view n, std::string_view v) {
+       o.taking.samples = static_cast<std::size_t>(parse_integer(n, v, 1, 10000));
+     }},
+    {"--verdicts", "", set::value<&Options::verdicts>},
+});
+
+int run(std::span<char* const> arguments) {
+  Options options;
+  const Arguments given = parse_options<Options>({{}, kOptions}, arguments, options);
+  if (given.positionals.size() != 1) {
+    throw usage_error("expected FOLDER [--visits N] [--samples S] or FOLDER --verdicts");
+  }
+  const auto all_series = test::recorded_series(given.positionals.front());
+  options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);
+  return exit_code(Status::Ok);
+}
+
 }  // namespace
 }  // namespace busbar
 
 int main(int argc, char** argv) {
-  using namespace busbar;
-  struct Options {
-    test::Taking taking;
-    bool verdicts = false;
-  };
-  static constexpr auto kOptions = std::to_array<Option<Options>>({
-      {"--visits", "N",
-       [](Options& o, std::string_view n, std::string_view v) {
-         o.taking.visits = static_cast<std::size_t>(parse_integer(n, v, 1, 100));
-       }},
-      {"--samples", "S",
-       [](Options& o, std::string_view n, std::string_view v) {
-         o.taking.samples = static_cast<std::size_t>(parse_integer(n, v, 1, 10000));
-       }},
-      {"--verdicts", "", set::value<&Options::verdicts>},
-  });
   try {
-    Options options;
-    const Arguments given =
-        parse_options<Options>({{}, kOptions}, {argv + 1, argv + argc}, options);
-    if (given.positionals.size() != 1)
-      throw usage_error("expected FOLDER [--visits N] [--samples S] or FOLDER --verdicts");
-    const auto all_series = test::recorded_series(given.positionals.front());
-    options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);
-  } catch (const Error& error) {
+    return busbar::run({argv + 1, argv + argc});
+  } catch (const busbar::Error& error) {
     fmt::print(stderr, "recorded_series: {}\n", error.what());
-    return exit_code(error.status());
+    return busbar::exit_code(error.status());
   }
-  return 0;
 }

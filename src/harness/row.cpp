@@ -387,8 +387,9 @@ std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Reco
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
   // Visits are of the same operation: the first is checked.
-  if (run.options.checks > 0 && setup.key.visit == 0)
+  if (run.options.checks > 0 && setup.key.visit == 0) {
     check_row(setup, buffers, calls, chunks.calls_used(), record);
+  }
   add_bound(record, setup.key.bound,
             {.collective = &run.collective,
              .ranks = record.ranks,
