@@ -87,7 +87,7 @@ NOT_IN_PLACE="alltoall sendrecv"
 @test "rows in visits are right with registration, graphs, rotating buffers and groups" {
   all_right 2 allreduce -b 4K -e 16K -n 8 --visits 4 -R 1 --cache rotate --nccl-choice
   [ "$(column visits,operations,interval_scope "$DIR/a.csv" | sort -u)" = '4|8|run' ]
-  all_right 2 allgather -b 4K -e 16K -n auto --visits 4 -G 2 --time-budget 0.1
+  all_right 2 allgather -b 4K -e 16K -n auto --visits 4 -G 2 --time-budget 60 --ci-width 50
   [ "$(column visits "$DIR/a.csv" | sort -u)" = 4 ]
   NCCL_TESTS_SPLIT='MOD 2' all_right 4 broadcast -b 4K -e 16K -n 8 --visits 4 -r all
   [ "$(column group,visits "$DIR/a.csv" | sort -u | tr '\n' ' ')" = '0|4 1|4 ' ]
