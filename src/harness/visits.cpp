@@ -154,11 +154,11 @@ stats::StopReason Visits::decide(std::span<const Row> visits) const {
     samples.push_back(visit.samples_us);
     spent_s += static_cast<double>(operations) * record.time_mean_us.value_or(0) / 1e6;
   }
-  // One sample is not a row's; exactly -n operations are all visits' together.
+  // One sample is not a row's.
   const bool one_sample = samples.size() == 1 && samples.front().size() < 2;
-  if (exact_ || one_sample) spent_s = 0;
+  if (one_sample) spent_s = 0;
   const stats::StopReason stop = stats::decide_visits(samples, planned_, limits_, spent_s);
-  if (!exact_) return stop;
+  if (!exact_) return stop;  // exactly -n operations are those of all visits together
   return stop == stats::StopReason::Visits ? stats::StopReason::Count : stats::StopReason::None;
 }
 

@@ -107,11 +107,8 @@ std::optional<MedianInterval> run_interval(VisitSamples visits) {
   const double middle = median(samples);
 
   // Rows of few samples have no interval of ranks; their visits still say how the run wanders.
-  MedianInterval interval = median_interval(samples).value_or(
-      MedianInterval{.low = middle,
-                     .high = middle,
-                     .half_width = 0,
-                     .iact = integrated_autocorrelation_time(samples)});
+  MedianInterval interval = median_interval(samples).value_or(MedianInterval{
+      .low = middle, .high = middle, .iact = integrated_autocorrelation_time(samples)});
   const auto count = static_cast<double>(medians.size());
   const double deviation = summarize(medians)->deviation * std::sqrt(count / (count - 1));
   const double reach = kNormalQuantile * student_stretch(count - 1) * deviation / std::sqrt(count);

@@ -48,6 +48,8 @@ TEST(MergeVisits, TakesAllSamplesAndGivesAnIntervalOfTheRun) {
   EXPECT_LE(*row.record.time_ci_low_us, 96);
   EXPECT_GE(*row.record.time_ci_high_us, 105);
   EXPECT_NEAR(*row.record.algbw_GBps, 33554432 / 100e3, 1e-9);
+  EXPECT_EQ(row.record.batch, 2U);
+  EXPECT_FALSE(row.record.efficiency);
 }
 
 TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
@@ -56,6 +58,11 @@ TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
   visits[1].record.flags = "oversubscribed not-steady";
   visits[0].record.minor_faults_per_op = 4;
   visits[1].record.minor_faults_per_op = 1;
+  visits[0].record.involuntary_switches_per_op = 0.5;
+  visits[1].record.involuntary_switches_per_op = 2;
+  visits[1].record.batch = 4;
+  visits[0].record.enqueue_time_us = 7;
+  visits[1].record.enqueue_time_us = 9;
   visits[1].record.operations = 80;
   visits[0].record.host_time_us = 99;
   visits[1].record.host_time_us = 103;
@@ -66,6 +73,9 @@ TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
   visits[1].record.finished_at = "2026-11-21 15:00:00";
   const Record record = merge_visits(visits, StopReason::TimeBudget).record;
   EXPECT_DOUBLE_EQ(*record.minor_faults_per_op, 2);
+  EXPECT_DOUBLE_EQ(*record.involuntary_switches_per_op, 1.5);
+  EXPECT_EQ(record.batch, 4U);
+  EXPECT_EQ(record.enqueue_time_us, 8);
   EXPECT_EQ(record.host_time_us, 101);
   EXPECT_EQ(record.start_skew_us, 4);
   EXPECT_DOUBLE_EQ(*record.efficiency, *record.busbw_GBps / 1000);
@@ -78,11 +88,17 @@ TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
 
 TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
   const std::vector<Row> visits{visit(100)};
-  const Record record = merge_visits(visits, StopReason::TimeBudget).record;
+  Record record = merge_visits(visits, StopReason::TimeBudget).record;
   EXPECT_EQ(record.visits, 1U);
   EXPECT_EQ(record.interval_scope, "moment");
   EXPECT_FALSE(record.visit_cv);
   EXPECT_TRUE(record.time_ci_low_us);
+  Row alone = visit(100);
+  alone.record.ranks = 1;
+  alone.record.bound_GBps = 1000;
+  alone.record.busbw_GBps.reset();
+  record = merge_visits(std::vector<Row>{alone}, StopReason::TimeBudget).record;
+  EXPECT_FALSE(record.efficiency);
 }
 
 struct VisitsOfARun : testing::Test {
@@ -115,6 +131,13 @@ TEST_F(VisitsOfARun, GiveRowsInTheOrderOfTheTableWhenTheyAreFinal) {
   EXPECT_EQ(visits.take_next()->rows.front().record.reason, "no room");
   EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "visits");
   EXPECT_FALSE(visits.take_next());
+  visits.settle(2, {{.record = measured(false)}}, true);  // of an earlier run: without samples
+  const auto earlier = visits.take_next();
+  EXPECT_TRUE(earlier->written);
+  EXPECT_EQ(earlier->rows.front().record.time_median_us, 276.88);
+  visits.add(3, {visit(100)});
+  visits.settle(3, {{.record = test::skipped(false, "no room any more")}}, false);
+  EXPECT_EQ(visits.take_next()->rows.front().record.status, RowStatus::Ok);
   EXPECT_FALSE(visits.wants(0, 4)) << "a row that was taken is not measured again";
 }
 
@@ -129,11 +152,17 @@ TEST_F(VisitsOfARun, EndARowAfterThreeQuartersOfItsVisitsWhereItsIntervalIsNarro
 }
 
 TEST_F(VisitsOfARun, EndARowThatHasSpentItsBudgetButNotAfterTwoOrThreeVisits) {
-  options.time_budget = Seconds{1e-3};  // 10 operations of 100 us: a visit has 50
+  options.time_budget = Seconds{5e-3};  // 50 operations of 100 us, with those of warm-up
   Visits visits(options);
   visits.begin(kConfiguration);
   add(visits, 0, {100});
   EXPECT_EQ(visits.take_next()->rows.front().record.stop_reason, "time-budget");
+  add(visits, 1, {99});
+  EXPECT_TRUE(visits.wants(1, 1));
+  visits.add(2, {with(visit(100), &Row::samples_us, std::vector<double>{100})});
+  EXPECT_TRUE(visits.wants(2, 1)) << "one sample";
+  visits.add(3, {with(visit(100), &Row::samples_us, std::vector<double>{100, 100})});
+  EXPECT_FALSE(visits.wants(3, 1));
   options.time_budget = Seconds{6e-3};
   Visits several(options = with(options, &Options::csv_path, folder.path("y.csv")));
   several.begin(kConfiguration);
@@ -157,8 +186,12 @@ TEST_F(VisitsOfARun, MakeEveryVisitOfExactlyCountedOperations) {
 TEST_F(VisitsOfARun, GoOnUntilEveryRowOfAPlaceHasEnough) {
   Visits visits(options);
   visits.begin(kConfiguration);
-  for (const double time : {100.0, 150.0, 100.0, 150.0}) visits.add(0, {visit(100), visit(time)});
+  for (const double time : {100.0, 150.0, 100.0, 150.0}) {
+    visits.add(0, {visit(100), visit(time)});
+    visits.add(1, {visit(time), visit(100)});
+  }
   EXPECT_TRUE(visits.wants(0, 4));
+  EXPECT_TRUE(visits.wants(1, 4));
   visits.add(0, {visit(100), visit(100)});
   EXPECT_EQ(visits.take_next()->rows.size(), 2U);
 }
@@ -197,8 +230,12 @@ TEST_F(VisitsOfARun, RefuseThoseOfAnotherRun) {
 }
 
 TEST_F(VisitsOfARun, GivePreliminaryNumbers) {
-  Visits visits(with(options, &Options::csv_path, ""));
+  Visits visits(with(options, &Options::csv_path, "-"));  // without a file
+  visits.begin(kConfiguration);
+  EXPECT_FALSE(std::filesystem::exists("-.visits"));
   EXPECT_EQ(visits.preliminary(0), "");
+  visits.add(2, {});
+  EXPECT_EQ(visits.preliminary(2), "");
   visits.add(0, {visit(100)});
   EXPECT_EQ(visits.preliminary(0), "629.15 GB/s so far");  // 33554432 B / 100 us * 2 * 15 / 16
   Row one_rank = visit(100);

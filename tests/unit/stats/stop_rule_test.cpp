@@ -40,6 +40,8 @@ TEST(ShareOf, DividesSamplesAndTimeAndWidensWhatAllVisitsTogetherNarrow) {
   EXPECT_EQ(share.max_samples, 84U);  // of 500
   EXPECT_DOUBLE_EQ(share.time_budget_s, 0.5);
   EXPECT_NEAR(share.ci_width, 0.04899, 1e-5);
+  EXPECT_EQ(share_of({}, 5).min_samples, 20U);
+  EXPECT_EQ(share_of({}, 9).min_samples, 12U);
 }
 
 TEST(DecideVisits, EndsARowThatIsNarrowAfterThreeQuartersOrHasSpentItsBudgetOrAllVisits) {
