@@ -232,7 +232,7 @@ TEST_F(VisitsOfARun, RefuseThoseOfAnotherRun) {
 TEST_F(VisitsOfARun, GivePreliminaryNumbers) {
   Visits visits(with(options, &Options::csv_path, "-"));  // without a file
   visits.begin(kConfiguration);
-  EXPECT_FALSE(std::filesystem::exists("-.visits"));
+  EXPECT_FALSE(std::filesystem::remove("-.visits"));
   EXPECT_EQ(visits.preliminary(0), "");
   visits.add(2, {});
   EXPECT_EQ(visits.preliminary(2), "");
