@@ -106,18 +106,20 @@ void check_outputs(const Options& o) {
 void check_visits(const Options& o) {
   if (o.visits == 1) return;
   if (o.visits < stats::kFewestVisits) {
-    throw usage_error(fmt::format("invalid value '{}' for --visits; expected 1, or {} and more",
-                                  o.visits, stats::kFewestVisits));
+    throw usage_error("invalid value '{}' for --visits; expected 1, or {} and more", o.visits,
+                      stats::kFewestVisits);
   }
   if (o.cycles != 1) {
     throw usage_error("--visits and -N are mutually exclusive: a cycle has rows of its own");
   }
   if (o.graph_launches > 0 && o.operations) {
-    throw usage_error("--visits: -n operations of -G are one sample; leave -n out");
+    throw usage_error(
+        "--visits and -G with -n are mutually exclusive: all of the graph's launches are one "
+        "sample");
   }
   if (o.operations && *o.operations < o.visits) {
-    throw usage_error(fmt::format("--visits {}: -n {} has no operation for each; give a larger -n",
-                                  o.visits, *o.operations));
+    throw usage_error("--visits {}: -n {} is less than one operation per visit; give a larger -n",
+                      o.visits, *o.operations);
   }
 }
 

@@ -89,9 +89,9 @@ void Outputs::open(const Options& options) {
 void Outputs::check_resumable(const std::string& configuration) {
   on_rank_zero(bootstrap_, [&] {
     if (resume_ && earlier_configuration_ != configuration) {
-      throw usage_error(fmt::format(
+      throw usage_error(
           "--resume: the CSV is of another configuration: {}; give another file with --csv",
-          difference(earlier_configuration_, configuration)));
+          difference(earlier_configuration_, configuration));
     }
     if (visits_) visits_->begin(configuration);
   });
@@ -102,14 +102,14 @@ void Outputs::begin(const RunContext& context) {
   for (const auto& writer : journals_) writer->begin(context);
 }
 
-bool Outputs::resume_rows(const std::vector<Row>& rows, const RowPlace& place) {
+bool Outputs::resume_rows(const std::vector<Row>& rows, const RowVisit& where) {
   bool done = false;
   if (bootstrap_.rank() == 0) {
-    const bool wanted = !visits_ || visits_->wants(place.place, place.visit);
+    const bool wanted = !visits_ || visits_->wants(where.position, where.visit);
     std::vector<Row> known = wanted ? take_earlier(rows) : std::vector<Row>{};
     done = !wanted || !known.empty();
     if (visits_ && !known.empty()) {
-      visits_->settle(place.place, std::move(known), true);
+      visits_->settle(where.position, std::move(known), true);
     } else {
       for (const Row& row : known) show(row.record, {});
     }
@@ -122,9 +122,8 @@ bool Outputs::resume_rows(const std::vector<Row>& rows, const RowPlace& place) {
 /// All of these rows, or none where an earlier run lacks one; each is taken once, since the same
 /// size may stand in a sweep more than once.
 std::vector<Row> Outputs::take_earlier(const std::vector<Row>& rows) {
-  const bool all = std::all_of(rows.begin(), rows.end(), [this](const Row& row) {
-    return earlier_.contains(cycle_key(row.record));
-  });
+  const bool all = std::ranges::all_of(
+      rows, [this](const Row& row) { return earlier_.contains(cycle_key(row.record)); });
   std::vector<Row> known;
   for (std::size_t i = 0; all && i < rows.size(); ++i) {
     const auto row = earlier_.find(cycle_key(rows[i].record));
@@ -134,19 +133,18 @@ std::vector<Row> Outputs::take_earlier(const std::vector<Row>& rows) {
   return known;
 }
 
-void Outputs::write_rows(std::vector<Row> rows, const RowPlace& place) {
+void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
   if (bootstrap_.rank() != 0) return;
   if (!visits_) {
     for (const Row& row : rows) write(row.record, row.samples_us);
     return;
   }
-  const bool skipped = std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-    return row.record.status == RowStatus::Skipped;
-  });
+  const bool skipped = std::ranges::any_of(
+      rows, [](const Row& row) { return row.record.status == RowStatus::Skipped; });
   if (skipped) {
-    visits_->settle(place.place, std::move(rows), false);
+    visits_->settle(where.position, std::move(rows), false);
   } else {
-    visits_->add(place.place, std::move(rows));
+    visits_->add(where.position, std::move(rows));
   }
   write_final_rows();
 }
@@ -159,10 +157,10 @@ void Outputs::write_final_rows() {
   }
 }
 
-std::string Outputs::visit_text(const RowPlace& place) const {
+std::string Outputs::visit_text(const RowVisit& where) const {
   if (!visits_) return {};
-  const std::string so_far = visits_->preliminary(place.place);
-  return fmt::format("visit {} of {}{}{}", place.visit + 1, planned_visits_,
+  const std::string so_far = visits_->preliminary(where.position);
+  return fmt::format("visit {} of {}{}{}", where.visit + 1, planned_visits_,
                      so_far.empty() ? "" : ", ", so_far);
 }
 

@@ -18,9 +18,9 @@
 
 namespace busbar {
 
-/// Where rows that are measured together stand in the table, and for which time they are measured.
-struct RowPlace {
-  std::size_t place = 0;
+/// Where rows that are measured together stand in the table, and which of their visits it is.
+struct RowVisit {
+  std::size_t position = 0;
   std::uint64_t visit = 0;
 };
 
@@ -36,10 +36,10 @@ class Outputs {
   void begin(const RunContext& context);
   /// True on every rank if these rows need not be measured (at this visit): an earlier run has
   /// them, which are shown then, or their visits are enough. `rows` are rank 0's. Collective.
-  [[nodiscard]] bool resume_rows(const std::vector<Row>& rows, const RowPlace& place = {});
+  [[nodiscard]] bool resume_rows(const std::vector<Row>& rows, const RowVisit& where = {});
   /// Writes rows that were measured together; those of a run in visits when they are final and
   /// those above them in the table are written. Skipped rows are final.
-  void write_rows(std::vector<Row> rows, const RowPlace& place);
+  void write_rows(std::vector<Row> rows, const RowVisit& where);
   /// A row that an earlier run has is not written again.
   void write(const Record& record, std::span<const double> samples_us);
   /// `memory_use` is the text of -M, else empty.
@@ -49,7 +49,7 @@ class Outputs {
   [[nodiscard]] const RunSummary& summary() const { return summary_; }
   [[nodiscard]] ProgressLine* progress_line();
   /// "visit 2 of 6, 41.2 GB/s so far"; empty for a run in one visit.
-  [[nodiscard]] std::string visit_text(const RowPlace& place) const;
+  [[nodiscard]] std::string visit_text(const RowVisit& where) const;
 
  private:
   void open(const Options& options);

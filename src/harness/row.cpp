@@ -194,12 +194,17 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   add_bandwidths(record, collective);
 }
 
+void add_efficiency(Record& record) {
+  if (!record.busbw_GBps || !record.bound_GBps) return;
+  record.efficiency = *record.busbw_GBps / *record.bound_GBps;
+}
+
 void add_bound(Record& record, const SetBound& bound, const BoundRow& row) {
   if (bound.bus_GBps == nullptr || record.status == RowStatus::Skipped) return;
   record.bound_GBps = bound.bus_GBps(row);
   if (!record.bound_GBps) return;
   record.bound_kind = bound.kind;
-  if (record.busbw_GBps) record.efficiency = *record.busbw_GBps / *record.bound_GBps;
+  add_efficiency(record);
 }
 
 bool is_launch_bound(const Record& record) {

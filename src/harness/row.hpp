@@ -96,6 +96,9 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
 /// Adds the bandwidths of the record's time, where it has one.
 void add_bandwidths(Record& record, const Collective& collective);
 
+/// Adds the share of its bound that the record's bus bandwidth is, where it has both.
+void add_efficiency(Record& record);
+
 /// Adds the bound of the row's set and the share of it that the row reached, where there is one.
 void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 
@@ -115,7 +118,7 @@ struct RowSetup {
   const PairGroup& pair_group;
   const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
-  std::size_t place = 0;  ///< in the table, counted in sizes
+  std::size_t position = 0;  ///< in the table, counted in sizes
   Verifier& verifier;
 };
 

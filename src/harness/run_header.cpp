@@ -126,9 +126,9 @@ std::string statistic_note(const Options& o) {
 /// The share is bench/recorded_series': see docs/measurement.md.
 std::string interval_note(const Options& o) {
   if (o.visits == 1) {
-    return "interval: of the moment at which a row was measured: on recorded runs of three "
-           "supercomputers 82 % of such intervals have the median of the run; --visits 6 makes "
-           "intervals of the run (99 %)";
+    return "interval: of the moment when a row was measured; on recorded runs of three "
+           "supercomputers only 82 % of such intervals contain the median of the whole run (with "
+           "--visits 6: 99 %)";
   }
   return fmt::format(
       "interval: of the run: up to {} visits of each row, in an order that --seed {} shuffles; "

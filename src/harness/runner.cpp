@@ -194,7 +194,7 @@ void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
               .pair_group = pair_group,
               .like = like,
               .plan = plans[number],
-              .place = key.part * plans.size() + number,
+              .position = key.part * plans.size() + number,
               .verifier = verifier});
   }
 }
@@ -238,7 +238,7 @@ void Runner::run_size(const RowSetup& setup) {
     Record record = blank(setup, in_place);
     run_.watchdog.step(row_name(run_, record));
     const std::vector<Row> rows = all_rows(setup.pair_group, {.record = record});
-    if (outputs_.resume_rows(rows, place_of(setup, in_place))) continue;
+    if (outputs_.resume_rows(rows, visit_of(setup, in_place))) continue;
     record.reason = find_obstacle(setup, in_place);
     if (record.reason.empty()) {
       measure(setup, std::move(record));
@@ -287,16 +287,16 @@ std::vector<Row> Runner::all_rows(const PairGroup& pair_group, Row mine) const {
   return {std::move(mine)};
 }
 
-RowPlace Runner::place_of(const RowSetup& setup, bool in_place) const {
+RowVisit Runner::visit_of(const RowSetup& setup, bool in_place) const {
   const bool both = options_.placement == Placement::Both;
-  return {.place = both ? 2 * setup.place + (in_place ? 1 : 0) : setup.place,
+  return {.position = both ? 2 * setup.position + (in_place ? 1 : 0) : setup.position,
           .visit = setup.key.visit};
 }
 
 void Runner::write(const RowSetup& setup, Row mine) {
   mine.record.finished_at = local_time();
-  const RowPlace place = place_of(setup, mine.record.in_place);
-  outputs_.write_rows(all_rows(setup.pair_group, std::move(mine)), place);
+  const RowVisit visit = visit_of(setup, mine.record.in_place);
+  outputs_.write_rows(all_rows(setup.pair_group, std::move(mine)), visit);
 }
 
 void Runner::measure(const RowSetup& setup, Record record) {
@@ -324,7 +324,7 @@ void Runner::measure(const RowSetup& setup, Record record) {
 ProgressReport Runner::progress_report(const RowSetup& setup, const Record& record) {
   ProgressLine* line = outputs_.progress_line();
   if (line == nullptr) return {};
-  const std::string visit = outputs_.visit_text(place_of(setup, record.in_place));
+  const std::string visit = outputs_.visit_text(visit_of(setup, record.in_place));
   const std::string head =
       row_name(run_, record) + (visit.empty() ? "" : fmt::format(" ({})", visit));
   line->show(head + ": warming up");

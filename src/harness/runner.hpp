@@ -44,7 +44,7 @@ class Runner {
   void run_sweep(const SweepKey& key, const PairGroup& pair_group);
   void run_size(const RowSetup& setup);
   [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
-  [[nodiscard]] RowPlace place_of(const RowSetup& setup, bool in_place) const;
+  [[nodiscard]] RowVisit visit_of(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   [[nodiscard]] Bytes offset_of(DataType type) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.

@@ -18,13 +18,7 @@
 namespace busbar {
 namespace {
 
-constexpr std::string_view kHead = "# visits of ";
 constexpr char kBetweenRows = '\x1e';  // ASCII's record separator is in no row
-
-/// Rows of this configuration that are not final yet.
-std::string head_line(const std::string& configuration) {
-  return fmt::format("{}{}\n", kHead, configuration);
-}
 
 /// Of times and timed operations of all visits, what add_statistics makes a row's numbers of.
 Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
@@ -57,7 +51,7 @@ std::string flags_of(std::span<const Row> visits) {
   Record all;
   for (const Row& visit : visits) {
     for (const auto& [flag, text] : enum_names(Flag{})) {
-      const bool own = std::find(kOwn.begin(), kOwn.end(), flag) != kOwn.end();
+      const bool own = std::ranges::find(kOwn, flag) != kOwn.end();
       if (!own && has_flag(visit.record, flag) && !has_flag(all, flag)) add_flag(all, flag);
     }
   }
@@ -75,9 +69,7 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   record.finished_at = visits.back().record.finished_at;
   add_statistics(record, samples, *find_collective(record.collective));
   if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
-  if (record.bound_GBps && record.busbw_GBps) {
-    record.efficiency = *record.busbw_GBps / *record.bound_GBps;
-  }
+  add_efficiency(record);
   row.samples_us = std::move(samples.times_us);
   return row;
 }
@@ -94,15 +86,15 @@ Visits::Visits(const Options& options)
 
 void Visits::begin(const std::string& configuration) {
   if (!file_) return;
-  const std::string head = head_line(configuration);
+  const std::string head = fmt::format("# visits of {}\n", configuration);
   if (file_->size() == 0) return file_->append(head);
   std::ifstream lines(file_->path());
   std::string line;
   std::getline(lines, line);
   if (line + '\n' != head) {
-    throw usage_error(fmt::format(
+    throw usage_error(
         "--resume: {} has visits of another run; remove it, or give another file with --csv",
-        file_->path()));
+        file_->path());
   }
   while (std::getline(lines, line)) {
     const std::vector<std::string> parts = split(line, kBetweenRows);
@@ -112,23 +104,23 @@ void Visits::begin(const std::string& configuration) {
   }
 }
 
-bool Visits::wants(std::size_t place, std::uint64_t visit) const {
-  const auto found = places_.find(place);
-  if (found == places_.end()) return place >= next_;
+bool Visits::wants(std::size_t position, std::uint64_t visit) const {
+  const auto found = entries_.find(position);
+  if (found == entries_.end()) return position >= next_;
   return !found->second.final && found->second.rows.front().size() <= visit;
 }
 
-void Visits::add(std::size_t place, std::vector<Row> rows) {
+void Visits::add(std::size_t position, std::vector<Row> rows) {
   if (file_) {
-    std::string line = fmt::format("{}", place);
+    std::string line = fmt::format("{}", position);
     for (const Row& row : rows) line += kBetweenRows + row_text(row);
     file_->append(line + '\n');
   }
-  keep(place, std::move(rows));
+  keep(position, std::move(rows));
 }
 
-void Visits::keep(std::size_t place, std::vector<Row> rows) {
-  Place& kept = places_[place];
+void Visits::keep(std::size_t position, std::vector<Row> rows) {
+  Entry& kept = entries_[position];
   kept.rows.resize(rows.size());
   kept.final = true;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -137,8 +129,8 @@ void Visits::keep(std::size_t place, std::vector<Row> rows) {
   }
 }
 
-void Visits::settle(std::size_t place, std::vector<Row> rows, bool written) {
-  Place& kept = places_[place];
+void Visits::settle(std::size_t position, std::vector<Row> rows, bool written) {
+  Entry& kept = entries_[position];
   kept.final = true;
   kept.written = written;
   if (!kept.rows.empty()) return;
@@ -163,20 +155,20 @@ stats::StopReason Visits::decide(std::span<const Row> visits) const {
 }
 
 std::optional<Visits::FinalRows> Visits::take_next() {
-  const auto first = places_.find(next_);
-  if (first == places_.end() || !first->second.final) return std::nullopt;
+  const auto first = entries_.find(next_);
+  if (first == entries_.end() || !first->second.final) return std::nullopt;
   FinalRows final{.written = first->second.written};
   for (const std::vector<Row>& visits : first->second.rows) {
     final.rows.push_back(merge_visits(visits, decide(visits)));
   }
-  places_.erase(first);
+  entries_.erase(first);
   ++next_;
   return final;
 }
 
-std::string Visits::preliminary(std::size_t place) const {
-  const auto found = places_.find(place);
-  if (found == places_.end() || found->second.rows.empty()) return {};
+std::string Visits::preliminary(std::size_t position) const {
+  const auto found = entries_.find(position);
+  if (found == entries_.end() || found->second.rows.empty()) return {};
   const Record so_far = merge_visits(found->second.rows.front(), stats::StopReason::None).record;
   if (so_far.busbw_GBps) return fmt::format("{:.2f} GB/s so far", *so_far.busbw_GBps);
   return fmt::format("{:.1f} us so far", so_far.time_median_us.value_or(0));

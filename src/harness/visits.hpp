@@ -20,8 +20,8 @@ namespace busbar {
 [[nodiscard]] Row merge_visits(std::span<const Row> visits, stats::StopReason stop);
 
 /// The visits of all rows of a run, on rank 0 (--visits). Rows that are measured together have one
-/// place in the table. With a CSV a visit is on disk before the next is measured, in a file beside
-/// it that is removed when the run has ended.
+/// position in the table. With a CSV a visit is on disk before the next is measured, in a file
+/// beside it that is removed when the run has ended.
 class Visits {
  public:
   /// Opens the file. Throws a usage error where it is there already and this run resumes none.
@@ -30,40 +30,40 @@ class Visits {
   /// Reads what an earlier run of this configuration measured. Throws a usage error where the
   /// file is of another one.
   void begin(const std::string& configuration);
-  /// True where this visit of a place is still to be made.
-  [[nodiscard]] bool wants(std::size_t place, std::uint64_t visit) const;
+  /// True where this visit of a position is still to be made.
+  [[nodiscard]] bool wants(std::size_t position, std::uint64_t visit) const;
   /// Adds a visit.
-  void add(std::size_t place, std::vector<Row> rows);
-  /// Ends a place with these rows, or with its visits where it has some; `written`: they are in the
-  /// CSV already.
-  void settle(std::size_t place, std::vector<Row> rows, bool written);
-  /// The rows of a place.
+  void add(std::size_t position, std::vector<Row> rows);
+  /// Ends a position with these rows, or with its visits where it has some; `written`: they are in
+  /// the CSV already.
+  void settle(std::size_t position, std::vector<Row> rows, bool written);
+  /// The rows of a position.
   struct FinalRows {
     std::vector<Row> rows{};
     bool written = false;
   };
-  /// Those of the next place of the table, once they are final and all before them were taken.
+  /// Those of the next position in the table, once they are final and all before them were taken.
   [[nodiscard]] std::optional<FinalRows> take_next();
-  /// Bus bandwidth, or without one time, of a place's visits so far; empty before the first.
-  [[nodiscard]] std::string preliminary(std::size_t place) const;
+  /// Bus bandwidth, or without one time, of a position's visits so far; empty before the first.
+  [[nodiscard]] std::string preliminary(std::size_t position) const;
   /// Removes the file.
   void end();
 
  private:
-  struct Place {
+  struct Entry {
     std::vector<std::vector<Row>> rows{};  ///< of each group that measures at the same time: visits
     bool final = false;
     bool written = false;
   };
 
-  void keep(std::size_t place, std::vector<Row> rows);
+  void keep(std::size_t position, std::vector<Row> rows);
   [[nodiscard]] stats::StopReason decide(std::span<const Row> visits) const;
 
   std::size_t planned_;
   stats::StopLimits limits_;
   bool exact_;  ///< -n: every visit is made
   std::optional<OutputFile> file_{};
-  std::map<std::size_t, Place> places_{};
+  std::map<std::size_t, Entry> entries_{};
   std::size_t next_ = 0;
 };
 

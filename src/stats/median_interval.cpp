@@ -113,7 +113,7 @@ std::optional<MedianInterval> run_interval(VisitSamples visits) {
   const double deviation = summarize(medians)->deviation * std::sqrt(count / (count - 1));
   const double reach = kNormalQuantile * student_stretch(count - 1) * deviation / std::sqrt(count);
   // No operation was ever quicker than the quickest.
-  const double least = *std::min_element(samples.begin(), samples.end());
+  const double least = *std::ranges::min_element(samples);
   interval.low = std::max(least, std::min(interval.low, middle - reach));
   interval.high = std::max(interval.high, middle + reach);
   interval.half_width = relative_half_width(interval.low, interval.high, middle);

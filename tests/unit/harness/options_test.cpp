@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"", [](O& o) { o.visits = 4, o.operations = 4; }},
         Case{"--visits and -N", [](O& o) { o.visits = 4, o.cycles = 0; }},
         Case{"--visits 4: -n 3", [](O& o) { o.visits = 4, o.operations = 3; }},
-        Case{"--visits: -n operations of -G",
+        Case{"--visits and -G with -n",
              [](O& o) { o.visits = 4, o.operations = 20, o.graph_launches = 2; }},
         Case{"", [](O& o) { o.visits = 4, o.graph_launches = 2; }},
         Case{"--devices and --bind none",
