@@ -48,7 +48,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 # Two halves: what runs on a compute node, and what reads files. A measuring program has nothing of the second.
 MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/report/*.cpp src/harness/*.cpp)
+  $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/format/*.cpp src/harness/*.cpp)
 ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
 # A folder is compiled as one file, in half the time that its files take one by one; JOIN=0 compiles each by
 # itself, which is faster for who changes one file again and again.
@@ -61,7 +61,7 @@ $(FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
 	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
 	  printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) > $@
 # Nobody waits for what reads files and writes pages.
-UNHURRIED := $(filter src/apps src/report src/study% src/judge% topo/probes topo/assemble topo/systems,$(FOLDERS))
+UNHURRIED := $(filter src/apps src/format src/study% src/judge% topo/probes topo/assemble topo/systems,$(FOLDERS))
 $(UNHURRIED:%=$(BUILD)/joined/%.o): private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
 $(BUILD)/joined/%.o: $(BUILD)/joined/%.cpp
 	@mkdir -p $(@D)

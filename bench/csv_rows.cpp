@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
-#include "report/csv_writer.hpp"
+#include "format/csv_writer.hpp"
 #include "study/compare/launch.hpp"
 
 namespace busbar {
@@ -82,7 +82,7 @@ int run(std::size_t wanted) {
     seconds = seconds_since(start);
   }
   const Clock::time_point start = Clock::now();
-  const std::size_t rows = load_dataset(path).records.size();
+  const std::size_t rows = study::load_dataset(path).records.size();
   const double loaded = seconds_since(start);
   const auto megabytes = std::filesystem::file_size(path) / 1'000'000;
   std::filesystem::remove(path);

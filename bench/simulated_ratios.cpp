@@ -17,8 +17,8 @@
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
 #include "bench/nccl_model.hpp"
-#include "report/table.hpp"
-#include "study/measured_file.hpp"
+#include "format/table.hpp"
+#include "study/expect/measured_file.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::study {

@@ -5,17 +5,16 @@
 #include "apps/accept.hpp"
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
+#include "format/table.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 #include "judge/spec/specification.hpp"
-#include "report/table.hpp"
 #include "topo/systems/recognize.hpp"
 
 namespace busbar {
 namespace {
-
-using View = std::string_view;
 
 void set_accept_hosts(AcceptOptions& options, View option, View text) {
   options.hosts = split(text, ',');
@@ -116,9 +115,9 @@ void check_accept(const AcceptOptions& options, View command) {
 std::string profile_list(std::span<const judge::Specification> profiles) {
   std::string text = profiles.empty() ? "" : "\nProfiles (--profile NAME)\n";
   for (const judge::Specification& profile : profiles) {
-    text += fmt::format("  {}: {}\n", profile.profile,
-                        join_each(profile.expectations, " ",
-                                  [](const judge::Expectation& rule) { return rule.id; }));
+    text +=
+        fmt::format("  {}: {}\n", profile.profile,
+                    join_each(profile.rules, " ", [](const judge::Rule& rule) { return rule.id; }));
   }
   return text;
 }
@@ -137,7 +136,7 @@ Status list_specifications(const AcceptOptions& options) {
     std::vector<std::string> sets;
     for (const judge::DeviceSetRule& set : specification.device_sets) sets.push_back(set.id);
     table.rows.push_back({std::filesystem::path(path).stem().string(), specification.system.name,
-                          join(sets, " "), fmt::format("{}", specification.expectations.size())});
+                          join(sets, " "), fmt::format("{}", specification.rules.size())});
   }
   fmt::print("{}", plain_table(table));
   return Status::Ok;
@@ -161,7 +160,7 @@ Status lint_specification(const AcceptOptions& options) {
   const judge::Specification& specification = *read;
   const std::vector<judge::LintFinding> findings = lint_findings(specification);
   fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
-             specification.file, counted(specification.expectations.size(), "rule"),
+             specification.file, counted(specification.rules.size(), "rule"),
              counted(specification.device_sets.size(), "device set"),
              findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;

@@ -13,8 +13,9 @@
 
 #include "apps/accept.hpp"
 #include "base/embedded_text.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
-#include "harness/host.hpp"
+#include "format/output_file.hpp"
 #include "judge/baseline.hpp"
 #include "judge/file_matching.hpp"
 #include "judge/judge.hpp"
@@ -23,7 +24,6 @@
 #include "judge/run_facts.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
-#include "report/output_file.hpp"
 
 namespace busbar {
 namespace {
@@ -44,8 +44,8 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--html", "report.html", judge::verdict_html}};
 
 std::optional<judge::Baseline> baseline_of(const judge::Specification& specification) {
-  const bool wanted = std::ranges::any_of(specification.expectations, [](const auto& rule) {
-    return rule.compare == judge::Comparison::Baseline;
+  const bool wanted = std::ranges::any_of(specification.rules, [](const auto& rule) {
+    return rule.compare == judge::RuleKind::Baseline;
   });
   if (!wanted || !specification.baseline) return {};
   return judge::load_baseline(specification.baseline->file);
@@ -87,7 +87,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
     }
   }
   std::vector<std::string> of_journals;
-  for (const std::string& path : distinct_files(journals, files.notes)) {
+  for (const std::string& path : study::distinct_files(journals, files.notes)) {
     files.journals.push_back(judge::load_journal(path));
     if (const auto& unlisted = files.journals.back().unlisted; !unlisted.empty()) {
       files.notes.push_back(
@@ -100,7 +100,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
       if (!line.file.empty()) add_new(of_journals, line.file);
     }
   }
-  files.csvs = distinct_files(csvs, files.notes, of_journals);
+  files.csvs = study::distinct_files(csvs, files.notes, of_journals);
   return files;
 }
 
@@ -110,7 +110,7 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   judge::Observation first;
   if (!files.csvs.empty()) {
     first.file = files.csvs.front();
-    Dataset dataset = judge::read_file_or_log(first.file).dataset;
+    study::Dataset dataset = judge::read_file_or_log(first.file).dataset;
     first.facts = std::move(dataset.facts);
     first.records = std::move(dataset.records);
   } else if (!files.journals.front().lines.empty()) {
@@ -161,7 +161,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
 }
 
 /// Whether the rule judges the launch.
-bool judges(const judge::Expectation& rule, const judge::Observation& launch) {
+bool judges(const judge::Rule& rule, const judge::Observation& launch) {
   const auto is_in = [](const auto& list, const auto& one) {
     return std::ranges::find(list, one) != list.end();
   };
@@ -176,7 +176,7 @@ std::vector<std::string> rules_with_data(const judge::Specification& specificati
   std::vector<std::string> ignored;
   const auto launches = judge::observe_files(specification, files.csvs, ignored);
   std::vector<std::string> rules;
-  for (const judge::Expectation& rule : specification.expectations) {
+  for (const judge::Rule& rule : specification.rules) {
     if (std::ranges::any_of(
             launches, [&](const judge::Observation& launch) { return judges(rule, launch); })) {
       rules.push_back(rule.id);
@@ -191,7 +191,7 @@ bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
   if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
   return options.specification == topo::kAutoSystem ||
          std::ranges::all_of(files.csvs, [](const std::string& path) {
-           return origin_of(judge::read_file_or_log(path).dataset) == Origin::Imported;
+           return origin_of(judge::read_file_or_log(path).dataset) == study::Origin::Imported;
          });
 }
 

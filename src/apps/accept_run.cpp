@@ -12,11 +12,11 @@
 #include "base/child_process.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
+#include "format/progress_line.hpp"
 #include "judge/run/campaign.hpp"
-#include "judge/run/launcher.hpp"
+#include "judge/run/launch_queue.hpp"
 #include "judge/run_facts.hpp"
 #include "judge/spec/source.hpp"
-#include "report/progress_line.hpp"
 
 namespace busbar {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "format/csv_writer.hpp"
+#include "format/output_file.hpp"
 #include "harness/options.hpp"
-#include "report/csv_writer.hpp"
-#include "report/output_file.hpp"
 
 namespace busbar {
 namespace {

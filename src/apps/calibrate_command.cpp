@@ -5,9 +5,9 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/output_file.hpp"
-#include "report/table.hpp"
-#include "study/measured_file.hpp"
+#include "format/output_file.hpp"
+#include "format/table.hpp"
+#include "study/expect/measured_file.hpp"
 #include "topo/systems/system_writer.hpp"
 
 namespace busbar {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "study/compare/comparison_output.hpp"
 
 namespace busbar {
@@ -16,7 +17,6 @@ struct CompareOptions {
 };
 
 using O = CompareOptions;
-using View = std::string_view;
 
 double parse_percent(View option, View text) {
   constexpr double kMost = 1000;

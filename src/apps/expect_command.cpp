@@ -3,20 +3,19 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
+#include "format/json.hpp"
 #include "judge/run_facts.hpp"
-#include "report/json.hpp"
 #include "stats/summary.hpp"
-#include "study/expect.hpp"
-#include "study/expect_output.hpp"
-#include "study/measured_file.hpp"
+#include "study/expect/expect.hpp"
+#include "study/expect/measured_file.hpp"
+#include "study/expect/output.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar {
 namespace expect_command {
-
-using View = std::string_view;
 
 /// Options of `busbar expect`.
 struct ExpectOptions {
@@ -186,18 +185,19 @@ const Collective& collective_of(const std::vector<std::string>& positionals) {
 }
 
 /// An answer to one figure, and whether it is a wrong one.
-struct Answer {
+struct ExpectOutput {
   std::string text{};
   Json json{};
   bool is_wrong = false;
 };
 
-Answer answer_of(O options, Measured measured, const Collective& collective) {
+ExpectOutput answer_of(O options, Measured measured, const Collective& collective) {
   take_size(options, measured);
   const study::ExpectRequest request = request_of(options, measured, collective);
-  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
-  const study::Expectation expected = study::expect(request, published);
-  Answer answer{.is_wrong = study::is_wrong(expected)};
+  const study::Published published =
+      study::parse_published(embedded_text(study::kPublishedFile), study::kPublishedFile);
+  const study::Answer expected = study::expect(request, published);
+  ExpectOutput answer{.is_wrong = study::is_wrong(expected)};
   if (options.json) {
     answer.json = study::expect_json(request, expected);
     if (!measured.setting.empty()) answer.json["setting"] = measured.setting;
@@ -213,18 +213,19 @@ Status run(std::span<char* const> arguments) {
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
   const Collective& collective = collective_of(line.positionals);
-  std::vector<Answer> answers;
+  std::vector<ExpectOutput> answers;
   for (Measured& measured : study::read_measured(options.measured, collective, options.size)) {
     answers.push_back(answer_of(options, std::move(measured), collective));
   }
   if (options.json) {
     Json all = Json::array();
-    for (const Answer& answer : answers) all.push_back(answer.json);
+    for (const ExpectOutput& answer : answers) all.push_back(answer.json);
     fmt::print("{}", json_text(all.size() == 1 ? all.front() : all));
   } else {
-    fmt::print("{}", join_each(answers, "\n", [](const Answer& answer) { return answer.text; }));
+    fmt::print("{}",
+               join_each(answers, "\n", [](const ExpectOutput& answer) { return answer.text; }));
   }
-  const bool is_wrong = std::ranges::any_of(answers, &Answer::is_wrong);
+  const bool is_wrong = std::ranges::any_of(answers, &ExpectOutput::is_wrong);
   return is_wrong ? Status::Wrong : Status::Ok;
 }
 

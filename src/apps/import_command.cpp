@@ -7,18 +7,18 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/csv_writer.hpp"
-#include "report/markup_text.hpp"
-#include "report/output_file.hpp"
+#include "base/text.hpp"
+#include "format/csv_writer.hpp"
+#include "format/markup_text.hpp"
+#include "format/output_file.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_runs.hpp"
-#include "study/plot_figures.hpp"
+#include "study/plot/figures.hpp"
 
 namespace busbar {
 namespace import_command {
 
 namespace fs = std::filesystem;
-using View = std::string_view;
 
 /// Logs that become one CSV.
 struct ImportTarget {
@@ -92,10 +92,11 @@ std::string file_name_of(std::string label) {
 }
 
 /// A CSV for each label, and for each log that has none.
-std::vector<ImportTarget> targets_in(const fs::path& folder, const std::vector<LabelledPath>& logs,
+std::vector<ImportTarget> targets_in(const fs::path& folder,
+                                     const std::vector<study::LabelledPath>& logs,
                                      const std::string& system) {
   std::vector<ImportTarget> targets;
-  for (const LabelledPath& log : logs) {
+  for (const study::LabelledPath& log : logs) {
     const std::string name =
         log.label.empty() ? fs::path(log.path).stem().string() : file_name_of(log.label);
     const std::string file = (folder / (name + ".csv")).string();
@@ -114,11 +115,11 @@ std::vector<ImportTarget> targets_in(const fs::path& folder, const std::vector<L
 }
 
 void set_targets(O& options, const std::vector<std::string>& words) {
-  std::vector<LabelledPath> logs;
-  for (const std::string& word : words) logs.push_back(labelled_path(word));
+  std::vector<study::LabelledPath> logs;
+  for (const std::string& word : words) logs.push_back(study::labelled_path(word));
   const std::string& label = logs.front().label;
   const bool labelled =
-      std::ranges::any_of(logs, [](const LabelledPath& log) { return !log.label.empty(); });
+      std::ranges::any_of(logs, [](const study::LabelledPath& log) { return !log.label.empty(); });
   if (!options.system.empty() && labelled) {
     throw usage_error("--system and LABEL=LOG are mutually exclusive");
   }
@@ -128,7 +129,7 @@ void set_targets(O& options, const std::vector<std::string>& words) {
     return;
   }
   ImportTarget target{.file = options.out, .system = label.empty() ? options.system : label};
-  for (const LabelledPath& log : logs) {
+  for (const study::LabelledPath& log : logs) {
     target.logs.push_back(log.path);
     if (log.label == label) continue;
     throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",

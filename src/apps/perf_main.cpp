@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi_library.hpp"
@@ -25,13 +26,12 @@
 #include "bootstrap/solo_bootstrap.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
+#include "format/markup_text.hpp"
+#include "format/output_file.hpp"
 #include "harness/configuration.hpp"
-#include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
-#include "report/markup_text.hpp"
-#include "report/output_file.hpp"
 
 namespace busbar {
 

@@ -8,27 +8,27 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/gnuplot.hpp"
-#include "study/plot_figures.hpp"
+#include "base/text.hpp"
+#include "format/gnuplot.hpp"
+#include "study/plot/figures.hpp"
 
 namespace busbar {
 namespace plot_command {
 
 namespace fs = std::filesystem;
-using View = std::string_view;
 
 /// Options of `busbar plot`.
 struct PlotOptions {
   std::string folder{};  ///< -o
   std::vector<std::string> formats{"svg", "png"};
   bool terminal = false;
-  PlotRequest request{};
+  study::PlotRequest request{};
 };
 
 using O = PlotOptions;
 
 void set_figure(O& options, View option, View text) {
-  const std::vector<std::string> known = figure_names();
+  const std::vector<std::string> known = study::figure_names();
   if (std::ranges::find(known, text) == known.end()) {
     throw usage_error("invalid value '{}' for {}; {}", text, option,
                       suggestion(text, known, "expected " + alternatives(known)));
@@ -69,7 +69,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--format", "FORMAT", set_format},
     {"--terminal", "", set::value<&O::terminal>},
     {"--placement", "WHICH",
-     [](O& o, View n, View v) { o.request.placement = parse_value<PlotPlacement>(n, v); }},
+     [](O& o, View n, View v) { o.request.placement = parse_value<study::PlotPlacement>(n, v); }},
     {"--size", "SIZE", [](O& o, View n, View v) { o.request.size = parse_bytes(n, v); }},
     {"--limits", "LOW:HIGH", set_limits},
     {"--log-y", "[=WHEN]", set_log_y},
@@ -135,9 +135,9 @@ Status run(std::span<char* const> arguments) {
   if (!options.terminal && options.folder.empty()) {
     throw usage_error("plot: missing output; give a folder with -o DIR, or --terminal");
   }
-  const PlotInput input = load_plot_input(line.positionals);
-  const std::vector<std::string> problems = problems_of(input.datasets);
-  const std::vector<Chart> figures = make_figures(input, options.request);
+  const study::PlotInput input = study::load_plot_input(line.positionals);
+  const std::vector<std::string> problems = study::problems_of(input.datasets);
+  const std::vector<Chart> figures = study::make_figures(input, options.request);
   require_gnuplot();
   if (options.terminal) {
     for (const Chart& figure : figures) fmt::print("{}", draw_text(figure, text_size()));

@@ -2,11 +2,11 @@
 #include "apps/commands.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
+#include "format/document.hpp"
+#include "format/gnuplot.hpp"
+#include "format/output_file.hpp"
 #include "judge/run_facts.hpp"
-#include "report/document.hpp"
-#include "report/gnuplot.hpp"
-#include "report/output_file.hpp"
-#include "study/report_document.hpp"
+#include "study/report/document.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -36,7 +36,7 @@ bool is_markdown(const std::string& path) {
 }
 
 /// Takes the built-in system that a log's GPUs are of, as `busbar expect` does.
-void recognize_machine(Dataset& dataset) {
+void recognize_machine(study::Dataset& dataset) {
   if (dataset.simulated) return;
   try {
     const topo::WantedSystem system = topo::wanted_system(judge::identity_of(
@@ -61,19 +61,19 @@ Status run(std::span<char* const> arguments) {
   const bool markdown = is_markdown(options.out);
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  std::vector<Dataset> datasets = load_datasets(line.positionals);
-  for (Dataset& dataset : datasets) recognize_machine(dataset);
-  const ReportData data = make_report_data(std::move(datasets), std::move(graphs));
+  std::vector<study::Dataset> datasets = study::load_datasets(line.positionals);
+  for (study::Dataset& dataset : datasets) recognize_machine(dataset);
+  const study::ReportData data = study::make_report_data(std::move(datasets), std::move(graphs));
   if (data.panels.empty() && !line.positionals.empty()) {
     throw usage_error(
         "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "
         "of 2 ranks or more");
   }
-  Document document = report_document(data);
+  Document document = study::report_document(data);
   if (!markdown) draw_charts(document);
   const std::string text = markdown ? markdown_page(document) : html_page(document);
   OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
-  print_warnings(problems_of(std::span(data.datasets)));
+  print_warnings(study::problems_of(std::span(data.datasets)));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;
 }

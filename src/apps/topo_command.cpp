@@ -7,9 +7,9 @@
 #include "apps/commands.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "report/output_file.hpp"
-#include "report/svg_graph.hpp"
-#include "report/topo_text.hpp"
+#include "format/output_file.hpp"
+#include "format/svg_graph.hpp"
+#include "format/topo_text.hpp"
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
@@ -26,7 +26,6 @@ namespace busbar {
 namespace topo_command {
 
 using topo::Graph;
-using View = std::string_view;
 
 /// One machine's sources: a system, or captured files.
 struct MachineSource {
@@ -70,6 +69,7 @@ struct TopoOptions {
 };
 
 using O = TopoOptions;
+
 constexpr int kMostDevices = 100'000;
 
 /// A source that the last machine has already begins the next one; files of which one machine may
@@ -312,7 +312,7 @@ void show(const Graph& graph, const TopoOptions& options) {
 }
 
 void summary(const Graph& graph, const TopoOptions& options) {
-  const std::vector<topo::Comparison> sets = topo::summarize(graph, options.bound);
+  const std::vector<topo::SetComparison> sets = topo::summarize(graph, options.bound);
   fmt::print("{}", options.json ? summary_json(graph, sets) : summary_text(graph, sets));
 }
 
@@ -363,8 +363,8 @@ void classes(const Graph& graph, const TopoOptions& options) {
 }
 
 /// Sets of one system, or systems at the same number of devices: -k, or powers of two.
-std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
-                                       const TopoOptions& options) {
+std::vector<topo::SetComparison> compared(const std::vector<Graph>& graphs,
+                                          const TopoOptions& options) {
   if (!options.devices.empty()) {
     if (graphs.size() > 1) {
       throw usage_error("compare: several --devices of one --system, or several --system with -k");
@@ -384,7 +384,7 @@ std::vector<topo::Comparison> compared(const std::vector<Graph>& graphs,
 }
 
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
-  const std::vector<topo::Comparison> rows = compared(graphs, options);
+  const std::vector<topo::SetComparison> rows = compared(graphs, options);
   if (rows.empty()) throw usage_error("compare: no system has so many devices; give a smaller -k");
   fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }

@@ -4,14 +4,13 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "report/output_file.hpp"
+#include "base/text.hpp"
+#include "format/output_file.hpp"
 #include "study/dataset.hpp"
-#include "study/workload_output.hpp"
+#include "study/workload/output.hpp"
 
 namespace busbar {
 namespace workload_command {
-
-using View = std::string_view;
 
 constexpr double kLeast = 1e-9;
 constexpr double kMost = 1e15;
@@ -37,7 +36,7 @@ struct WorkloadOptions {
   std::vector<Assigned<double>> batch{};
 
   std::optional<double> speedup{};
-  WorkloadRequest request{.target = 0.9};
+  study::WorkloadRequest request{.target = 0.9};
 
   bool json = false;
   bool markdown = false;
@@ -118,7 +117,8 @@ void set_reported(O& options, View option, View text) {
     return;
   }
   const double share = parse_inner_share(option, text);
-  options.request.reported_efficiency = option == "--share" ? efficiency_of_share(share) : share;
+  options.request.reported_efficiency =
+      option == "--share" ? study::efficiency_of_share(share) : share;
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
@@ -165,7 +165,7 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar workload",
 /// What depends on several options.
 void complete(O& options) {
   constexpr double kTwoThirds = 2.0 / 3;  // the backward pass, which yields the gradients
-  WorkloadRequest& request = options.request;
+  study::WorkloadRequest& request = options.request;
   if (request.overlaps.empty()) request.overlaps = {0, kTwoThirds};
   if (!request.reported_as.empty() && request.ranks.size() != 1) {
     throw usage_error("{} needs one number of ranks: --ranks N", request.reported_as);
@@ -175,7 +175,8 @@ void complete(O& options) {
       throw usage_error("{} is linear or better on {} ranks and implies no rate; give less than {}",
                         request.reported_as, request.ranks.front(), request.ranks.front());
     }
-    request.reported_efficiency = efficiency_of_speedup(*options.speedup, request.ranks.front());
+    request.reported_efficiency =
+        study::efficiency_of_speedup(*options.speedup, request.ranks.front());
   }
   if (!options.csv.empty() && options.csv == options.out) {
     throw usage_error("--csv and -o name the same file, {}; give another", options.csv);
@@ -191,14 +192,14 @@ bool has_name(const std::vector<Item>& items, std::string Item::*member, const s
   return std::ranges::any_of(items, [&](const Item& item) { return item.*member == name; });
 }
 
-std::vector<WorkloadModel> chosen_models(const O& options) {
-  const std::vector<WorkloadModel> known = options.models_file.empty()
-                                               ? built_in_workload_models()
-                                               : workload_models_with(options.models_file);
-  std::vector<WorkloadModel> chosen;
+std::vector<study::WorkloadModel> chosen_models(const O& options) {
+  const std::vector<study::WorkloadModel> known =
+      options.models_file.empty() ? study::built_in_workload_models()
+                                  : study::workload_models_with(options.models_file);
+  std::vector<study::WorkloadModel> chosen;
   for (const std::string& name : options.models) {
-    const WorkloadModel& found = find_workload_model(known, "--model", name);
-    if (has_name(chosen, &WorkloadModel::name, found.name)) {
+    const study::WorkloadModel& found = study::find_workload_model(known, "--model", name);
+    if (has_name(chosen, &study::WorkloadModel::name, found.name)) {
       throw usage_error("--model: {} is given twice", found.name);
     }
     chosen.push_back(found);
@@ -216,21 +217,22 @@ std::vector<WorkloadModel> chosen_models(const O& options) {
 /// Gives each number of an option to its model.
 template <class Give>
 void assign(std::string_view option, const std::vector<Assigned<double>>& numbers,
-            const std::vector<WorkloadModel>& models, Give give) {
+            const std::vector<study::WorkloadModel>& models, Give give) {
   for (const Assigned<double>& number : numbers) {
     if (number.name.empty() && models.size() > 1) {
       throw usage_error("{} {}: missing model; write {} MODEL={}, or choose one --model", option,
                         number.value, option, number.value);
     }
-    const WorkloadModel& model =
-        number.name.empty() ? models.front() : find_workload_model(models, option, number.name);
+    const study::WorkloadModel& model =
+        number.name.empty() ? models.front()
+                            : study::find_workload_model(models, option, number.name);
     give(static_cast<std::size_t>(&model - models.data()), number.value);
   }
 }
 
 /// The computing time that follows from the model's published throughput, if it has one for this
 /// type.
-void take_published_throughput(WorkloadCase& job, const O& options) {
+void take_published_throughput(study::WorkloadCase& job, const O& options) {
   const auto& published = job.model.throughput;
   if (!published || !job.batch || published->type != info(options.request.type).name) return;
   job.compute_s = *job.batch / published->per_second;
@@ -239,24 +241,24 @@ void take_published_throughput(WorkloadCase& job, const O& options) {
                                    published->per_second, published->device, published->source);
 }
 
-std::vector<WorkloadCase> read_cases(const O& options) {
-  const std::vector<WorkloadModel> models = chosen_models(options);
+std::vector<study::WorkloadCase> read_cases(const O& options) {
+  const std::vector<study::WorkloadModel> models = chosen_models(options);
   const auto size = static_cast<double>(info(options.request.type).size);
-  std::vector<WorkloadCase> cases;
-  for (const WorkloadModel& model : models) {
-    cases.push_back({.model = model, .bytes = gradient_bytes(model, size)});
+  std::vector<study::WorkloadCase> cases;
+  for (const study::WorkloadModel& model : models) {
+    cases.push_back({.model = model, .bytes = study::gradient_bytes(model, size)});
     if (!model.batches.empty()) cases.back().batch = model.batches.front().size;
   }
   assign("--batch", options.batch, models,
          [&](std::size_t i, double batch) { cases[i].batch = batch; });
-  for (WorkloadCase& job : cases) take_published_throughput(job, options);
-  const auto set_time = [&](WorkloadCase& job, double compute_s, std::string source) {
+  for (study::WorkloadCase& job : cases) take_published_throughput(job, options);
+  const auto set_time = [&](study::WorkloadCase& job, double compute_s, std::string source) {
     job.compute_s = compute_s;
     job.compute_assumed = false;
     job.compute_source = std::move(source);
   };
   assign("--throughput", options.throughput, models, [&](std::size_t i, double per_second) {
-    WorkloadCase& job = cases[i];
+    study::WorkloadCase& job = cases[i];
     if (!job.batch) {
       throw usage_error("--throughput: {0} has no batch; add --batch {0}=N", job.model.name);
     }
@@ -269,23 +271,23 @@ std::vector<WorkloadCase> read_cases(const O& options) {
       throw usage_error("--throughput and --compute-ms are mutually exclusive for {}",
                         models[i].name);
     }
-    set_time(cases[i], ms / kMilli, "--compute-ms");
+    set_time(cases[i], ms / study::kMilli, "--compute-ms");
   });
   return cases;
 }
 
-std::vector<SystemRates> read_systems(const O& options) {
-  std::vector<Dataset> datasets;
+std::vector<study::SystemRates> read_systems(const O& options) {
+  std::vector<study::Dataset> datasets;
   for (const Assigned<std::string>& curve : options.curves) {
-    datasets.push_back(load_dataset(curve.value));
+    datasets.push_back(study::load_dataset(curve.value));
     if (!curve.name.empty()) datasets.back().label = curve.name;
   }
-  std::vector<SystemRates> systems = rates_of(
+  std::vector<study::SystemRates> systems = study::rates_of(
       datasets,
       {.type = std::string(info(options.request.type).name), .in_place = options.in_place});
   for (const Assigned<double>& rate : options.busbw) {
     const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
-    if (has_name(systems, &SystemRates::system, name)) {
+    if (has_name(systems, &study::SystemRates::system, name)) {
       throw usage_error("--busbw: two systems are named '{}'; give each its own name", name);
     }
     systems.push_back({.system = name, .constant_GBps = rate.value});
@@ -295,9 +297,9 @@ std::vector<SystemRates> read_systems(const O& options) {
 
 std::string list_of_models() {
   std::string text = "\nModels for --model (batches per GPU):\n";
-  for (const WorkloadModel& model : built_in_workload_models()) {
+  for (const study::WorkloadModel& model : study::built_in_workload_models()) {
     text += fmt::format("  {:<11} {:>7g} M parameters  {}\n", model.name, model.parameters / 1e6,
-                        join_each(model.batches, ", ", [](const WorkloadBatch& batch) {
+                        join_each(model.batches, ", ", [](const study::WorkloadBatch& batch) {
                           return fmt::format("{} ({})", batch.size, batch.device);
                         }));
   }
@@ -305,30 +307,30 @@ std::string list_of_models() {
 }
 
 /// A result: for standard output or -o, and for --csv.
-struct Texts {
+struct CommandOutput {
   std::string shown{};
   std::string csv{};
 };
 
-Texts implied(const O& options) {
-  const WorkloadRequest& request = options.request;
-  const std::vector<ImpliedRate> rates =
-      implied_rates(request, request.ranks.front(), *request.reported_efficiency);
+CommandOutput implied(const O& options) {
+  const study::WorkloadRequest& request = options.request;
+  const std::vector<study::ImpliedRate> rates =
+      study::implied_rates(request, request.ranks.front(), *request.reported_efficiency);
   if (rates.empty()) {
     throw usage_error(
         "{}: missing computing time of one GPU; give --throughput MODEL=N or --compute-ms MODEL=N",
         request.reported_as);
   }
-  return {.shown = options.json ? implied_json(request, rates)
-                                : implied_text(request, rates, options.markdown),
-          .csv = implied_csv(request, rates)};
+  return {.shown = options.json ? study::implied_json(request, rates)
+                                : study::implied_text(request, rates, options.markdown),
+          .csv = study::implied_csv(request, rates)};
 }
 
-Texts forward(const O& options) {
-  const WorkloadReport report = study_workload(options.request);
-  return {.shown = options.json ? workload_json(options.request, report)
-                                : workload_text(options.request, report, options.markdown),
-          .csv = workload_csv(options.request, report)};
+CommandOutput forward(const O& options) {
+  const study::WorkloadReport report = study::study_workload(options.request);
+  return {.shown = options.json ? study::workload_json(options.request, report)
+                                : study::workload_text(options.request, report, options.markdown),
+          .csv = study::workload_csv(options.request, report)};
 }
 
 constexpr std::string_view kCsvOption = "workload --csv";
@@ -353,9 +355,10 @@ Status run(std::span<char* const> arguments) {
   refuse_existing(options.out, kOutOption);
   options.request.cases = read_cases(options);
   options.request.systems = read_systems(options);
-  const Texts texts = options.request.reported_efficiency ? implied(options) : forward(options);
-  for (const WorkloadCase& job : options.request.cases) {
-    if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", assumption(job));
+  const CommandOutput texts =
+      options.request.reported_efficiency ? implied(options) : forward(options);
+  for (const study::WorkloadCase& job : options.request.cases) {
+    if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", study::assumption(job));
   }
   if (!options.csv.empty()) write(options.csv, kCsvOption, texts.csv);
   if (options.out.empty()) {

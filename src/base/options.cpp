@@ -10,8 +10,6 @@
 namespace busbar {
 namespace {
 
-using View = std::string_view;
-
 bool is_one_of(View names, View name) {
   const std::vector<std::string> all = split(names, ',');
   return std::ranges::find(all, name) != all.end();

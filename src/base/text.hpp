@@ -14,6 +14,9 @@
 
 namespace busbar {
 
+using View = std::string_view;
+using Words = std::vector<std::string>;
+
 /// Joins words with a separator.
 [[nodiscard]] std::string join(std::span<const std::string> words, std::string_view separator);
 

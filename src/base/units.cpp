@@ -13,8 +13,6 @@
 namespace busbar {
 namespace {
 
-using View = std::string_view;
-
 constexpr std::string_view kPrefixes = "KMGT";  // each is 1024 of the one before
 
 /// What a suffix multiplies by. nccl-tests' K, M, G are binary in either case; the spelled-out

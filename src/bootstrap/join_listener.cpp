@@ -40,7 +40,7 @@ struct Challenge {
   Nonce nonce{};
   Proof proof{};  // of the listener
 };
-struct Answer {
+struct Admission {
   std::array<char, 256> refusal{};  // empty: come in
   std::array<char, 64> host{};
 };
@@ -49,7 +49,7 @@ struct Answer {
 
 namespace {
 
-using handshake::Answer;
+using handshake::Admission;
 using handshake::Challenge;
 using handshake::Hello;
 using handshake::kMagic;
@@ -219,7 +219,7 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   } else {
     refusal = check(rank);
   }
-  Answer answer;
+  Admission answer;
   copy_text(refusal, answer.refusal);
   copy_text(own_host_name(), answer.host);
   const bool is_sent = pending.socket.offer(bytes_of(answer));
@@ -312,7 +312,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
     return result;
   }
   Proof proof = make_proof(rendezvous.token, challenge.nonce, hello.nonce);
-  Answer answer;
+  Admission answer;
   if (!socket->send(bytes_of(proof)) || !socket->receive(bytes_of(answer), patience)) {
     return result;
   }

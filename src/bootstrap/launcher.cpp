@@ -124,8 +124,6 @@ std::string filled(std::string_view word, const WordValues& values) {
   return result.append(word);
 }
 
-using Words = std::vector<std::string>;
-
 void append(Words& words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
 }

@@ -26,8 +26,6 @@
 namespace busbar {
 namespace {
 
-using Words = std::vector<std::string>;
-
 /// Where rank 0 will listen: at a port that is free here now, or on another host at one that
 /// hardly anybody has.
 Address meeting_place(const RankStart& start) {

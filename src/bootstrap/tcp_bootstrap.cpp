@@ -24,7 +24,7 @@ namespace busbar {
 namespace {
 
 /// The connections of a rank for calls: rank 0 has one to each other, all others have one to it.
-struct Links {
+struct RankSockets {
   int rank = 0;
   int ranks = 1;
   std::vector<Socket> sockets{};  ///< rank 0: by rank, its own is closed; others: only of rank 0
@@ -122,8 +122,8 @@ std::vector<JoinedRank> RankAcceptor::take(Channel channel) {
   return result;
 }
 
-Links links_of(std::vector<JoinedRank> joined, int ranks) {
-  Links links{.rank = 0, .ranks = ranks};
+RankSockets links_of(std::vector<JoinedRank> joined, int ranks) {
+  RankSockets links{.rank = 0, .ranks = ranks};
   links.sockets.resize(static_cast<std::size_t>(ranks));
   for (JoinedRank& rank : joined) {
     links.sockets[static_cast<std::size_t>(rank.rank)] = std::move(rank.socket);
@@ -140,7 +140,7 @@ struct HostText {
 /// The control plane over the connections of some ranks. All calls go through the lowest.
 class TcpBootstrap : public Bootstrap {
  public:
-  TcpBootstrap(Links links, Rendezvous rendezvous)
+  TcpBootstrap(RankSockets links, Rendezvous rendezvous)
       : links_(std::move(links)), rendezvous_(std::move(rendezvous)) {}
 
   /// The first calls, before any other. Collective; throws Error (Runtime) that names a rank from
@@ -292,7 +292,7 @@ class TcpBootstrap : public Bootstrap {
     address_ = own.empty() || is_loopback(own) ? root.host.data() : own;
   }
 
-  Links links_;
+  RankSockets links_;
   Rendezvous rendezvous_;
   std::optional<Clock::time_point> deadline_{};
   std::string address_{};
@@ -304,7 +304,7 @@ class TcpBootstrap : public Bootstrap {
 /// Some ranks of a job, which they end with all others.
 class PartBootstrap final : public TcpBootstrap {
  public:
-  PartBootstrap(Links links, Rendezvous rendezvous, TcpBootstrap& whole)
+  PartBootstrap(RankSockets links, Rendezvous rendezvous, TcpBootstrap& whole)
       : TcpBootstrap(std::move(links), std::move(rendezvous)), whole_(&whole) {}
 
   [[noreturn]] void abort(int exit_code) override {
@@ -318,14 +318,14 @@ class PartBootstrap final : public TcpBootstrap {
 };
 
 /// The connections of rank 0.
-Links receive_all(JoinListener& listener, const Rendezvous& rendezvous, Seconds timeout) {
+RankSockets receive_all(JoinListener& listener, const Rendezvous& rendezvous, Seconds timeout) {
   RankAcceptor acceptor(listener, rendezvous.ranks, {Channel::Collectives});
   acceptor.wait(rendezvous.address, timeout);
   return links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
 }
 
-Links join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
-  Links links{.rank = rendezvous.rank, .ranks = rendezvous.ranks};
+RankSockets join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
+  RankSockets links{.rank = rendezvous.rank, .ranks = rendezvous.ranks};
   links.sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout));
   return links;
 }
@@ -351,7 +351,7 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
     ++part.ranks;
   }
   constexpr Seconds kLongest{60};
-  Links links;
+  RankSockets links;
   if (part.rank != 0) {
     links = join_collectives(part, kLongest);
   } else {
@@ -366,7 +366,7 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
 /// Of all ranks of the job.
 class TcpJob final : public TcpBootstrap {
  public:
-  TcpJob(Links links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
+  TcpJob(RankSockets links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
       : TcpBootstrap(std::move(links), rendezvous), monitor_(std::move(monitor)) {}
 
   [[nodiscard]] std::string unresponsive_ranks() override {
@@ -419,7 +419,7 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
         .abort_all(exit_code(error.status()));
     throw;
   }
-  Links links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
+  RankSockets links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
   auto monitor = std::make_unique<PeerMonitor>(0, peers_of(acceptor.take(Channel::Monitor)),
                                                std::move(listener), std::move(events));
   return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)), timeout);
@@ -432,7 +432,7 @@ std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds t
   // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
   auto monitor =
       std::make_unique<PeerMonitor>(rendezvous.rank, std::move(peers), nullptr, std::move(events));
-  Links links = join_collectives(rendezvous, timeout);
+  RankSockets links = join_collectives(rendezvous, timeout);
   constexpr Seconds kLater{2};  // than rank 0, which knows who is missing
   return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)),
              timeout + kLater);

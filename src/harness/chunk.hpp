@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/host.hpp"
+#include "base/host.hpp"
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"

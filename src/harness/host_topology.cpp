@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
-#include "harness/host.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
 #include "topo/systems/system_writer.hpp"

@@ -264,8 +264,6 @@ Split parse_split_mask(std::string_view text) {
 
 namespace {
 
-using View = std::string_view;
-
 constexpr std::int64_t kMost = 1 << 20;  // of small numbers
 constexpr std::int64_t kMostRanks = 1 << 22;
 

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
-#include "harness/host.hpp"
+#include "format/console_table.hpp"
+#include "format/csv_writer.hpp"
+#include "format/json_writer.hpp"
 #include "harness/row.hpp"
-#include "report/console_table.hpp"
-#include "report/csv_writer.hpp"
-#include "report/json_writer.hpp"
 
 namespace busbar {
 namespace {

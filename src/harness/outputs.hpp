@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "format/progress_line.hpp"
+#include "format/writer.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
 #include "harness/visits.hpp"
 #include "model/bootstrap.hpp"
 #include "model/row_key.hpp"
-#include "report/progress_line.hpp"
-#include "report/writer.hpp"
 
 namespace busbar {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/host.hpp"
 #include "base/units.hpp"
-#include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"

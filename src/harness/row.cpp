@@ -331,7 +331,7 @@ void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call>
   const Run& run = setup.run;
   const Options& options = run.options;
   const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
-  Verdict verdict;
+  DataCheck verdict;
   for (std::uint64_t check = 0; check < options.checks; ++check) {
     run.watchdog.tick();
     const std::uint64_t seed = options.seed + check;

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/configuration.hpp"
-#include "harness/host.hpp"
 #include "model/rank_fact.hpp"
 #include "topo/systems/recognize.hpp"
 

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "format/writer.hpp"
 #include "harness/run.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
-#include "report/writer.hpp"
 
 namespace busbar {
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/round_robin.hpp"
 #include "base/splitmix64.hpp"
-#include "harness/host.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/row.hpp"
 

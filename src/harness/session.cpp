@@ -128,14 +128,14 @@ std::string memory_use_text(Bootstrap& world, const Communicator& communicator) 
 }
 
 /// The ranks that share a communicator.
-struct Group {
+struct RankGroup {
   std::vector<int> groups;          // of every rank
   std::unique_ptr<Bootstrap> part;  // where ranks are split
   int smallest = 1;
 };
 
-Group make_group(Bootstrap& world, const std::optional<Split>& split) {
-  Group group{.groups = groups_of(split, world.size()), .part = {}, .smallest = world.size()};
+RankGroup make_group(Bootstrap& world, const std::optional<Split>& split) {
+  RankGroup group{.groups = groups_of(split, world.size()), .part = {}, .smallest = world.size()};
   if (!split) return group;
   group.part = world.split(group.groups[static_cast<std::size_t>(world.rank())]);
   for (const int number : group.groups) {
@@ -203,7 +203,7 @@ Status measure(const Run& run, const BackendChoice& backend, const std::string& 
 Status run_session(const Options& options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  Group group = make_group(world, options.split);
+  RankGroup group = make_group(world, options.split);
   Bootstrap& members = group.part ? *group.part : world;
   check_ranks(options, world.size(), group.smallest);
   const BackendChoice choice = choose_backend(options.backend, world);

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
 #include "harness/configuration.hpp"
-#include "harness/host.hpp"
 #include "harness/options.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"

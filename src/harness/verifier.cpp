@@ -61,8 +61,8 @@ bool Verifier::plant(const Fault& fault, const Call& call) {
   return !pair_group_.members.agree(!mine);
 }
 
-Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
-  Comparison total;
+Difference Verifier::check_one(const Call& call, std::uint64_t seed) {
+  Difference total;
   for (const Piece& piece : expected(call)) {
     const std::byte* data = call.recv + piece.first * info(type_).size;
     total.add(
@@ -72,12 +72,12 @@ Comparison Verifier::check_one(const Call& call, std::uint64_t seed) {
   return total;
 }
 
-Verdict Verifier::collect(const Comparison& mine) {
+DataCheck Verifier::collect(const Difference& mine) {
   Finding finding{.rank = pair_group_.world.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
   copy_text(mine.expected, finding.expected);
   copy_text(mine.got, finding.got);
   const std::vector<Finding> all = pair_group_.members.gather(finding);
-  Verdict verdict;
+  DataCheck verdict;
   for (const Finding& found : all) {
     if (found.wrong > 0 && verdict.wrong == 0) {
       verdict.first_wrong = fmt::format("rank {}, element {}: expected {}, got {}", found.rank,
@@ -88,8 +88,8 @@ Verdict Verifier::collect(const Comparison& mine) {
   return verdict;
 }
 
-Verdict Verifier::check(std::span<const Call> calls, std::uint64_t seed) {
-  Comparison mine;
+DataCheck Verifier::check(std::span<const Call> calls, std::uint64_t seed) {
+  Difference mine;
   for (const Call& call : calls) mine.add(check_one(call, seed), 0);
   return collect(mine);
 }

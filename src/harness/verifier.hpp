@@ -17,7 +17,7 @@
 namespace busbar {
 
 /// What a check found on all ranks; the same on every rank.
-struct Verdict {
+struct DataCheck {
   std::uint64_t wrong = 0;  ///< elements
   std::string first_wrong;  ///< "rank 1, element 12345: expected 37, got 36"
 };
@@ -33,7 +33,7 @@ class Verifier {
   /// Writes the `count` elements that each call sends, for this seed.
   void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
   /// Checks the results of these calls, which were filled with this seed. Collective.
-  [[nodiscard]] Verdict check(std::span<const Call> calls, std::uint64_t seed);
+  [[nodiscard]] DataCheck check(std::span<const Call> calls, std::uint64_t seed);
   /// Flips a bit of this call's result on the fault's rank, which is one of the job; false, on
   /// every rank of the pair group, where that rank's result has no such element or it is not of the
   /// pair group.
@@ -43,8 +43,8 @@ class Verifier {
   [[nodiscard]] const Tile& tile(int source, std::uint64_t seed);
   /// The pieces of this rank's correct result.
   [[nodiscard]] std::vector<Piece> expected(const Call& call) const;
-  [[nodiscard]] Comparison check_one(const Call& call, std::uint64_t seed);
-  [[nodiscard]] Verdict collect(const Comparison& mine);
+  [[nodiscard]] Difference check_one(const Call& call, std::uint64_t seed);
+  [[nodiscard]] DataCheck collect(const Difference& mine);
 
   PairGroup pair_group_;
   Bootstrap& group_;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "format/output_file.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
-#include "report/output_file.hpp"
 
 namespace busbar {
 

@@ -11,11 +11,11 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/csv_reader.hpp"
+#include "format/csv_writer.hpp"
+#include "format/table.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/run_facts.hpp"
-#include "report/csv_reader.hpp"
-#include "report/csv_writer.hpp"
-#include "report/table.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -88,8 +88,7 @@ BaselineRow read_row(const CsvReader& line, std::size_t columns) {
 }
 
 /// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
-std::string unfit(const CheckedRow& row, const Expectation& rule,
-                  const Specification& specification) {
+std::string unfit(const CheckedRow& row, const Rule& rule, const Specification& specification) {
   if (row.decided) return row.reason;
   if (!row.sample.failures.empty()) return row.sample.failures.front().reason;
   if (const auto flaw = flaw_of(row.sample, specification)) return std::string(name(*flaw));
@@ -127,7 +126,7 @@ void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeI
   if (rows.size() > 1) add_row(baseline, rows.front(), "", all);
 }
 
-void add_rule(Baseline& baseline, const Expectation& rule, const JudgeInput& input) {
+void add_rule(Baseline& baseline, const Rule& rule, const JudgeInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
   const auto instances = instances_of(set, input.nodes, input.observations);
   if (instances.empty()) {
@@ -244,7 +243,7 @@ Baseline build_baseline(const Specification& specification,
   if (!stranger.empty()) throw usage_error("no baseline: " + stranger);
   Baseline baseline{.made_on = today};
   add_facts(baseline, specification, observations, assumed);
-  for (const Expectation& rule : specification.expectations) add_rule(baseline, rule, input);
+  for (const Rule& rule : specification.rules) add_rule(baseline, rule, input);
   if (baseline.rows.empty()) throw usage_error("no row with a value to make a baseline of");
   return baseline;
 }

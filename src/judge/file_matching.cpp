@@ -29,7 +29,7 @@ struct FilePart {
 };
 
 /// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
-FilePart part_of_head(const Dataset& dataset) {
+FilePart part_of_head(const study::Dataset& dataset) {
   const std::string split = dataset.setting("split");
   return {.collective = dataset.setting("collective"),
           .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
@@ -134,7 +134,7 @@ bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std:
 std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
                                            const std::string& collective) {
   std::set<std::string> asked;
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     const auto& names = rule.collectives;
     if (std::ranges::find(names, collective) != names.end()) {
       asked.insert(rule.device_set);
@@ -183,7 +183,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths,
   for (const std::string& path : paths) {
     files.push_back(read_file_or_log(path));
     notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
-    const Dataset& dataset = files.back().dataset;
+    const study::Dataset& dataset = files.back().dataset;
     if (dataset.records.empty() && !dataset.facts.contains("configuration")) {
       throw usage_error("{}: no row in it, and no head that names whose they would be", path);
     }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd one
 
 /// Of times it is the rate, one over them, that is compared.
-OutlierRule outlier_rule(const Expectation& rule) {
+OutlierRule outlier_rule(const Rule& rule) {
   const bool time = rule.metric == Metric::Time;
   const auto& slow = time ? rule.bounds.fail_above : rule.bounds.fail_below;
   return {.fail_below = slow ? as_rate(*slow, rule.metric) : 0,
@@ -64,7 +64,7 @@ void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& re
   }
 }
 
-std::string scatter_text(const FleetFinding& finding, const Expectation& rule) {
+std::string scatter_text(const FleetFinding& finding, const Rule& rule) {
   const FleetSpread& spread = finding.spread;
   const double scatter = spread.median > 0 ? spread.mad / spread.median : 0;
   if (scatter > rule.max_fleet_mad) {

@@ -53,7 +53,7 @@ void refuse_all(Acceptance& acceptance, const std::string& reason) {
   for (CheckResult& verdict : acceptance.verdicts) {
     verdict.outcome = Outcome::Error;
     verdict.reason = reason;
-    verdict.cause = Cause::Other;
+    verdict.decided_by = DecidedBy::Other;
     verdict.unreachable.clear();
   }
   acceptance.suspects.clear();
@@ -70,7 +70,7 @@ Acceptance judge_all(const JudgeInput& given) {
   std::vector<Cleared> cleared;
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
-  for (const Expectation& rule : input.specification.expectations) {
+  for (const Rule& rule : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);
     std::vector<Suspect> suspects = suspects_of(judged, input.nodes);
     const std::vector<Cleared> good = confirm(judged, suspects, input.observations);

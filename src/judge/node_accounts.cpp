@@ -13,7 +13,7 @@ namespace busbar::judge {
 namespace {
 
 /// What is known of all nodes before one of them is asked for.
-struct Findings {
+struct NodeEvidence {
   std::span<const CheckResult> verdicts;
   std::span<const Suspect> suspects;
   std::span<const Cleared> cleared;
@@ -21,7 +21,7 @@ struct Findings {
 };
 
 /// The results that a node took part in.
-struct Part {
+struct NodeResults {
   std::size_t all = 0;
   std::size_t valued = 0;
   std::size_t good = 0;
@@ -35,7 +35,7 @@ struct Part {
 /// The first other nodes that explain why the result is not good: those that are blamed, and where
 /// it is no FAIL those that were good when measured again or have no value at all.
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
-                                     const Findings& findings) {
+                                     const NodeEvidence& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
     return !has_node(nodes, node) && has_all(verdict.nodes, nodes);
   };
@@ -53,7 +53,7 @@ std::vector<std::string> culprits_of(const CheckResult& verdict, const std::stri
 }
 
 /// What is said of all together is no measurement of one, but a finding that concerns it.
-void count(Part& part, const CheckResult& verdict) {
+void count(NodeResults& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
   if (is_good(verdict.outcome)) {
@@ -63,9 +63,9 @@ void count(Part& part, const CheckResult& verdict) {
   }
 }
 
-void add_unexplained(Part& part, const CheckResult& verdict) {
+void add_unexplained(NodeResults& part, const CheckResult& verdict) {
   const auto weight = [](const CheckResult& one) {
-    return std::pair(one.outcome, one.cause == Cause::WrongData);
+    return std::pair(one.outcome, one.decided_by == DecidedBy::WrongData);
   };
   if (part.worst == nullptr || weight(verdict) > weight(*part.worst)) {
     if (part.worst == nullptr || verdict.outcome > part.worst->outcome) part.unexplained = 0;
@@ -74,8 +74,8 @@ void add_unexplained(Part& part, const CheckResult& verdict) {
   if (verdict.outcome == part.worst->outcome) ++part.unexplained;
 }
 
-Part part_of(const std::string& node, const Findings& findings) {
-  Part part;
+NodeResults part_of(const std::string& node, const NodeEvidence& findings) {
+  NodeResults part;
   for (const CheckResult& verdict : findings.verdicts) {
     if (!has_node(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
@@ -102,7 +102,7 @@ const Suspect* suspect_with(const std::string& node, std::span<const Suspect> su
 }
 
 /// Of a node that no suspect has.
-NodeAccount account_by_results(const std::string& node, const Part& part) {
+NodeAccount account_by_results(const std::string& node, const NodeResults& part) {
   const CheckResult* why = part.dead != nullptr ? part.dead : part.none;
   if (part.valued == 0) {
     if (part.all == 0) return {node, NodeState::NoData, "no rule measured it"};
@@ -127,7 +127,7 @@ NodeAccount account_by_results(const std::string& node, const Part& part) {
           fmt::format("{} of {} verdicts good{}", part.good, part.all, others)};
 }
 
-NodeAccount account_of(const std::string& node, const Findings& findings) {
+NodeAccount account_of(const std::string& node, const NodeEvidence& findings) {
   if (const Suspect* alone = suspect_with(node, findings.suspects, true)) {
     std::string evidence = fmt::format("{}: {}", alone->rule, alone->evidence);
     const Suspect* link = suspect_with(node, findings.suspects, false);
@@ -137,7 +137,7 @@ NodeAccount account_of(const std::string& node, const Findings& findings) {
     }
     return {node, NodeState::Failed, evidence};
   }
-  const Part part = part_of(node, findings);
+  const NodeResults part = part_of(node, findings);
   if (part.valued == 0) return account_by_results(node, part);
   if (const Suspect* with = suspect_with(node, findings.suspects, false)) {
     return {node, NodeState::Suspect,
@@ -161,7 +161,7 @@ std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
       valued.insert(verdict.nodes.begin(), verdict.nodes.end());
     }
   }
-  Findings findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
+  NodeEvidence findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
   std::ranges::copy_if(nodes, std::back_inserter(findings.silent),
                        [&](const std::string& node) { return !valued.contains(node); });
   std::vector<NodeAccount> accounts;

@@ -52,8 +52,8 @@ ObservationFile read_file_or_log(const std::string& path) {
 }
 
 ObservationFile read_observation_file(const std::string& path) {
-  ObservationFile file{.dataset = load_dataset(path)};
-  const Dataset& dataset = file.dataset;
+  ObservationFile file{.dataset = study::load_dataset(path)};
+  const study::Dataset& dataset = file.dataset;
   const bool none = dataset.cut.empty() && dataset.records.empty();
   const std::string why = none ? "no row in it" : dataset.cut;
   if (!why.empty()) file.failure = fmt::format("{}: {}", path, why);

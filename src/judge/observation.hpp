@@ -44,7 +44,7 @@ struct Observation {
 
 /// A launch's CSV, and what is the matter with it.
 struct ObservationFile {
-  Dataset dataset{};
+  study::Dataset dataset{};
   std::string failure{};  ///< "x.csv: no row in it", "x.csv: cut off: ..."; empty: it is whole
   std::vector<std::string> notes{};  ///< of a log: what was inferred
 };

@@ -29,8 +29,8 @@ std::string percent_text(double share) {
 
 double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
-CheckedRow blank_row(const Expectation& rule, const Instance& instance,
-                     const std::string& collective, Bytes size) {
+CheckedRow blank_row(const Rule& rule, const Instance& instance, const std::string& collective,
+                     Bytes size) {
   return {{.rule = rule.id,
            .device_set = rule.device_set,
            .instance = instance.name,
@@ -48,7 +48,7 @@ void add_reason(CheckResult& result, const std::string& more) {
   result.reason += more;
 }
 
-std::string noise_text(const CheckResult& result, const Expectation& rule,
+std::string noise_text(const CheckResult& result, const Rule& rule,
                        const Specification& specification) {
   const double most = rule.max_cv.value_or(specification.noise.max_cv);
   const bool noisy = result.cv && *result.cv > most;
@@ -71,10 +71,11 @@ std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specifica
 
 namespace {
 
-void decide(CheckedRow& row, Outcome outcome, std::string reason, Cause cause = Cause::Other) {
+void decide(CheckedRow& row, Outcome outcome, std::string reason,
+            DecidedBy decided_by = DecidedBy::Other) {
   row.decided = true;
   row.outcome = outcome;
-  row.cause = cause;
+  row.decided_by = decided_by;
   row.reason = std::move(reason);
 }
 
@@ -106,7 +107,7 @@ std::string failed_launches(CheckedRow& row) {
 void judge_presence(CheckedRow& row, bool partial) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {
-    decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), Cause::WrongData);
+    decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), DecidedBy::WrongData);
   } else if (!sample.errors.empty()) {
     decide(row, Outcome::Error, join(sample.errors, "; "));
   } else if (!sample.values.empty()) {
@@ -121,18 +122,18 @@ void judge_presence(CheckedRow& row, bool partial) {
   }
 }
 
-void judge_noise(CheckedRow& row, const Expectation& rule, const Specification& specification) {
+void judge_noise(CheckedRow& row, const Rule& rule, const Specification& specification) {
   const std::size_t valid = row.values.size();
   if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
     const std::string failed = failed_launches(row);
     decide(row, Outcome::Inconclusive,
            fmt::format("{} where {} are needed", counted(valid, "launch"), least),
-           Cause::TooFewLaunches);
+           DecidedBy::TooFewLaunches);
     return add_reason(row, failed);
   }
   std::string noise = noise_text(row, rule, specification);
   if (!noise.empty() && specification.noise.on_noisy != OnNoisy::Warn) {
-    decide(row, Outcome::Inconclusive, std::move(noise), Cause::Noisy);
+    decide(row, Outcome::Inconclusive, std::move(noise), DecidedBy::Noisy);
   }
 }
 
@@ -200,12 +201,12 @@ void check_bounds(CheckResult& result, const Reference& reference) {
   result.outcome = miss.outcome;
   if (miss.outcome == Outcome::Pass) return;
   const bool fast = miss.above != (result.metric == Metric::Time);
-  if (miss.outcome == Outcome::Fail && fast) result.cause = Cause::TooGood;
-  result.reason =
-      fmt::format("{}{} is {} of {}, {} {}", result.cause == Cause::TooGood ? "too good: " : "",
-                  value_text(*result.value, result.metric), percent_text(*result.ratio),
-                  value_text(reference.value, result.metric), miss.above ? "above" : "below",
-                  percent_text(miss.bound));
+  if (miss.outcome == Outcome::Fail && fast) result.decided_by = DecidedBy::TooGood;
+  result.reason = fmt::format("{}{} is {} of {}, {} {}",
+                              result.decided_by == DecidedBy::TooGood ? "too good: " : "",
+                              value_text(*result.value, result.metric), percent_text(*result.ratio),
+                              value_text(reference.value, result.metric),
+                              miss.above ? "above" : "below", percent_text(miss.bound));
 }
 
 }  // namespace
@@ -223,7 +224,7 @@ void apply_reference(CheckedRow& row, const Reference& reference) {
   check_bounds(bounded, reference);
   row.reference = bounded.reference;
   row.ratio = bounded.ratio;
-  if (row.cause != Cause::TooFewLaunches || !bounded.ratio) return;
+  if (row.decided_by != DecidedBy::TooFewLaunches || !bounded.ratio) return;
   if (bounded.outcome == Outcome::Pass) {
     bounded.reason =
         fmt::format("{} is {} of {}, within the bounds", value_text(*row.value, row.metric),
@@ -256,7 +257,7 @@ void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
 
 }  // namespace
 
-void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification) {
+void qualify(CheckedRow& row, const Rule& rule, const Specification& specification) {
   if (!row.decided) {
     lessen(row, failed_launches(row), Outcome::Warn);
     lessen(row, noise_text(row, rule, specification), Outcome::Warn);
@@ -361,7 +362,7 @@ std::string mismatches(const SampleKey& key, const JudgeInput& input) {
 }
 
 const BaselineRow* row_of(const Baseline& baseline, const SampleKey& key) {
-  const Expectation& rule = key.rule;
+  const Rule& rule = key.rule;
   BaselineKey wanted{rule.device_set, key.instance.name, key.collective, rule.type,
                      key.size,        rule.metric,       rule.statistic};
   const BaselineRow* row = baseline.find(wanted);
@@ -397,8 +398,8 @@ Reference of_baseline(const SampleKey& key, const JudgeInput& input) {
 /// The reference of a rule that is no fleet rule, or why there is none.
 Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeInput& input,
                        CeilingTable& ceilings) {
-  if (key.rule.compare == Comparison::Theoretical) return theoretical(key, sample, ceilings);
-  if (key.rule.compare == Comparison::Baseline) return of_baseline(key, input);
+  if (key.rule.compare == RuleKind::Theoretical) return theoretical(key, sample, ceilings);
+  if (key.rule.compare == RuleKind::Baseline) return of_baseline(key, input);
   if (!key.rule.value) return {.kind = "absolute", .error = "the rule has no value"};
   return {.value = *key.rule.value, .kind = "absolute"};
 }
@@ -409,11 +410,11 @@ PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input
   PointResult point;
   for (const SampleKey& key : keys) {
     CheckedRow& row = point.rows.emplace_back(judge_sample(key, input));
-    if (key.rule.compare == Comparison::Fleet) continue;
+    if (key.rule.compare == RuleKind::Fleet) continue;
     apply_reference(row, reference_of(key, row.sample, input, ceilings));
     qualify(row, key.rule, input.specification);
   }
-  const bool fleet = !keys.empty() && keys.front().rule.compare == Comparison::Fleet;
+  const bool fleet = !keys.empty() && keys.front().rule.compare == RuleKind::Fleet;
   if (fleet) judge_fleet(point, keys.front(), input);
   return point;
 }
@@ -422,7 +423,7 @@ PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input
 void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
                     const JudgeInput& input) {
   const std::vector<std::string>& nodes = input.nodes;
-  const Expectation& rule = judged.rule;
+  const Rule& rule = judged.rule;
   const auto add = [&](const Instance& instance, const std::string& why) {
     judged.unmeasured.push_back(
         blank_row(rule, instance, rule.collectives.front(), rule.sizes.front()));
@@ -441,7 +442,7 @@ void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
 
 }  // namespace
 
-RuleResult judge_rule(const Expectation& rule, const JudgeInput& input) {
+RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   const Specification& specification = input.specification;
   RuleResult judged{.rule = rule, .set = specification.device_set(rule.device_set)};
   const auto instances = instances_of(judged.set, input.nodes, input.observations);

@@ -24,9 +24,11 @@ struct CheckedRow : CheckResult {
   Sample sample{};
   bool decided = false;  ///< no bound is to be asked any more
 
-  [[nodiscard]] bool wrong_data() const { return cause == Cause::WrongData; }
+  [[nodiscard]] bool wrong_data() const { return decided_by == DecidedBy::WrongData; }
   /// A failure on the slow side, or wrong data: not "too good".
-  [[nodiscard]] bool is_low() const { return outcome == Outcome::Fail && cause != Cause::TooGood; }
+  [[nodiscard]] bool is_low() const {
+    return outcome == Outcome::Fail && decided_by != DecidedBy::TooGood;
+  }
 };
 
 /// One collective and size of a rule.
@@ -38,7 +40,7 @@ struct PointResult {
 
 /// A rule with all that was said of it.
 struct RuleResult {
-  const Expectation& rule;
+  const Rule& rule;
   const DeviceSetRule& set;
   std::vector<PointResult> points{};     ///< by collective and size
   std::vector<CheckedRow> unmeasured{};  ///< of what no instance has
@@ -65,11 +67,11 @@ struct RuleResult {
 [[nodiscard]] double as_rate(double value, Metric metric);
 
 /// A row without a measurement: an ERROR.
-[[nodiscard]] CheckedRow blank_row(const Expectation& rule, const Instance& instance,
+[[nodiscard]] CheckedRow blank_row(const Rule& rule, const Instance& instance,
                                    const std::string& collective, Bytes size);
 
 /// Why the launches scatter too much, or empty.
-[[nodiscard]] std::string noise_text(const CheckResult& result, const Expectation& rule,
+[[nodiscard]] std::string noise_text(const CheckResult& result, const Rule& rule,
                                      const Specification& specification);
 
 /// The worst reason for which the rows are never a pass, if there is one.
@@ -91,10 +93,10 @@ void add_reason(CheckResult& result, const std::string& more);
 
 /// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
 /// groups of values.
-void qualify(CheckedRow& row, const Expectation& rule, const Specification& specification);
+void qualify(CheckedRow& row, const Rule& rule, const Specification& specification);
 
 /// All rows of one rule, with its waivers: FAILs that are allowed or known become WARN and KNOWN; a
 /// pass that is known to fail becomes WARN.
-[[nodiscard]] RuleResult judge_rule(const Expectation& rule, const JudgeInput& input);
+[[nodiscard]] RuleResult judge_rule(const Rule& rule, const JudgeInput& input);
 
 }  // namespace busbar::judge

@@ -72,7 +72,7 @@ RowValue judged(std::optional<double> value, std::string_view column) {
 
 }  // namespace
 
-std::vector<SampleKey> keys_of(const Expectation& rule, const DeviceSetRule& set,
+std::vector<SampleKey> keys_of(const Rule& rule, const DeviceSetRule& set,
                                std::span<const Instance> instances, const std::string& collective,
                                Bytes size) {
   std::vector<SampleKey> keys;
@@ -107,7 +107,7 @@ bool has_size(const Record& record, Bytes wanted) {
 }
 
 /// How a row differs from the rule: "as double", "in place".
-std::vector<std::string> differences_of(const Record& record, const Expectation& rule) {
+std::vector<std::string> differences_of(const Record& record, const Rule& rule) {
   std::vector<std::string> differences;
   if (record.type != rule.type) differences.push_back("as " + record.type);
   const bool has_op = record.op.empty() || record.op == "none" || record.op == rule.op;

@@ -42,7 +42,7 @@ struct RowValue {
 
 /// Which rows a rule asks for: one size of one collective on one instance.
 struct SampleKey {
-  const Expectation& rule;
+  const Rule& rule;
   const DeviceSetRule& set;
   const Instance& instance;
   std::string collective{};
@@ -52,7 +52,7 @@ struct SampleKey {
 };
 
 /// The keys of one collective and size: of each instance, which must outlive them.
-[[nodiscard]] std::vector<SampleKey> keys_of(const Expectation& rule, const DeviceSetRule& set,
+[[nodiscard]] std::vector<SampleKey> keys_of(const Rule& rule, const DeviceSetRule& set,
                                              std::span<const Instance> instances,
                                              const std::string& collective, Bytes size);
 

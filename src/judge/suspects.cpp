@@ -26,14 +26,14 @@ void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
 }
 
 /// What is held against a node or a pair. Wrong data first: their rates say nothing.
-enum class Fault { WrongData, Slow };
+enum class Defect { WrongData, Slow };
 
 /// A suspect of the rule and size of a row; the evidence begins with the size.
-Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Fault fault) {
+Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Defect fault) {
   return {.nodes = std::move(nodes),
           .rule = row.rule,
           .evidence = fmt::format("{} {}: {}", row.collective, format_bytes(row.size), evidence),
-          .wrong_data = fault == Fault::WrongData};
+          .wrong_data = fault == Defect::WrongData};
 }
 
 // ---- pairs ------------------------------------------------------------------------------------
@@ -43,37 +43,37 @@ using Rows = std::vector<const CheckedRow*>;
 /// Noise leaves open how slow a pair is; that its median is low is evidence for a node all the
 /// same.
 bool is_noisy_and_low(const CheckedRow& row) {
-  if (row.cause != Cause::Noisy || !row.ratio) return false;
+  if (row.decided_by != DecidedBy::Noisy || !row.ratio) return false;
   const Bounds& bounds = row.bounds;
   return row.metric == Metric::Time ? bounds.fail_above && *row.ratio > *bounds.fail_above
                                     : bounds.fail_below && *row.ratio < *bounds.fail_below;
 }
 
-bool is_bad(const CheckedRow& row, Fault fault) {
-  if (fault == Fault::WrongData) return row.wrong_data();
+bool is_bad(const CheckedRow& row, Defect fault) {
+  if (fault == Defect::WrongData) return row.wrong_data();
   return !row.wrong_data() && (row.is_low() || is_noisy_and_low(row));
 }
 
 /// Whether it is known that the pair has the fault or has it not. A pair whose bounds were not
 /// judged (noise, too few launches) is neither slow nor good.
-bool is_known(const CheckedRow& row, Fault fault) {
+bool is_known(const CheckedRow& row, Defect fault) {
   if (is_bad(row, fault)) return row.value || row.wrong_data();
-  return row.value && (fault == Fault::WrongData || !row.decided);
+  return row.value && (fault == Defect::WrongData || !row.decided);
 }
 
 /// The pairs of a collective and size that may have a fault.
-struct Pairs {
+struct SuspectPairs {
   const Rows& rows;
   std::span<const std::string> nodes;
-  Fault fault = Fault::Slow;
+  Defect fault = Defect::Slow;
   bool of_fleet = false;
 };
 
 /// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet's 0.59 GB/s", or "wrong data in 3 of 3
 /// pairs (h1+h2: 1 wrong element)" by the first of them. Pairs with nodes `before` do not count.
-std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const Pairs& pairs,
+std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const SuspectPairs& pairs,
                           const NameSet& before) {
-  if (pairs.fault == Fault::WrongData) {
+  if (pairs.fault == Defect::WrongData) {
     return fmt::format("wrong data in {} of {} pairs ({}: {})", node.low, node.pairs, row.instance,
                        join(row.sample.wrong, "; "));
   }
@@ -95,7 +95,7 @@ std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const P
 }
 
 /// "only this pair" where that is known of all other pairs of its nodes.
-std::string link_text(const CheckedRow& link, const Pairs& pairs) {
+std::string link_text(const CheckedRow& link, const SuspectPairs& pairs) {
   const auto open =
       static_cast<std::size_t>(std::ranges::count_if(pairs.rows, [&](const CheckedRow* row) {
         const bool shares =
@@ -107,7 +107,7 @@ std::string link_text(const CheckedRow& link, const Pairs& pairs) {
              : fmt::format("this pair ({} of its nodes not judged): ", counted(open, "other pair"));
 }
 
-void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Pairs& pairs) {
+void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const SuspectPairs& pairs) {
   NameSet before;
   for (const BlamedNode& node : blame.nodes) {
     const std::string& name = pairs.nodes[node.node];
@@ -130,7 +130,7 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Pairs& 
 }
 
 /// Pairs by their bounds or wrong data, whatever a fleet says.
-void add_bad_pairs(std::vector<Suspect>& suspects, const Pairs& pairs) {
+void add_bad_pairs(std::vector<Suspect>& suspects, const SuspectPairs& pairs) {
   Rows judged;
   std::vector<bool> bad;
   NameSet members;
@@ -146,7 +146,7 @@ void add_bad_pairs(std::vector<Suspect>& suspects, const Pairs& pairs) {
   const auto count = static_cast<std::size_t>(std::ranges::count(bad, true));
   if (count == bad.size() && members.size() > 2) {
     const auto evidence =
-        fmt::format("{}: no node stands out", pairs.fault == Fault::WrongData
+        fmt::format("{}: no node stands out", pairs.fault == Defect::WrongData
                                                   ? fmt::format("wrong data in all {} pairs", count)
                                                   : fmt::format("all {} pairs low", count));
     return add_suspect(suspects, suspect({members.begin(), members.end()}, *judged.front(),
@@ -163,8 +163,8 @@ void add_pairs(std::vector<Suspect>& suspects, const PointResult& point, bool of
     rows.push_back(&row);
     noisy = noisy || is_noisy_and_low(row);
   }
-  add_bad_pairs(suspects, {rows, nodes, Fault::WrongData, of_fleet});
-  const Pairs slow{rows, nodes, Fault::Slow, of_fleet};
+  add_bad_pairs(suspects, {rows, nodes, Defect::WrongData, of_fleet});
+  const SuspectPairs slow{rows, nodes, Defect::Slow, of_fleet};
   if (!of_fleet || noisy) add_bad_pairs(suspects, slow);
   add_blame(suspects, point.blame, slow);
 }
@@ -173,7 +173,7 @@ void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   for (const CheckedRow& row : point.rows) {
     if (row.outcome != Outcome::Fail) continue;
     add_suspect(suspects, suspect(row.nodes, row, row.reason,
-                                  row.wrong_data() ? Fault::WrongData : Fault::Slow));
+                                  row.wrong_data() ? Defect::WrongData : Defect::Slow));
   }
 }
 
@@ -252,7 +252,7 @@ std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::
     if (is_bisected(judged.set, nodes.size())) {
       for (Suspect& one : group_suspects(point.rows)) add_suspect(suspects, std::move(one));
     } else if (judged.set.kind == SetKind::Pairwise) {
-      add_pairs(suspects, point, judged.rule.compare == Comparison::Fleet, nodes);
+      add_pairs(suspects, point, judged.rule.compare == RuleKind::Fleet, nodes);
     } else if (judged.set.kind == SetKind::PerNode || judged.set.kind == SetKind::List) {
       add_members(suspects, point);
     }

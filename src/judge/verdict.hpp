@@ -31,7 +31,7 @@ constexpr auto enum_names(Outcome) {
 }
 
 /// What decided an outcome, where a later step must know it; the reason is for people.
-enum class Cause {
+enum class DecidedBy {
   Other,
   WrongData,  ///< no tolerance: neither a waiver nor a miss that is allowed
   TooFewLaunches,
@@ -61,7 +61,7 @@ struct CheckResult {
   std::optional<double> ratio{};  ///< value over reference
   Bounds bounds{};
   Outcome outcome = Outcome::Error;
-  Cause cause = Cause::Other;
+  DecidedBy decided_by = DecidedBy::Other;
   std::string reason{};       ///< one line; empty only for PASS
   std::string unreachable{};  ///< the node that did not answer, where the reason says so
   std::size_t attempts = 0;

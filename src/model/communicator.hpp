@@ -97,14 +97,14 @@ inline constexpr std::string_view kOverwrites =
     "what is received would overwrite what is still to be sent";
 
 /// What a comparison of a run of elements with a pattern found.
-struct Comparison {
+struct Difference {
   std::uint64_t wrong = 0;        ///< elements that differ
   std::uint64_t first_wrong = 0;  ///< index of the first of them within the run
   std::string expected;           ///< that element as it should be
   std::string got;                ///< and as it is
 
   /// Adds what a later run found, whose elements begin at `first`.
-  void add(const Comparison& later, std::uint64_t first) {
+  void add(const Difference& later, std::uint64_t first) {
     if (wrong == 0 && later.wrong > 0) {
       first_wrong = first + later.first_wrong;
       expected = later.expected;
@@ -192,7 +192,7 @@ class Communicator {
   virtual void poison(std::byte* to, Bytes bytes) = 0;
 
   /// Compares with a pattern bit by bit, at about the speed of reading.
-  [[nodiscard]] virtual Comparison compare(const std::byte* data, std::uint64_t count,
+  [[nodiscard]] virtual Difference compare(const std::byte* data, std::uint64_t count,
                                            const Tile& tile, std::uint64_t first) = 0;
   /// Flips the lowest bit of the byte at `data`: a planted fault.
   virtual void flip_bit(std::byte* data) = 0;

@@ -29,7 +29,7 @@ struct DifferingRun {
   std::uint64_t index;  // of its first element
 };
 
-void count_wrong(const DifferingRun& run, const Tile& tile, Comparison& result) {
+void count_wrong(const DifferingRun& run, const Tile& tile, Difference& result) {
   const std::size_t element = tile.element_size();
   for (std::uint64_t i = 0; i < run.count; ++i) {
     const std::byte* expected = run.expected + i * element;
@@ -47,14 +47,14 @@ Bytes whole_pages(Bytes bytes) {
   return (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
 }
 
-struct Range {
+struct AddressRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 };
 
 /// Of the line of smaps that begins a mapping, "7f00-7fff rw-p ..."; nothing of all others.
-std::optional<Range> range_of(const std::string& line) {
-  Range range;
+std::optional<AddressRange> range_of(const std::string& line) {
+  AddressRange range;
   char dash = '\0';
   std::istringstream text(line);
   text >> std::hex >> range.begin >> dash >> range.end;
@@ -112,10 +112,10 @@ void fill_host(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64
   }
 }
 
-Comparison compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
+Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
                         std::uint64_t first) {
   const std::size_t element = tile.element_size();
-  Comparison result;
+  Difference result;
   std::uint64_t position = first % Pattern::kPeriod;
   for (std::uint64_t done = 0; done < count;) {
     const std::uint64_t run = std::min(count - done, Pattern::kPeriod - position);

@@ -25,7 +25,7 @@ void fill_host(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64
 void poison_host(std::byte* to, Bytes bytes);
 
 /// Compares elements [first, first + count) of a tile's pattern with memory, bit by bit.
-[[nodiscard]] Comparison compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
+[[nodiscard]] Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
                                       std::uint64_t first);
 
 /// What communicators over host memory have in common: an operation is complete when enqueue
@@ -42,7 +42,7 @@ class HostCommunicator : public Communicator {
     fill_host(to, count, tile, first);
   }
   void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
-  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+  [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override {
     return compare_host(data, count, tile, first);
   }

@@ -10,8 +10,6 @@
 namespace busbar {
 namespace {
 
-using View = std::string_view;
-
 constexpr View kInfo = "NCCL INFO ";  // as long as the other
 
 /// The blank-delimited word behind `label`, or empty.

@@ -16,12 +16,12 @@ namespace {
 constexpr std::size_t kFewestToDrift = 10;
 constexpr double kDriftScore = 4;  // standard deviations
 
-struct Trend {
+struct RankTrend {
   double correlation = 0;         ///< Spearman's, of time against value
   std::vector<double> remainder;  ///< ranks less their straight line in time
 };
 
-Trend trend_of(std::vector<double> ranks) {
+RankTrend trend_of(std::vector<double> ranks) {
   const double middle = static_cast<double>(ranks.size() - 1) / 2;
   double time_square = 0;
   double rank_square = 0;
@@ -53,7 +53,7 @@ bool is_steady(std::span<const double> previous, std::span<const double> current
 
 bool is_drifting(std::span<const double> samples) {
   if (samples.size() < kFewestToDrift) return false;
-  const Trend trend = trend_of(centered_ranks(samples));
+  const RankTrend trend = trend_of(centered_ranks(samples));
   const double size = std::abs(trend.correlation);
   if (size > 1 - 1e-9) return true;  // strictly rising or falling: nothing remains to correlate
 

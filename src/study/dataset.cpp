@@ -15,10 +15,10 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/csv_reader.hpp"
 #include "model/flag.hpp"
-#include "report/csv_reader.hpp"
 
-namespace busbar {
+namespace busbar::study {
 namespace {
 
 bool has_value(const Record& record) {
@@ -257,4 +257,4 @@ CurveValue busbw_at(const Curve& curve, double size_bytes) {
   return {.GBps = *below.busbw_GBps * std::pow(*above->busbw_GBps / *below.busbw_GBps, share)};
 }
 
-}  // namespace busbar
+}  // namespace busbar::study

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <vector>
 
+#include "format/csv_reader.hpp"
 #include "model/record.hpp"
-#include "report/csv_reader.hpp"
 
-namespace busbar {
+namespace busbar::study {
 
 /// One CSV of ours: a launch's rows and the facts of its head.
 struct Dataset {
@@ -115,4 +115,4 @@ struct CurveValue {
 /// Throws Error (Usage) for a curve without a point.
 [[nodiscard]] CurveValue busbw_at(const Curve& curve, double size_bytes);
 
-}  // namespace busbar
+}  // namespace busbar::study

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
-#include "report/csv_reader.hpp"
-#include "report/csv_writer.hpp"
+#include "format/csv_reader.hpp"
+#include "format/csv_writer.hpp"
 
 namespace {
 

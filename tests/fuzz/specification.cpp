@@ -15,8 +15,8 @@ using fuzz::require;
 void check(const busbar::judge::Specification& specification) {
   require(specification.run.launches >= specification.run.min_launches);
   require(std::isfinite(specification.run.timeout_s) && specification.run.timeout_s > 0);
-  require(!specification.expectations.empty());
-  for (const busbar::judge::Expectation& rule : specification.expectations) {
+  require(!specification.rules.empty());
+  for (const busbar::judge::Rule& rule : specification.rules) {
     require(!rule.collectives.empty() && !rule.sizes.empty());
     static_cast<void>(specification.device_set(rule.device_set));
   }

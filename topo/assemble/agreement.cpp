@@ -214,8 +214,6 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   return smi.whole ? Problem{} : differing_counts(tree, option, smi);
 }
 
-using Texts = std::vector<std::string>;
-
 bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
   return std::ranges::any_of(graph.links, [&](const Link& link) {
     return link.from == gpu.node && is_gpu_link(link_kind(graph, link));
@@ -277,8 +275,8 @@ void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
 }
 
 /// "0-3" for each pair whose cell has this label.
-Texts pairs_labelled(const P2pMatrix& matrix, std::string_view label) {
-  Texts pairs;
+Words pairs_labelled(const P2pMatrix& matrix, std::string_view label) {
+  Words pairs;
   for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
     for (std::size_t j = i + 1; j < matrix.cells.size(); ++j) {
       if (matrix.cells[i][j] != label) continue;
@@ -293,7 +291,7 @@ void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::stri
   if (!matrix) return;
   for (const P2pReason& reason : kP2pReasons) {
     if (works(reason.label) != P2p::Off) continue;
-    Texts pairs = pairs_labelled(*matrix, reason.label);
+    Words pairs = pairs_labelled(*matrix, reason.label);
     constexpr std::size_t kMost = 4;
     const std::size_t all = pairs.size();
     if (all == 0) continue;

@@ -118,8 +118,8 @@ void join_affinity(GpuEntry& gpu, const SmiMatrix& matrix) {
 constexpr int kMostLinks = 18;
 
 /// Links of GPUs as counted: between GPUs, to a switch, to the processor.
-struct Counts {
-  explicit Counts(std::size_t gpus)
+struct LinkCounts {
+  explicit LinkCounts(std::size_t gpus)
       : between(gpus, std::vector<int>(gpus)), to_switch(gpus), to_processor(gpus) {}
 
   std::vector<std::vector<int>> between;
@@ -146,9 +146,9 @@ Places places_of(const std::vector<GpuEntry>& gpus) {
   return places;
 }
 
-Counts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
+LinkCounts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
   const Places places = places_of(gpus);
-  Counts counts(gpus.size());
+  LinkCounts counts(gpus.size());
   if (tree.xgmi) counts.kind = LinkKind::Xgmi;
   for (const NvlinkEnd& end : tree.nvlinks) {
     const auto from = places.find(end.from);
@@ -186,8 +186,8 @@ bool ends_are_known(const std::vector<GpuFacts>& remotes, const std::vector<GpuE
 }
 
 /// Links whose other ends no source shows lead to a switch: the most that they can do.
-Counts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
-  Counts counts(gpus.size());
+LinkCounts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
+  LinkCounts counts(gpus.size());
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     counts.to_switch[i] = gpus[i].active_links.value_or(0);
   }
@@ -200,11 +200,11 @@ Counts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
 }
 
 /// Other ends that are no GPU of this machine are switches, on POWER processors.
-Counts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus,
-                    bool power) {
+LinkCounts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus,
+                        bool power) {
   const Places places = places_of(gpus);
   const bool pair = is_lone_pair(remotes, gpus);
-  Counts counts(gpus.size());
+  LinkCounts counts(gpus.size());
   std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (std::size_t from = 0; from < gpus.size(); ++from) {
     const auto same = [&](const GpuFacts& gpu) { return gpu.index == gpus[from].index; };
@@ -226,7 +226,7 @@ int links_of(const GpuEntry& gpu) {
 
 /// Whether all GPUs have as many links to each other, of a model whose own number is unknown: a
 /// switch or a mesh. Two GPUs have the same bandwidth either way.
-bool may_be_switched(const Counts& counts, const std::vector<GpuEntry>& gpus) {
+bool may_be_switched(const LinkCounts& counts, const std::vector<GpuEntry>& gpus) {
   constexpr std::size_t kFewest = 3;
   if (gpus.size() < kFewest) return false;
   const int cell = counts.between[0][1];
@@ -239,8 +239,8 @@ bool may_be_switched(const Counts& counts, const std::vector<GpuEntry>& gpus) {
   return cell > 1;
 }
 
-Counts counts_in(const SmiMatrix& matrix) {
-  Counts counts(matrix.gpus.size());
+LinkCounts counts_in(const SmiMatrix& matrix) {
+  LinkCounts counts(matrix.gpus.size());
   for (std::size_t i = 0; i < matrix.gpus.size(); ++i) {
     for (std::size_t j = 0; j < matrix.gpus.size(); ++j) {
       counts.between[i][j] = gpu_link_count(matrix.cells[i][j]);
@@ -250,9 +250,9 @@ Counts counts_in(const SmiMatrix& matrix) {
   return counts;
 }
 
-Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
-                   bool power) {
-  Counts counts = counts_in(matrix);
+LinkCounts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                       bool power) {
+  LinkCounts counts = counts_in(matrix);
   if (counts.kind == LinkKind::Xgmi) return counts;
   bool switched = false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -279,9 +279,9 @@ Counts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuE
 }
 
 /// hwloc's figures depend on its version, so they only show that there are links.
-Counts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus) {
+LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus) {
   const Places places = places_of(gpus);
-  Counts counts(gpus.size());
+  LinkCounts counts(gpus.size());
   for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
     for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
       const auto from = places.find(matrix.bus_ids[i]);
@@ -310,15 +310,15 @@ bool is_power(const Graph& graph) {
   });
 }
 
-Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   const bool power = is_power(graph);
   if (sources.nccl) {
-    Counts counts = from_nccl(*sources.nccl, gpus);
+    LinkCounts counts = from_nccl(*sources.nccl, gpus);
     if (counts.any()) return counts;
   }
   const auto& remotes = sources.smi.remotes;
   if (remotes && ends_are_known(*remotes, gpus)) {
-    Counts counts = from_remotes(*remotes, gpus, power);
+    LinkCounts counts = from_remotes(*remotes, gpus, power);
     if (counts.any()) return counts;
   }
   const auto& matrix = sources.smi.matrix;
@@ -328,7 +328,7 @@ Counts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Source
   if (sources.hwloc && sources.hwloc->nvlink_matrix) {
     return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
   }
-  Counts counts = from_active(graph, gpus);
+  LinkCounts counts = from_active(graph, gpus);
   const bool shown =
       remotes || (sources.nccl && !sources.nccl->nvlinks.empty()) ||
       std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.active_links.has_value(); });
@@ -366,7 +366,7 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
   return medium;
 }
 
-void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const Counts& counts) {
+void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const LinkCounts& counts) {
   if (std::ranges::all_of(counts.to_switch, [](int n) { return n == 0; })) {
     return;
   }
@@ -415,7 +415,7 @@ std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
 }
 
 void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  const Counts counts = count_links(graph, gpus, sources);
+  const LinkCounts counts = count_links(graph, gpus, sources);
   add_switch(graph, gpus, counts);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const auto medium = [&] { return add_medium(graph, medium_of(graph, gpus[i], counts.kind)); };

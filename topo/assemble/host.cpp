@@ -36,7 +36,7 @@ void join_packages(Graph& graph, const std::vector<int>& packages, const Medium&
 }
 
 /// What joins two devices, from the nearest to the farthest.
-enum Level : std::size_t { LevelSwitch, LevelUpperSwitch, LevelBridge, LevelNuma, LevelCount };
+enum SmiLevel : std::size_t { LevelSwitch, LevelUpperSwitch, LevelBridge, LevelNuma, LevelCount };
 
 /// The level at which a cell joins two devices; LevelCount where it does not.
 std::size_t level_of(const std::string& cell) {

@@ -32,11 +32,11 @@ double cables(const Links& links) {
 }
 
 /// Links of one medium that limit together.
-class Group {
+class LinkGroup {
  public:
   /// `all`: of the medium, that the rings may take. `owners`: what the links belong to, where that
   /// is known; `set`: the devices. Both are nodes.
-  Group(const Graph& graph, Links links, Links all, std::set<int> owners, std::set<int> set)
+  LinkGroup(const Graph& graph, Links links, Links all, std::set<int> owners, std::set<int> set)
       : graph_(graph),
         links_(std::move(links)),
         all_(std::move(all)),
@@ -267,8 +267,8 @@ std::string limit_text(const Graph& graph, const Limiting& limit, std::span<cons
   constexpr std::size_t kMostMedia = 2;
   std::vector<std::string> parts;
   for (const int medium : std::span(media).first(std::min(media.size(), kMostMedia))) {
-    const Group group(graph, of_medium(limit.resources, medium), of_medium(all, medium),
-                      nodes(limit.devices), nodes(set));
+    const LinkGroup group(graph, of_medium(limit.resources, medium), of_medium(all, medium),
+                          nodes(limit.devices), nodes(set));
     parts.push_back(group.text());
   }
   if (media.size() > kMostMedia) parts.emplace_back("and others");

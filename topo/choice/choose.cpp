@@ -71,7 +71,7 @@ void add_range(std::vector<int>& devices, std::string_view option, std::string_v
 }
 
 /// Adds a line to a table whose lines from `first` on are compared with that one.
-void add(std::vector<Comparison>& table, std::size_t first, const Graph& graph, Choice choice) {
+void add(std::vector<SetComparison>& table, std::size_t first, const Graph& graph, Choice choice) {
   table.push_back({.system = graph.name, .choice = std::move(choice)});
   const double base = table.at(first).choice.bound.bound_GBps;
   if (base > 0) table.back().ratio = table.back().choice.bound.bound_GBps / base;
@@ -163,9 +163,9 @@ Choice select_devices(const Graph& graph, int k, const Selection& selection,
           .reason = "as given"};
 }
 
-std::vector<Comparison> compare_sets(const Graph& graph, std::span<const std::vector<int>> sets,
-                                     const BoundOptions& options) {
-  std::vector<Comparison> table;
+std::vector<SetComparison> compare_sets(const Graph& graph, std::span<const std::vector<int>> sets,
+                                        const BoundOptions& options) {
+  std::vector<SetComparison> table;
   for (const std::vector<int>& set : sets) {
     add(table, 0, graph,
         {.policy = Policy::List, .bound = bound_of(graph, set, options), .reason = "as given"});
@@ -173,9 +173,9 @@ std::vector<Comparison> compare_sets(const Graph& graph, std::span<const std::ve
   return table;
 }
 
-std::vector<Comparison> compare_systems(std::span<const Graph> graphs, std::span<const int> ks,
-                                        Policy policy, const BoundOptions& options) {
-  std::vector<Comparison> table;
+std::vector<SetComparison> compare_systems(std::span<const Graph> graphs, std::span<const int> ks,
+                                           Policy policy, const BoundOptions& options) {
+  std::vector<SetComparison> table;
   for (const int k : ks) {
     if (k < 1) throw usage_error("-k: sets of {} devices; give 1 or more", k);
     const std::size_t first = table.size();
@@ -187,8 +187,8 @@ std::vector<Comparison> compare_systems(std::span<const Graph> graphs, std::span
   return table;
 }
 
-std::vector<Comparison> summarize(const Graph& graph, const BoundOptions& options) {
-  std::vector<Comparison> table;
+std::vector<SetComparison> summarize(const Graph& graph, const BoundOptions& options) {
+  std::vector<SetComparison> table;
   const auto all = static_cast<int>(device_count(graph));
   if (all < 2) return table;
   add(table, 0, graph, choose(graph, all, Policy::Prefix, options));

@@ -198,8 +198,8 @@ std::string share_of_best(const Scores& own, const Scores& best) {
 /// A set, or part of one: its cost, and the devices that it lacks. Of two sets of one size the
 /// lower list is the one with the lowest device not in both; that stays so when both gain the same
 /// others, which the dynamic program needs.
-using Part = std::pair<std::int64_t, std::vector<bool>>;
-using Parts = std::vector<std::optional<Part>>;  // the best of each size
+using PricedSet = std::pair<std::int64_t, std::vector<bool>>;
+using Parts = std::vector<std::optional<PricedSet>>;  // the best of each size
 
 /// What a device costs, and its index.
 using PricedDevice = std::pair<std::int64_t, int>;
@@ -209,12 +209,12 @@ Parts joined_by(std::span<const PricedDevice> members, std::int64_t node_cost, c
   Parts next = best;
   for (std::size_t size = 0; size < best.size(); ++size) {
     if (!best[size]) continue;
-    Part part = *best[size];
+    PricedSet part = *best[size];
     part.first += node_cost;
     for (std::size_t more = 0; more < members.size() && size + more + 1 < best.size(); ++more) {
       part.first += members[more].first;
       part.second[to_size(members[more].second)] = false;
-      std::optional<Part>& known = next[size + more + 1];
+      std::optional<PricedSet>& known = next[size + more + 1];
       if (!known || part < *known) known = part;
     }
   }
@@ -264,7 +264,7 @@ DeviceSet pick_by_ties(std::size_t k, const TieBreaker& ties, bool spread) {
     nodes[ties.numa(device)].emplace_back(sign * ties.nic_steps(device), device);
   }
   Parts best(k + 1);
-  best.front() = Part{0, std::vector<bool>(ties.devices(), true)};
+  best.front() = PricedSet{0, std::vector<bool>(ties.devices(), true)};
   for (auto& [node, members] : nodes) {
     std::ranges::sort(members);
     best = joined_by(members, sign * kNodeCost, best);
@@ -287,7 +287,7 @@ Ranked rank(const Graph& graph, std::size_t k, Policy policy, const BoundOptions
   const Rater rater(graph, options);
   const std::vector<Candidate> candidates = candidates_of(k, rater, ties);
   const std::vector<DeviceSet> sets = sets_of(candidates);
-  const std::vector<Group> groups = rater.groups(sets);
+  const std::vector<IsomorphicSets> groups = rater.groups(sets);
   if (policy != Policy::Best || groups.size() <= kMostSolved) {
     return rank_all(candidates, rater.rate(sets, groups), policy);
   }

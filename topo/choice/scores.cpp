@@ -20,9 +20,9 @@ std::vector<int> all_devices(const Graph& graph) {
 }
 
 std::vector<double> rates_of(const RingRater& rater, std::span<const DeviceSet> sets,
-                             std::span<const Group> groups) {
+                             std::span<const IsomorphicSets> groups) {
   std::vector<double> rates(sets.size());
-  for (const Group& group : groups) {
+  for (const IsomorphicSets& group : groups) {
     const double rate = rater.rate_GBps(sets[group.front()]).value();  // of at least 0
     for (const std::size_t set : group) rates[set] = rate;
   }
@@ -32,9 +32,10 @@ std::vector<double> rates_of(const RingRater& rater, std::span<const DeviceSet> 
 /// Branch and bound. Groups fall by their upper ends: once one cannot reach the leader, none of the
 /// rest can.
 std::pair<std::size_t, double> best_of(const RingRater& rater, std::span<const DeviceSet> sets,
-                                       std::span<const Group> groups, const Rater::Order& before) {
+                                       std::span<const IsomorphicSets> groups,
+                                       const Rater::Order& before) {
   std::vector<std::pair<double, std::size_t>> contenders;  // upper end and first set of a group
-  for (const Group& group : groups) {
+  for (const IsomorphicSets& group : groups) {
     contenders.emplace_back(rater.upper_GBps(sets[group.front()]),
                             *std::ranges::min_element(group, before));
   }
@@ -86,7 +87,7 @@ RingRater::RingRater(const Graph& graph, Level level, const BoundOptions& option
     : table_(graph, all_devices(graph), level, options),
       problem_(problem_of(table_, all_devices(graph)).rings) {}
 
-std::vector<Group> RingRater::groups(std::span<const DeviceSet> sets) const {
+std::vector<IsomorphicSets> RingRater::groups(std::span<const DeviceSet> sets) const {
   return group_isomorphic(problem_, sets);
 }
 
@@ -113,7 +114,7 @@ std::vector<const RingProblem*> Rater::problems() const {
 }
 
 std::vector<Scores> Rater::rate(std::span<const DeviceSet> sets,
-                                std::span<const Group> groups) const {
+                                std::span<const IsomorphicSets> groups) const {
   std::vector<Scores> scores;
   std::vector<DeviceSet> open;  // no ring closes
   for (const double rate : rates_of(first_, sets, groups)) {
@@ -131,7 +132,7 @@ std::vector<Scores> Rater::rate(std::span<const DeviceSet> sets,
   return scores;
 }
 
-BestSet Rater::best(std::span<const DeviceSet> sets, std::span<const Group> groups,
+BestSet Rater::best(std::span<const DeviceSet> sets, std::span<const IsomorphicSets> groups,
                     const Order& before) const {
   const auto [set, rate] = best_of(first_, sets, groups, before);
   if (rate > 0 || !fallback_) return {.set = set, .scores = {rate, rate}};

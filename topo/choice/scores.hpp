@@ -28,7 +28,7 @@ inline constexpr double kSameScore = 1e-6;
 void join_classes(std::span<Scores> scores);
 
 /// Indices of sets whose problems are isomorphic: solving one of them is enough.
-using Group = std::vector<std::size_t>;
+using IsomorphicSets = std::vector<std::size_t>;
 
 /// Packs rings in many sets of a graph's devices, with one table of their paths.
 class RingRater {
@@ -37,7 +37,7 @@ class RingRater {
 
   /// The problem of all devices.
   [[nodiscard]] const RingProblem& problem() const { return problem_; }
-  [[nodiscard]] std::vector<Group> groups(std::span<const DeviceSet> sets) const;
+  [[nodiscard]] std::vector<IsomorphicSets> groups(std::span<const DeviceSet> sets) const;
 
   /// GB/s of the best packing, or the least proven upper end of it; 0 for fewer than two devices.
   /// Nothing, and mostly sooner, where it is below `least`.
@@ -64,17 +64,17 @@ class Rater {
   /// The problems that the rates come from.
   [[nodiscard]] std::vector<const RingProblem*> problems() const;
   /// By the first level's problems.
-  [[nodiscard]] std::vector<Group> groups(std::span<const DeviceSet> sets) const {
+  [[nodiscard]] std::vector<IsomorphicSets> groups(std::span<const DeviceSet> sets) const {
     return first_.groups(sets);
   }
   /// Scores of all sets, each group's computed once, with classes joined.
   [[nodiscard]] std::vector<Scores> rate(std::span<const DeviceSet> sets,
-                                         std::span<const Group> groups) const;
+                                         std::span<const IsomorphicSets> groups) const;
 
   using Order = std::function<bool(std::size_t, std::size_t)>;
   /// The set with the best scores, of equal ones the first by `before`, without rating all.
-  [[nodiscard]] BestSet best(std::span<const DeviceSet> sets, std::span<const Group> groups,
-                             const Order& before) const;
+  [[nodiscard]] BestSet best(std::span<const DeviceSet> sets,
+                             std::span<const IsomorphicSets> groups, const Order& before) const;
 
  private:
   RingRater first_;

@@ -98,11 +98,11 @@ constexpr std::array kAmdNames{
     PciName{0x74a1, "AMD Instinct MI300X"}, PciName{0x74b5, "AMD Instinct MI300X VF"},
     PciName{0x75a0, "AMD Instinct MI350X"}, PciName{0x75a3, "AMD Instinct MI355X"}};
 
-struct Generation {
+struct LinkRate {
   double nominal_GBps;
   double nccl_GBps;
 };
-constexpr std::array<Generation, 6> kNvlink{
+constexpr std::array<LinkRate, 6> kNvlink{
     {{25, 20}, {20, 18}, {25, 20}, {25, 20}, {25, 20.6}, {50, 40.1}}};
 struct Xgmi {
   std::string_view name;
@@ -117,13 +117,13 @@ constexpr std::array<Xgmi, 4> kXgmi{
      {"xGMI (MI300)", 64, 48, "AMD, by Azure's page of ND MI300X v5: 128 GB/s a link both ways"},
      {"xGMI (MI350)", 76.8, 48, "AMD, by OLCF's page of Lux: 153.6 GB/s a link both ways"}}};
 // PCIe per lane: after 8b/10b or 128b/130b; NCCL counts in units of 100 Mb/s over 80.
-constexpr std::array<Generation, 7> kPcie{{{0, 0},
-                                           {0.25, 15.0 / 80},
-                                           {0.5, 30.0 / 80},
-                                           {15.75 / 16, 60.0 / 80},
-                                           {31.5 / 16, 120.0 / 80},
-                                           {63.0 / 16, 240.0 / 80},
-                                           {121.0 / 16, 480.0 / 80}}};
+constexpr std::array<LinkRate, 7> kPcie{{{0, 0},
+                                         {0.25, 15.0 / 80},
+                                         {0.5, 30.0 / 80},
+                                         {15.75 / 16, 60.0 / 80},
+                                         {31.5 / 16, 120.0 / 80},
+                                         {63.0 / 16, 240.0 / 80},
+                                         {121.0 / 16, 480.0 / 80}}};
 
 struct Processor {
   std::string_view vendor;
@@ -197,7 +197,7 @@ Medium nvlink_medium(int generation, bool small_links) {
             .source = fmt::format("nvidia-smi nvlink -s of GA102 boards: 14.062 GB/s a link; {}",
                                   kNcclSource)};
   }
-  const Generation& figures = kNvlink.at(static_cast<std::size_t>(generation));
+  const LinkRate& figures = kNvlink.at(static_cast<std::size_t>(generation));
   return {.name = generation == 0 ? "NVLink" : fmt::format("NVLink {}", generation),
           .kind = LinkKind::NvLink,
           .nominal_GBps = figures.nominal_GBps,
@@ -210,7 +210,7 @@ Medium nvlink_medium(int generation, bool small_links) {
 
 double nominal_nvlink_GBps(double reported_GBps) {
   constexpr double kMost = 1.08;
-  for (const Generation& figures : kNvlink) {
+  for (const LinkRate& figures : kNvlink) {
     const double ratio = reported_GBps / figures.nominal_GBps;
     if (ratio <= kMost && ratio >= 1 / kMost) return figures.nominal_GBps;
   }
@@ -218,7 +218,7 @@ double nominal_nvlink_GBps(double reported_GBps) {
 }
 
 Medium pcie_medium(int generation, int lanes) {
-  const Generation& lane = kPcie.at(static_cast<std::size_t>(generation));
+  const LinkRate& lane = kPcie.at(static_cast<std::size_t>(generation));
   return {.name = fmt::format("PCIe {}.0 x{}", generation, lanes),
           .kind = LinkKind::Pcie,
           .nominal_GBps = lane.nominal_GBps * lanes,

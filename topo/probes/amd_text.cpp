@@ -141,7 +141,7 @@ class TableReader {
 };
 
 /// Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
-class FieldReader {
+class AmdReader {
  public:
   void read(const TextLine& line) {
     const std::size_t colon = line.text.find(':');
@@ -182,7 +182,7 @@ AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) 
 }
 
 std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
-  FieldReader reader;
+  AmdReader reader;
   for (const TextLine& line : clean_lines(text)) reader.read(line);
   if (reader.gpus().empty()) throw amd_fault(origin, "no line `GPU: 0`");
   return std::move(reader.gpus());

@@ -16,7 +16,7 @@
 namespace busbar::topo {
 namespace {
 
-using Words = std::span<const Word>;
+using WordSpan = std::span<const Word>;
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 bool is_letter(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0; }
@@ -67,7 +67,7 @@ bool is_affinity(std::string_view text) {
 
 /// "CPU Affinity", "NUMA Affinity", "GPU NUMA ID" from the first word on; what else is there is a
 /// note of somebody's.
-std::vector<std::string> read_headings(Words words) {
+std::vector<std::string> read_headings(WordSpan words) {
   constexpr std::array<std::string_view, 3> kKnown{"CPU Affinity", "NUMA Affinity", "GPU NUMA ID"};
   std::vector<std::string> headings;
   std::string text;
@@ -174,7 +174,7 @@ class GridReader {
       if (begins_headings(word) || (!is_letter(word.front()) && !is_digit(word.front()))) break;
       add_label(line.words[at]);
     }
-    const Words rest = Words(line.words).subspan(at);
+    const WordSpan rest = WordSpan(line.words).subspan(at);
     if (rest.empty()) return;
     grid_.headings = read_headings(rest);
     headings_start_ = display_column(line, rest.front().begin);
@@ -243,7 +243,7 @@ class GridReader {
     if (gpu_index(label) || label.starts_with("NIC") || label.starts_with("mlx")) {
       return is_row_like(kind_, line);
     }
-    const Words words = Words(line.words).subspan(1);
+    const WordSpan words = WordSpan(line.words).subspan(1);
     return words.size() >= width() &&
            std::all_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(width()),
                        [&](const Word& word) { return is_cell(kind_, word.text); });
@@ -251,7 +251,7 @@ class GridReader {
 
   void check_cells(const TextLine& line) const {
     const std::string& label = line.words.front().text;
-    const Words words = Words(line.words).subspan(1);
+    const WordSpan words = WordSpan(line.words).subspan(1);
     for (const Word& word : words.first(std::min(width(), words.size()))) {
       const std::size_t cells = cells_in(kind_, word.text);
       if (cells == 1) continue;
@@ -349,7 +349,7 @@ class GridReader {
   [[nodiscard]] std::vector<std::string> read_tail(const TextLine& line) const {
     constexpr std::size_t kHalfTab = 4;
     const std::size_t count = grid_.headings.size();
-    const Words words = Words(line.words).subspan(width() + 1);
+    const WordSpan words = WordSpan(line.words).subspan(width() + 1);
     check_tail(words.first(std::min(words.size(), count)));
     const std::string_view tail = std::string_view{line.text}.substr(line.words[width()].end());
     std::vector<std::string> fields;
@@ -370,7 +370,7 @@ class GridReader {
   }
 
   /// Something that starts like a number and is no affinity stands where one should.
-  void check_tail(Words words) const {
+  void check_tail(WordSpan words) const {
     for (const Word& word : words) {
       if (is_affinity(word.text)) continue;
       if (!is_digit(word.text.front())) return;

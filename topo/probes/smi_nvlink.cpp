@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kInactive = "<inactive>";
 
 /// One GPU's lines.
-struct Section {
+struct GpuSection {
   GpuFacts gpu{};
   std::vector<int> numbers{};  ///< of its links
   std::size_t last = 1;        ///< number of its last line
@@ -72,7 +72,7 @@ class SectionReader {
       : from_(from), read_link_(std::move(read_link)) {}
 
   /// The GPUs' parts; none of an empty text. A prompt ends them.
-  [[nodiscard]] std::vector<Section> read(const std::vector<TextLine>& lines) {
+  [[nodiscard]] std::vector<GpuSection> read(const std::vector<TextLine>& lines) {
     const TextLine* foreign = nullptr;
     for (const TextLine& line : lines) {
       if (is_noise(line)) continue;
@@ -118,7 +118,7 @@ class SectionReader {
     if (!index || line.words.size() < 3) {
       throw from_.fault(number, "{} is no `GPU NUMBER: NAME`", in_quotes(line.text));
     }
-    for (const Section& earlier : sections_) {
+    for (const GpuSection& earlier : sections_) {
       if (earlier.gpu.index != *index) continue;
       throw from_.fault(number, "GPU {} is there twice", *index);
     }
@@ -147,7 +147,7 @@ class SectionReader {
     if (sections_.empty()) {
       throw from_.fault(line.words.front(), "a link above the first line `GPU 0: ...`");
     }
-    Section& section = sections_.back();
+    GpuSection& section = sections_.back();
     section.last = line.number;
     if (std::ranges::count(section.numbers, *value) > 0) {
       throw from_.fault(number, "link {} of GPU {} is there twice", *value, section.gpu.index);
@@ -161,7 +161,7 @@ class SectionReader {
 
   const SmiOrigin& from_;
   ReadLink read_link_;
-  std::vector<Section> sections_{};
+  std::vector<GpuSection> sections_{};
 };
 
 /// "25.781 GB/s", "25 GB/s" or "<inactive>".
@@ -204,9 +204,9 @@ NvlinkLink read_remote(const LinkText& link, const SmiOrigin& from, bool& with_l
   return end;
 }
 
-std::vector<GpuFacts> gpus_of(std::vector<Section> sections) {
+std::vector<GpuFacts> gpus_of(std::vector<GpuSection> sections) {
   std::vector<GpuFacts> gpus;
-  for (Section& section : sections) gpus.push_back(std::move(section.gpu));
+  for (GpuSection& section : sections) gpus.push_back(std::move(section.gpu));
   return gpus;
 }
 
@@ -216,10 +216,10 @@ std::vector<GpuFacts> parse_nvlink_status(std::string_view text, std::string_vie
   const SmiOrigin from{.name = origin, .command = "nvidia-smi nvlink -s"};
   const std::vector<TextLine> lines = clean_lines(text);
   const auto read = [&](const LinkText& link) { return read_speed(link, from); };
-  std::vector<Section> sections = SectionReader(from, read).read(lines);
+  std::vector<GpuSection> sections = SectionReader(from, read).read(lines);
   // GPUs of one model list as many links, the inactive ones too: a last one with fewer was cut.
-  for (const Section& other : sections) {
-    const Section& last = sections.back();
+  for (const GpuSection& other : sections) {
+    const GpuSection& last = sections.back();
     const std::size_t links = last.gpu.links.size();
     if (last.failed || other.gpu.name != last.gpu.name || other.gpu.links.size() <= links) continue;
     throw from.fault(Word{.line = last.last},

@@ -39,18 +39,16 @@ std::optional<RangeText> range_text(std::string_view text) {
   return RangeText{.prefix = text, .first = first, .last = last};
 }
 
-using Row = std::vector<std::string>;
-
 /// The rows of a matrix; `is_cell` says which texts may be off the diagonal.
-std::vector<Row> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
-                           const std::function<bool(const std::string&)>& is_cell) {
+std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
+                             const std::function<bool(const std::string&)>& is_cell) {
   const std::vector<const toml::node*> elements = file.list(key);
-  const Row lines = file.words(key);
+  const Words lines = file.words(key);
   if (lines.size() != devices) {
     throw file.fault(key, fmt::format("{} has {} for {}", key, counted(lines.size(), "row"),
                                       counted(devices, "device")));
   }
-  std::vector<Row> rows;
+  std::vector<Words> rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto fail = [&](const std::string& what) {
       return fault_at(file.origin(), elements[i]->source(), what);
@@ -93,9 +91,9 @@ std::vector<std::vector<P2p>> uniform_p2p(const Graph& graph, P2p within) {
   return p2p;
 }
 
-std::string as_toml(const std::vector<Row>& rows) {
+std::string as_toml(const std::vector<Words>& rows) {
   std::string text = "[\n";
-  for (const Row& row : rows) text += fmt::format("  \"{}\",\n", join(row, " "));
+  for (const Words& row : rows) text += fmt::format("  \"{}\",\n", join(row, " "));
   return text + "]";
 }
 
@@ -229,7 +227,7 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
     return std::ranges::find(kP2pCells, word) != kP2pCells.end();
   };
   std::vector<std::vector<P2p>> p2p;
-  for (const Row& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
+  for (const Words& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
     auto& cells = p2p.emplace_back();
     for (const std::string& cell : row) {
       const auto* const found = std::ranges::find(kP2pCells, cell);
@@ -239,7 +237,7 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
   return p2p;
 }
 
-std::vector<Row> read_labels(const TomlFields& file, const Graph& graph) {
+std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
   if (!file.has("labels")) return {};
   return read_rows(file, "labels", device_count(graph), is_label);
 }
@@ -251,7 +249,7 @@ std::string p2p_value(const Graph& graph) {
       return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
     }
   }
-  std::vector<Row> rows;
+  std::vector<Words> rows;
   for (std::size_t i = 0; i < graph.p2p.size(); ++i) {
     rows.emplace_back();
     for (std::size_t j = 0; j < graph.p2p[i].size(); ++j) {

@@ -190,9 +190,9 @@ void NcclCommunicator::poison(std::byte* to, Bytes bytes) {
   wait();
 }
 
-Comparison NcclCommunicator::compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+Difference NcclCommunicator::compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                      std::uint64_t first) {
-  Comparison comparison;
+  Difference comparison;
   if (count == 0) return comparison;
   DeviceComparison found;
   memory_.compare(data, count, tile, first, found);

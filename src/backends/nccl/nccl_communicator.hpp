@@ -36,7 +36,7 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] bool is_registered() const override;
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override;
   void poison(std::byte* to, Bytes bytes) override;
-  [[nodiscard]] Comparison compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+  [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override;
   void flip_bit(std::byte* data) override;
 

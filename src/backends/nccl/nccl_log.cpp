@@ -20,8 +20,6 @@
 namespace busbar {
 namespace {
 
-using View = std::string_view;
-
 /// The kind of a connection: "P2P/CUMEM" of "P2P/CUMEM/read", "SHM" of "SHM/direct/direct".
 std::string link_of(View via) {
   const std::size_t first = via.find('/');

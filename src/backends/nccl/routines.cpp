@@ -13,9 +13,9 @@ constexpr auto kFloat8e4m3 = static_cast<ncclDataType_t>(10);
 constexpr auto kFloat8e5m2 = static_cast<ncclDataType_t>(11);
 
 /// Sends and receives that are issued as one; remembers the first failure.
-class Group {
+class NcclGroup {
  public:
-  Group() { note(nccl().group_start()); }
+  NcclGroup() { note(nccl().group_start()); }
 
   void send(const A& a, Bytes offset, int peer) {
     note(nccl().send(a.send + offset, a.count, a.type, peer, a.comm, a.stream));
@@ -39,7 +39,7 @@ Bytes block_of(const A& a, int rank) { return a.block * static_cast<Bytes>(rank)
 
 ncclResult_t alltoall(const A& a) {
   if (nccl().alltoall) return nccl().alltoall(a.send, a.recv, a.count, a.type, a.comm, a.stream);
-  Group group;
+  NcclGroup group;
   for (int peer = 0; peer < a.ranks; ++peer) {
     group.send(a, block_of(a, peer), peer);
     group.receive(a, block_of(a, peer), peer);
@@ -51,7 +51,7 @@ ncclResult_t gather(const A& a) {
   if (nccl().gather) {
     return nccl().gather(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
   }
-  Group group;
+  NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
     group.receive(a, block_of(a, peer), peer);
   }
@@ -63,7 +63,7 @@ ncclResult_t scatter(const A& a) {
   if (nccl().scatter) {
     return nccl().scatter(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
   }
-  Group group;
+  NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
     group.send(a, block_of(a, peer), peer);
   }
@@ -72,7 +72,7 @@ ncclResult_t scatter(const A& a) {
 }
 
 ncclResult_t sendrecv(const A& a) {
-  Group group;
+  NcclGroup group;
   if (a.peers.to >= 0) group.send(a, 0, a.peers.to);
   if (a.peers.from >= 0) group.receive(a, 0, a.peers.from);
   return group.end();

@@ -10,7 +10,7 @@ namespace busbar::judge {
 namespace {
 
 /// A part of the nodes; number 0 has all of them, and halves follow each other.
-struct Part {
+struct NodePart {
   NodeNumbers members{};
   std::size_t whole = 0;  ///< the low part that it is a half of
   bool good = false;
@@ -127,7 +127,7 @@ class Search {
     for (const std::size_t node : parts_[whole].members) is_good_[node] = false;
   }
 
-  std::vector<Part> parts_;
+  std::vector<NodePart> parts_;
   std::vector<bool> is_good_;        ///< per node
   std::vector<std::size_t> open_{};  ///< parts to be measured
   std::size_t mutual_rounds_ = 0;    ///< in which nodes measured each other

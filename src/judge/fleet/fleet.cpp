@@ -104,22 +104,22 @@ FleetSpread spread_of(std::span<const double> values) {
 }
 
 /// How values look, and what low is measured by.
-struct View {
+struct FleetView {
   FleetSpread spread{};
   bool homogeneous = true;
   double reference = 0;
   double top = 0;  ///< 90th percentile
 };
 
-bool is_low(double value, const View& view, const OutlierRule& rule) {
+bool is_low(double value, const FleetView& view, const OutlierRule& rule) {
   if (!(value < rule.fail_below * view.reference)) return false;
   // A scatter that comes of many slow values would hide all of them.
   return !view.homogeneous || view.spread.robust_z(value) < -rule.min_robust_z;
 }
 
-View view_of(std::span<const double> values, const OutlierRule& rule) {
+FleetView view_of(std::span<const double> values, const OutlierRule& rule) {
   if (values.empty()) return {};
-  View view{.spread = spread_of(values), .top = stats::percentile(values, 90)};
+  FleetView view{.spread = spread_of(values), .top = stats::percentile(values, 90)};
   view.homogeneous = view.spread.mad <= rule.max_fleet_mad * view.spread.median;
   view.reference = view.homogeneous ? view.spread.median : view.top;
   return view;
@@ -131,9 +131,9 @@ class PairTable {
   PairTable(std::size_t nodes, std::span<const PairValue> pairs, const OutlierRule& rule)
       : pairs_(pairs), rule_(rule), active_(nodes, true) {}
 
-  [[nodiscard]] View view() const {
+  [[nodiscard]] FleetView view() const {
     const std::vector<double> values = values_of(pairs_, active_);
-    View view = view_of(values, rule_);
+    FleetView view = view_of(values, rule_);
     if (values.empty() || !view.homogeneous) return view;
     // Where most pairs are slow they are alike, and their MAD is small: 5 of 6 with 2 of 4 nodes.
     if (view.spread.median < rule_.fail_below * view.top &&
@@ -146,7 +146,7 @@ class PairTable {
   }
 
   /// Per pair; in rows of removed nodes by the fraction alone.
-  [[nodiscard]] std::vector<bool> low_in(const View& view) const {
+  [[nodiscard]] std::vector<bool> low_in(const FleetView& view) const {
     std::vector<bool> low = below(rule_.fail_below * view.reference);
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       if (counts(pairs_[i], active_)) low[i] = is_low(*pairs_[i].value, view, rule_);
@@ -212,7 +212,7 @@ class PairTable {
       lowest = node;
     }
     if (!lowest) return std::nullopt;
-    const View of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
+    const FleetView of_nodes{.spread = spread_of(medians), .reference = stats::median(medians)};
     if (!is_low(least, of_nodes, rule_)) return std::nullopt;
     // The median of two pairs of which one is low is not a row effect.
     const auto counted = count_rows(pairs_, below(rule_.fail_below * of_nodes.reference), active_);
@@ -220,7 +220,7 @@ class PairTable {
   }
 
   [[nodiscard]] std::optional<std::size_t> next() const {
-    const View now = view();
+    const FleetView now = view();
     if (now.homogeneous) {
       if (const auto node = low_row()) return node;
     }
@@ -295,9 +295,9 @@ double FleetSpread::robust_z(double value) const {
 FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
                          const OutlierRule& rule) {
   PairTable table(nodes, pairs, rule);
-  const View all = table.view();
+  const FleetView all = table.view();
   const std::vector<std::size_t> order = table.blame();
-  View rest = order.empty() ? all : table.view();
+  FleetView rest = order.empty() ? all : table.view();
   if (rest.reference <= 0) rest = all;  // the others have no values
   FleetFinding finding{.spread = all.spread,
                        .homogeneous = all.homogeneous,
@@ -313,7 +313,7 @@ FleetFinding judge_members(std::span<const double> values, const OutlierRule& ru
   std::vector<double> finite;
   std::ranges::copy_if(values, std::back_inserter(finite),
                        [](double value) { return std::isfinite(value); });
-  const View view = view_of(finite, rule);
+  const FleetView view = view_of(finite, rule);
   FleetFinding finding{.spread = view.spread,
                        .homogeneous = view.homogeneous,
                        .reference = view.reference,

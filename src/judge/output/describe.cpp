@@ -61,12 +61,10 @@ std::string sizes_text(const std::vector<Bytes>& sizes) {
                      sizes.size());
 }
 
-std::string known_issue_text(const Expectation& rule) {
+std::string known_issue_text(const Rule& rule) {
   const auto& known = rule.known_issue;
   return known ? fmt::format("{} (until {})", known->reason, known->until) : "";
 }
-
-using Rule = Expectation;
 
 constexpr auto kRuleColumns = std::to_array<Column<Rule>>({
     {"rule", "rule", [](const Rule& r) { return r.id; }},
@@ -92,7 +90,7 @@ std::string range_text(const std::string& low, const std::string& high) {
 }  // namespace
 
 std::span<const Column<CheckResult>> result_columns() { return kResultColumns; }
-std::span<const Column<Expectation>> rule_columns() { return kRuleColumns; }
+std::span<const Column<Rule>> rule_columns() { return kRuleColumns; }
 
 std::optional<double> finite(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
@@ -177,10 +175,10 @@ std::string count_text(const Acceptance& acceptance) {
   return text.empty() ? "no verdict" : text;
 }
 
-std::string reference_text(const Expectation& rule) {
+std::string reference_text(const Rule& rule) {
   std::string text(name(rule.compare));
   if (rule.value) text += fmt::format(" {:g} {}", *rule.value, unit(rule.metric));
-  if (rule.compare == Comparison::Fleet) {
+  if (rule.compare == RuleKind::Fleet) {
     text += fmt::format(", robust z {:g}, MAD up to {:g}", rule.min_robust_z, rule.max_fleet_mad);
   }
   return text;
@@ -212,14 +210,14 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
 }
 
 std::string rule_list(const Specification& specification) {
-  const auto& rules = specification.expectations;
+  const auto& rules = specification.rules;
   const auto columns =
       select_columns(rule_columns(), "rule collectives device_set sizes reference bounds");
   std::string text =
       fmt::format("{}{}: {}\n\n{}\nSources\n", system_name(specification),
                   specification.profile.empty() ? "" : ", profile " + specification.profile,
                   specification.file, plain_table(make_table(columns, rules)));
-  for (const Expectation& rule : rules) {
+  for (const Rule& rule : rules) {
     text += fmt::format("  {}: {}\n", rule.id, rule.source.empty() ? "none" : rule.source);
   }
   return text;

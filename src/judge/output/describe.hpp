@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "format/table.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
-#include "report/table.hpp"
 
 namespace busbar::judge {
 
@@ -41,7 +41,7 @@ namespace busbar::judge {
 /// "7 FAIL, 1 ERROR, 11 PASS": the worst first; "no verdict" where there is none.
 [[nodiscard]] std::string count_text(const Acceptance& acceptance);
 /// "absolute 478.9 GB/s", "fleet, robust z 6, MAD up to 0.02".
-[[nodiscard]] std::string reference_text(const Expectation& rule);
+[[nodiscard]] std::string reference_text(const Rule& rule);
 /// @}
 
 /// Whether every node that was to be judged has a state.
@@ -74,7 +74,7 @@ template <class KeyOf>
 [[nodiscard]] std::span<const Column<CheckResult>> result_columns();
 
 /// The columns of rules for people; bounds are multiples of the reference.
-[[nodiscard]] std::span<const Column<Expectation>> rule_columns();
+[[nodiscard]] std::span<const Column<Rule>> rule_columns();
 
 /// The rules of a specification: what each expects, and below it where its figures are from.
 [[nodiscard]] std::string rule_list(const Specification& specification);

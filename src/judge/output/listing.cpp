@@ -77,7 +77,7 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
 
 /// The rate of wrong data is none: people would read it as the finding.
 std::string measured(const ListedRow& row) {
-  const bool wrong = row.first().cause == Cause::WrongData;
+  const bool wrong = row.first().decided_by == DecidedBy::WrongData;
   return wrong ? std::string() : range_of(row, &CheckResult::value, figure);
 }
 
@@ -118,31 +118,29 @@ std::vector<ListedRow> skipped_rules(const Acceptance& acceptance) {
   return rows;
 }
 
-using Row = ListedRow;
-
-constexpr auto kListedColumns = std::to_array<Column<Row>>({
-    {"rule", "rule", [](const Row& row) { return row.first().rule; }},
-    {"instance", "instance", [](const Row& row) { return row.instance; }},
+constexpr auto kListedColumns = std::to_array<Column<ListedRow>>({
+    {"rule", "rule", [](const ListedRow& row) { return row.first().rule; }},
+    {"instance", "instance", [](const ListedRow& row) { return row.instance; }},
     {"collective", "collective",
-     [](const Row& row) {
+     [](const ListedRow& row) {
        return common_text(row, [](const CheckResult& one) { return one.collective; });
      }},
     {"size", "size",
-     [](const Row& row) {
+     [](const ListedRow& row) {
        return common_text(row, [](const CheckResult& one) { return size_text(one.size); });
      }},
-    {"measured", "measured", [](const Row& row) { return measured(row); }},
-    {"unit", "unit", [](const Row& row) { return unit_of(row); }},
+    {"measured", "measured", [](const ListedRow& row) { return measured(row); }},
+    {"unit", "unit", [](const ListedRow& row) { return unit_of(row); }},
     {"value", "measured",
-     [](const Row& row) { return std::string(trim(measured(row) + " " + unit_of(row))); }},
-    {"bound", "bound", [](const Row& row) { return common_bound(row); }},
+     [](const ListedRow& row) { return std::string(trim(measured(row) + " " + unit_of(row))); }},
+    {"bound", "bound", [](const ListedRow& row) { return common_bound(row); }},
     {"ratio", "ratio",
-     [](const Row& row) {
+     [](const ListedRow& row) {
        return range_of(row, &CheckResult::ratio,
                        [](double ratio) { return fmt::format("{:.3f}", ratio); });
      }},
-    {"verdict", "verdict", [](const Row& row) { return row.outcome; }},
-    {"reason", "reason", [](const Row& row) { return one_line(row.reason); }},
+    {"verdict", "verdict", [](const ListedRow& row) { return row.outcome; }},
+    {"reason", "reason", [](const ListedRow& row) { return one_line(row.reason); }},
 });
 
 }  // namespace

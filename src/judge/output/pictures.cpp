@@ -159,7 +159,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
     }
     marks.add(result, row, top);
     const std::string outcome(name(result.outcome));
-    const bool wrong = result.cause == Cause::WrongData;
+    const bool wrong = result.decided_by == DecidedBy::WrongData;
     chart.texts.push_back({.y = row,
                            .text = wrong   ? outcome + " wrong data"
                                    : value ? fmt::format("{} {} {}", outcome, figure(value), axis)

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "format/document.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
-#include "report/document.hpp"
 
 namespace busbar::judge {
 

@@ -7,9 +7,9 @@
 #include <pugixml.hpp>
 
 #include "base/text.hpp"
+#include "format/markup_text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/markup_text.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -40,7 +40,7 @@ std::string numbers_of(const CheckResult& result) {
                       "launches=n_launches attempts")) {
     const std::string value = cell_text(column.get(result), exact);
     const bool is_rate = column.name == "value" || column.name == "unit";
-    if (value.empty() || (is_rate && result.cause == Cause::WrongData)) continue;
+    if (value.empty() || (is_rate && result.decided_by == DecidedBy::WrongData)) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", column.name, value);
   }
   return text;
@@ -49,7 +49,7 @@ std::string numbers_of(const CheckResult& result) {
 std::string message_of(const CheckResult& result) {
   std::string text(name(result.outcome));
   // The rate of wrong data is not what failed.
-  const bool wrong = result.cause == Cause::WrongData;
+  const bool wrong = result.decided_by == DecidedBy::WrongData;
   if (finite(result.value) && !wrong) {
     text += fmt::format(" {} {}", figure(result.value), unit(result.metric));
   }

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "format/gnuplot.hpp"
+#include "format/markup_text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/pictures.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/gnuplot.hpp"
-#include "report/markup_text.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -57,7 +57,7 @@ Table run_table(const Specification& specification) {
 
 /// What was agreed on, as it is in effect: the run, the noise gate, ceilings, the system, rules.
 Section contract_section(const Acceptance& acceptance, const Specification& specification) {
-  Table rules = make_table(rule_columns(), specification.expectations);
+  Table rules = make_table(rule_columns(), specification.rules);
   rules.caption = "Rules in effect; bounds are multiples of the reference";
   Section section{.id = "contract",
                   .heading = "Contract",
@@ -169,7 +169,7 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
                                   .id = fmt::format("rule-{}-{}", seen.size(), markup_id(rule)),
                                   .heading = rule})
             .blocks;
-    for (const Expectation& one : specification.expectations) {
+    for (const Rule& one : specification.rules) {
       if (one.id != rule || one.source.empty()) continue;
       blocks.emplace_back(Paragraph{
           .text = fmt::format("Reference: {}. Source: {}", reference_text(one), one.source)});

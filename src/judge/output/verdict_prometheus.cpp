@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "format/markup_text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/markup_text.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -94,7 +94,7 @@ void add_measured(Metrics& metrics, const Results& results) {
   for (const Family& family : kFamilies) {
     metrics.begin(family.name, family.help);
     for (const CheckResult* result : results) {
-      const bool wrong = result->cause == Cause::WrongData;
+      const bool wrong = result->decided_by == DecidedBy::WrongData;
       if (result->metric != family.metric || !result->value || wrong) continue;
       metrics.add(what_is_measured(*result), *result->value * family.factor);
     }
@@ -125,7 +125,7 @@ void add_worst(Metrics& metrics, const Results& results) {
 void add_wrong_data(Metrics& metrics, const Acceptance& acceptance) {
   metrics.begin("interconnect_wrong_data", "Data of a rule's instance were wrong; always 1.");
   for (const CheckResult& result : acceptance.verdicts) {
-    if (result.cause != Cause::WrongData) continue;
+    if (result.decided_by != DecidedBy::WrongData) continue;
     metrics.add({{"rule", result.rule}, {"instance", result.instance}});
   }
   metrics.begin("interconnect_node_wrong_data", "The node is blamed for wrong data; always 1.");

@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "format/csv_writer.hpp"
+#include "format/json.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
-#include "report/csv_writer.hpp"
-#include "report/json.hpp"
 
 namespace busbar::judge {
 namespace {
 
 Json rules_json(const Specification& specification) {
   Json rules = Json::array();
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     rules.push_back({{"rule", rule.id},
                      {"reference", reference_text(rule)},
                      {"source", rule.source.empty() ? Json() : Json(rule.source)}});

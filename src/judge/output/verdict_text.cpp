@@ -91,7 +91,7 @@ std::string refusal(const Acceptance& acceptance) {
 
 std::string sources(const Acceptance& acceptance, const Specification& specification, bool all) {
   std::string text;
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     const bool shown =
         all || std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
           return result.rule == rule.id && result.ratio && result.outcome != Outcome::Pass;

@@ -33,7 +33,7 @@ bool Campaign::run() {
   return !refusal_.empty() || !is_stopped();
 }
 
-void Campaign::launch(std::span<const Launch> launches, double timeout_s,
+void Campaign::launch(std::span<const LaunchCommands> launches, double timeout_s,
                       const LaunchEvents& events) {
   start_failure_ = run_launches(
       launches, {.timeout = Seconds{timeout_s}, .at_once = request_.at_once, .stop = request_.stop},
@@ -43,9 +43,9 @@ void Campaign::launch(std::span<const Launch> launches, double timeout_s,
 /// With the first collective of all.
 void Campaign::touch(const std::vector<std::string>& nodes) {
   if (specification_.run.backend == "sim") return;  // nothing runs on them
-  const std::string& collective = specification_.expectations.front().collectives.front();
+  const std::string& collective = specification_.rules.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
-  std::vector<Launch> launches;
+  std::vector<LaunchCommands> launches;
   std::vector<std::string> refusals;
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
@@ -96,7 +96,7 @@ void Campaign::ask() {
 
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = possible(unit);
-  std::vector<Launch> launches;
+  std::vector<LaunchCommands> launches;
   for (const Job& job : jobs) {
     launches.push_back(commands_of(specification_, request_.setup, job));
   }

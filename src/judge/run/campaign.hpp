@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "judge/run/journal.hpp"
-#include "judge/run/launcher.hpp"
+#include "judge/run/launch_queue.hpp"
 #include "judge/run/plan.hpp"
 #include "judge/verdict.hpp"
 
@@ -52,7 +52,8 @@ class Campaign {
   [[nodiscard]] bool is_stopped() const;
   [[nodiscard]] const std::vector<Observation>& seen() const { return folder_.journal().lines; }
   [[nodiscard]] Acceptance acceptance() const { return request_.judge(seen()); }
-  void launch(std::span<const Launch> launches, double timeout_s, const LaunchEvents& events);
+  void launch(std::span<const LaunchCommands> launches, double timeout_s,
+              const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);

@@ -30,7 +30,7 @@ std::map<std::pair<std::string, std::string>, RowGroup> row_groups(
   const Collective* known = find_collective(job.collective);
   const bool reduces = known != nullptr && known->reduces;
   std::map<std::pair<std::string, std::string>, RowGroup> groups;
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     if (rule.device_set != job.device_set || !has_node(rule.collectives, job.collective)) continue;
     RowGroup& group = groups[{rule.type, reduces ? rule.op : std::string()}];
     group.sizes.insert(rule.sizes.begin(), rule.sizes.end());
@@ -170,7 +170,7 @@ std::string command_text(const Words& words) { return join_each(words, " ", shel
 std::vector<std::string> collectives_of(const Specification& specification,
                                         const std::string& device_set) {
   std::vector<std::string> collectives;
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     if (rule.device_set != device_set) continue;
     for (const std::string& collective : rule.collectives) {
       if (!has_node(collectives, collective)) collectives.push_back(collective);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
@@ -36,9 +37,6 @@ struct LaunchSetup {
   /// The path of a file with these lines, which must be there when a command is run.
   std::function<std::string(const std::string& lines)> host_file{};
 };
-
-/// A program and its arguments.
-using Words = std::vector<std::string>;
 
 /// The commands of a job: one per reduction, type and geometric progression of sizes, to be run
 /// after each other.

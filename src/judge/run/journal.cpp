@@ -14,8 +14,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/csv_reader.hpp"
-#include "report/table.hpp"
+#include "format/csv_reader.hpp"
+#include "format/table.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -9,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
+#include "format/output_file.hpp"
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
-#include "judge/run/launcher.hpp"
-#include "report/output_file.hpp"
+#include "judge/run/launch_queue.hpp"
 
 namespace busbar::judge {
 

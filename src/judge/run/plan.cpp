@@ -133,7 +133,7 @@ std::vector<Unit> rerun_units(const Specification& specification,
   if (specification.noise.on_noisy != OnNoisy::Rerun) return units;
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   for (const CheckResult& result : acceptance.verdicts) {
-    if (result.outcome != Outcome::Inconclusive || result.cause != Cause::Noisy) continue;
+    if (result.outcome != Outcome::Inconclusive || result.decided_by != DecidedBy::Noisy) continue;
     const DeviceSetRule& set = specification.device_set(result.device_set);
     const bool rails = set.kind == SetKind::Rails;
     const std::string what = rails ? "rails" : result.instance;
@@ -159,8 +159,8 @@ std::vector<Unit> confirm_units(const Specification& specification,
   std::vector<Unit> units;
   std::set<std::tuple<std::string, std::string, std::string, int>> seen;
   for (const Suspect& suspect : acceptance.suspects) {
-    const auto rule = std::ranges::find(specification.expectations, suspect.rule, &Expectation::id);
-    if (rule == specification.expectations.end()) continue;
+    const auto rule = std::ranges::find(specification.rules, suspect.rule, &Rule::id);
+    if (rule == specification.rules.end()) continue;
     const DeviceSetRule& set = specification.device_set(rule->device_set);
     const auto instance = confirmation_of(set, suspect, nodes, acceptance);
     if (!instance) continue;

@@ -26,19 +26,19 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 // ---- of scale_up and scale_out ----------------------------------------------------------------
 
 /// n ranks on k nodes, g = n / k on each.
-struct Counts {
+struct RankCounts {
   double n = 0;
   double k = 0;
   double g = 0;
 };
 
 /// How a collective crosses the network: what times one GPU's share of it is the ceiling.
-struct Crossing {
+struct NetworkShare {
   double times = 0;
   std::string text{};
 };
 
-Crossing fraction(double above, double below) {
+NetworkShare fraction(double above, double below) {
   return {.times = above / below, .text = fmt::format("{}/{}", above, below)};
 }
 
@@ -50,7 +50,7 @@ bool may_be_hierarchical(Movement movement) {
   return movement == Movement::AllReduce || movement == Movement::Parts;
 }
 
-Crossing crossing_of(const CeilingRule& rule, Movement movement, const Counts& c) {
+NetworkShare crossing_of(const CeilingRule& rule, Movement movement, const RankCounts& c) {
   // An all-reduce whose network adds (SHARP): each card sends its 1/g and receives it once, where
   // bus bandwidth counts 2(n-1)/n: 2(n-1)/n : 1/g = 2(n-1)/k.
   if (is_reduced_in_network(rule, movement)) return fraction(2 * (c.n - 1), c.k);
@@ -92,8 +92,8 @@ std::string_view model_text(const CeilingRule& rule, Movement movement) {
 }
 
 std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, Movement movement,
-                                           const Counts& c) {
-  const Crossing crossing =
+                                           const RankCounts& c) {
+  const NetworkShare crossing =
       crossing_of(rule, movement, {.n = c.n, .k = std::max(c.k, 2.0), .g = c.g});
   const bool inside = c.g > 1;
   const bool outside = c.k > 1;

@@ -57,7 +57,7 @@ constexpr double kTrivialShare = 0.5;
 /// One collective of a rule on its set, with its ceiling where one is known.
 struct LintCase {
   const Specification& specification;
-  const Expectation& rule;
+  const Rule& rule;
   std::string collective{};
   SetShape shape{};
   std::optional<CeilingFigure> ceiling{};
@@ -70,7 +70,7 @@ struct LintCase {
 
 /// The bus bandwidth in GB/s that a machine needs for a value of the rule's metric.
 double needed_busbw(const LintCase& subject, double value) {
-  const Expectation& rule = subject.rule;
+  const Rule& rule = subject.rule;
   if (rule.metric == Metric::BusBandwidth) return value;
   const double algbw = rule.metric == Metric::AlgorithmBandwidth
                            ? value
@@ -80,7 +80,7 @@ double needed_busbw(const LintCase& subject, double value) {
 
 /// Floors of a bandwidth, or the cap of a time, against the ceiling.
 void lint_absolute(const LintCase& subject, Findings& findings) {
-  const Expectation& rule = subject.rule;
+  const Rule& rule = subject.rule;
   const Bounds& bounds = rule.bounds;
   if (!subject.ceiling || !rule.value) return;
   const CeilingFigure& ceiling = *subject.ceiling;
@@ -112,7 +112,7 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
 
 /// The ceiling admits reductions in the network already: nothing exceeds it.
 void lint_theoretical(const LintCase& subject, Findings& findings) {
-  const Expectation& rule = subject.rule;
+  const Rule& rule = subject.rule;
   const Bounds& bounds = rule.bounds;
   for (const auto& floor : {bounds.fail_below, bounds.warn_below}) {
     if (!floor || *floor <= 1) continue;
@@ -153,7 +153,7 @@ double steps_us(const LintCase& subject) {
 
 /// A bandwidth of sizes whose time is mostly latency.
 bool is_latency(const LintCase& subject) {
-  const Expectation& rule = subject.rule;
+  const Rule& rule = subject.rule;
   const Bytes size = rule.sizes.front();
   if (rule.metric == Metric::Time) return false;
   // Where nothing is known of the system: on every published curve that this project knows, bus
@@ -169,8 +169,8 @@ bool is_latency(const LintCase& subject) {
   return true;
 }
 
-void lint_collectives(const Specification& specification, const Expectation& rule,
-                      CeilingTable& ceilings, Findings& findings) {
+void lint_collectives(const Specification& specification, const Rule& rule, CeilingTable& ceilings,
+                      Findings& findings) {
   const DeviceSetRule& set = specification.device_set(rule.device_set);
   std::vector<std::string> latency;
   for (const std::string& collective : rule.collectives) {
@@ -184,8 +184,8 @@ void lint_collectives(const Specification& specification, const Expectation& rul
       findings.refuse(set.place, rule.id, error.what());
       return;
     }
-    if (rule.compare == Comparison::Absolute) lint_absolute(subject, findings);
-    if (rule.compare == Comparison::Theoretical) lint_theoretical(subject, findings);
+    if (rule.compare == RuleKind::Absolute) lint_absolute(subject, findings);
+    if (rule.compare == RuleKind::Theoretical) lint_theoretical(subject, findings);
     if (is_latency(subject)) latency.push_back(collective);
   }
   if (latency.empty()) return;
@@ -198,12 +198,12 @@ void lint_collectives(const Specification& specification, const Expectation& rul
 
 // ---- a rule as a whole ------------------------------------------------------------------------
 
-bool is_fixed(const Expectation& rule) {
-  return rule.compare == Comparison::Absolute || rule.compare == Comparison::Theoretical;
+bool is_fixed(const Rule& rule) {
+  return rule.compare == RuleKind::Absolute || rule.compare == RuleKind::Theoretical;
 }
 
 /// An absolute or theoretical rule is only half of a test without its other side.
-void lint_sides(const Expectation& rule, Findings& findings) {
+void lint_sides(const Rule& rule, Findings& findings) {
   const Bounds& bounds = rule.bounds;
   const bool time = rule.metric == Metric::Time;
   const bool guarded =
@@ -215,21 +215,21 @@ void lint_sides(const Expectation& rule, Findings& findings) {
                             time ? "fail_below" : "fail_above"));
 }
 
-void lint_fleet(const Specification& specification, const Expectation& rule, Findings& findings) {
-  const auto is_floor = [&](const Expectation& other) {
+void lint_fleet(const Specification& specification, const Rule& rule, Findings& findings) {
+  const auto is_floor = [&](const Rule& other) {
     return is_fixed(other) && other.device_set == rule.device_set && other.metric != Metric::Time &&
            other.bounds.fail_below;
   };
-  const auto& rules = specification.expectations;
+  const auto& rules = specification.rules;
   const bool floored = std::ranges::any_of(rules, is_floor);
-  if (rule.compare != Comparison::Fleet || floored) return;
+  if (rule.compare != RuleKind::Fleet || floored) return;
   findings.warn(rule.place, rule.id,
                 fmt::format("an all-bad fleet would pass: give {} also a rule with compare = "
                             "\"absolute\" or \"theoretical\" and fail_below",
                             rule.device_set));
 }
 
-void lint_known_issue(const Expectation& rule, const std::string& today, Findings& findings) {
+void lint_known_issue(const Rule& rule, const std::string& today, Findings& findings) {
   if (!rule.known_issue || rule.known_issue->until >= today) return;
   findings.warn(rule.place, rule.id,
                 fmt::format("known_issue \"{}\" ended on {}: its failures count again",
@@ -278,7 +278,7 @@ bool has_row(const Baseline& baseline, BaselineKey wanted) {
 }
 
 /// The first size that the baseline lacks.
-void lint_rows(const Baseline& baseline, const Expectation& rule, Findings& findings) {
+void lint_rows(const Baseline& baseline, const Rule& rule, Findings& findings) {
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
       const bool found = has_row(baseline, {.device_set = rule.device_set,
@@ -296,14 +296,14 @@ void lint_rows(const Baseline& baseline, const Expectation& rule, Findings& find
   }
 }
 
-bool compares(const Expectation& rule) { return rule.compare == Comparison::Baseline; }
+bool compares(const Rule& rule) { return rule.compare == RuleKind::Baseline; }
 
 /// Age, facts and rows of the baseline.
 void lint_baseline(const Specification& specification, const Baseline* baseline,
                    const std::string& today, Findings& findings) {
   if (!specification.baseline) return;
   const BaselineRule& rule = *specification.baseline;
-  const auto& rules = specification.expectations;
+  const auto& rules = specification.rules;
   if (std::ranges::none_of(rules, compares)) {
     // A profile or --rule may leave out the rules that need it.
     if (specification.profile.empty() && specification.only.empty()) {
@@ -322,8 +322,8 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
   for (const std::string& fact : rule.must_match) {
     findings.refuse(rule.place, "", fact_fault(specification, *baseline, fact));
   }
-  for (const Expectation& expectation : rules) {
-    if (compares(expectation)) lint_rows(*baseline, expectation, findings);
+  for (const Rule& each : rules) {
+    if (compares(each)) lint_rows(*baseline, each, findings);
   }
 }
 
@@ -336,10 +336,10 @@ void lint_file(const Specification& specification, Findings& findings) {
                   "[system] has no fingerprint: any machine would pass for it");
   }
   findings.warn(specification.system.fingerprint_place, "", unreported_error(specification, {}));
-  const auto& rules = specification.expectations;
+  const auto& rules = specification.rules;
   for (const DeviceSetRule& set : specification.device_sets) {
-    const bool used = std::ranges::any_of(
-        rules, [&](const Expectation& rule) { return rule.device_set == set.id; });
+    const bool used =
+        std::ranges::any_of(rules, [&](const Rule& rule) { return rule.device_set == set.id; });
     if (used) continue;
     findings.warn(set.place, "", fmt::format("no rule is for device_set \"{}\"", set.id));
   }
@@ -353,7 +353,7 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
   CeilingTable ceilings(specification.ceiling);
   lint_file(specification, findings);
   lint_baseline(specification, baseline, today, findings);
-  for (const Expectation& rule : specification.expectations) {
+  for (const Rule& rule : specification.rules) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);
     lint_fleet(specification, rule, findings);

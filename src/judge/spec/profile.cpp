@@ -15,10 +15,10 @@ bool is_in(const std::vector<std::string>& ids, const std::string& id) {
   return std::ranges::find(ids, id) != ids.end();
 }
 
-template <class Rule>
-std::vector<std::string> ids_of(const std::vector<Rule>& rules) {
+template <class Listed>
+std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
   std::vector<std::string> ids;
-  for (const Rule& rule : rules) ids.push_back(rule.id);
+  for (const Listed& rule : rules) ids.push_back(rule.id);
   return ids;
 }
 
@@ -34,10 +34,10 @@ std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
 }
 
 void choose_rules(const TomlFields& profile, Specification& spec) {
-  const auto rules = chosen(profile, "expect", ids_of(spec.expectations));
+  const auto rules = chosen(profile, "expect", ids_of(spec.rules));
   const auto sets = chosen(profile, "device_sets", ids_of(spec.device_sets));
   std::vector<std::string> used;
-  std::erase_if(spec.expectations, [&](const Expectation& rule) {
+  std::erase_if(spec.rules, [&](const Rule& rule) {
     if (!is_in(rules, rule.id)) return true;
     if (!is_in(sets, rule.device_set) && profile.has("expect")) {
       throw profile.fault(
@@ -59,15 +59,15 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
 /// What no rule of the profile needs is not measured.
 void drop_unused_sets(Specification& spec) {
   std::erase_if(spec.device_sets, [&](const DeviceSetRule& set) {
-    return std::ranges::none_of(spec.expectations,
-                                [&](const Expectation& rule) { return rule.device_set == set.id; });
+    return std::ranges::none_of(spec.rules,
+                                [&](const Rule& rule) { return rule.device_set == set.id; });
   });
 }
 
 void limit_sizes(const TomlFields& profile, Specification& spec) {
   if (!profile.has("max_size")) return;
   const Bytes most = read_size(profile, "max_size", profile.required_text("max_size"));
-  for (Expectation& rule : spec.expectations) {
+  for (Rule& rule : spec.rules) {
     std::erase_if(rule.sizes, [&](Bytes size) { return size > most; });
     if (rule.sizes.empty()) {
       throw profile.fault(
@@ -88,9 +88,9 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
   if (found == nullptr) return;
   const TomlFields values(*found, profile.origin(), "values");
   values.allow_only(known);
-  for (Expectation& rule : spec.expectations) {
+  for (Rule& rule : spec.rules) {
     if (!values.has(rule.id)) continue;
-    if (rule.compare != Comparison::Absolute) {
+    if (rule.compare != RuleKind::Absolute) {
       throw values.fault(
           rule.id,
           fmt::format(
@@ -103,8 +103,8 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
 }
 
 void need_values(std::string_view origin, const Specification& spec, Faults& faults) {
-  for (const Expectation& rule : spec.expectations) {
-    if (rule.compare != Comparison::Absolute || rule.value) continue;
+  for (const Rule& rule : spec.rules) {
+    if (rule.compare != RuleKind::Absolute || rule.value) continue;
     faults.add(usage_error(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
                            rule.place.file.empty() ? origin : rule.place.file, rule.place.line,
                            rule.place.column, rule.id));
@@ -113,7 +113,7 @@ void need_values(std::string_view origin, const Specification& spec, Faults& fau
 
 /// Only the rules that were asked for.
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
-  const std::vector<std::string> known = ids_of(spec.expectations);
+  const std::vector<std::string> known = ids_of(spec.rules);
   for (const std::string& id : rules) {
     if (is_in(known, id)) continue;
     const std::string near = nearest_word(id, known);
@@ -121,21 +121,21 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
                       join(known, ", "),
                       near.empty() ? "" : fmt::format("; did you mean {}?", near));
   }
-  std::erase_if(spec.expectations, [&](const Expectation& rule) { return !is_in(rules, rule.id); });
-  for (const Expectation& rule : spec.expectations) spec.only.push_back(rule.id);
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !is_in(rules, rule.id); });
+  for (const Rule& rule : spec.rules) spec.only.push_back(rule.id);
 }
 
 /// With `rules` these stay, whichever the profile chooses.
 Specification apply(const TomlFields& profile, Specification spec, const std::string& name,
                     const std::vector<std::string>& rules, Faults& faults) {
   spec.profile = name;
-  const std::vector<std::string> all = ids_of(spec.expectations);
+  const std::vector<std::string> all = ids_of(spec.rules);
   if (rules.empty()) {
     choose_rules(profile, spec);
   } else {
     keep_only(rules, spec);
   }
-  if (spec.expectations.empty()) {
+  if (spec.rules.empty()) {
     throw profile.fault("expect", "no rule is left: a profile without rules tests nothing");
   }
   drop_unused_sets(spec);
@@ -147,7 +147,7 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
     refuse_without(profile, "max_reruns", "on_noisy", "rerun");
   }
   limit_sizes(profile, spec);
-  read_values(profile, rules.empty() ? ids_of(spec.expectations) : all, spec);
+  read_values(profile, rules.empty() ? ids_of(spec.rules) : all, spec);
   need_values(profile.origin(), spec, faults);
   return spec;
 }

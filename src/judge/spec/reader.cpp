@@ -154,18 +154,18 @@ DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
 }
 
 /// Tables of a list, each with an id of its own; without those that have faults.
-template <class Rule, class Read>
-std::vector<Rule> read_list(const TomlFields& file, const std::string& key, const Read& read,
-                            Faults& faults) {
-  std::vector<Rule> rules;
+template <class Listed, class Read>
+std::vector<Listed> read_list(const TomlFields& file, const std::string& key, const Read& read,
+                              Faults& faults) {
+  std::vector<Listed> rules;
   const std::string what = fmt::format("[[{}]]", key);
   const auto read_one = [&](const toml::node& node) {
     const std::size_t before = faults.count();
-    Rule rule = read(TomlFields(node, file.origin(), what), place_of(node, file.origin()));
+    Listed rule = read(TomlFields(node, file.origin(), what), place_of(node, file.origin()));
     // cppcheck-suppress knownConditionTrueFalse ; it does not see that `read` adds faults
     if (faults.count() > before) return;
     const bool twice =
-        std::ranges::any_of(rules, [&](const Rule& other) { return other.id == rule.id; });
+        std::ranges::any_of(rules, [&](const Listed& other) { return other.id == rule.id; });
     if (twice) {
       throw fault_at(file.origin(), node.source(),
                      fmt::format("there are two {} with id = \"{}\"", what, rule.id));
@@ -181,7 +181,7 @@ std::vector<Rule> read_list(const TomlFields& file, const std::string& key, cons
   return rules;
 }
 
-void read_collectives(const TomlFields& fields, Expectation& rule) {
+void read_collectives(const TomlFields& fields, Rule& rule) {
   for (std::string& word : rule.collectives) {
     const Collective* known = find_collective(word);
     if (known == nullptr) {
@@ -192,7 +192,7 @@ void read_collectives(const TomlFields& fields, Expectation& rule) {
   refuse_twice(fields, "collective", rule.collectives);
 }
 
-void check_type_and_op(const TomlFields& fields, const Expectation& rule) {
+void check_type_and_op(const TomlFields& fields, const Rule& rule) {
   std::vector<std::string> types;
   for (const TypeInfo& type : kTypes) types.emplace_back(type.name);
   static_cast<void>(fields.one_of("type", types));
@@ -244,7 +244,7 @@ int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
   return confirm.integer("repeats", 1, kMost, 0);
 }
 
-void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Expectation& rule) {
+void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Rule& rule) {
   static_cast<void>(fields.required("fail_below"));
   if (rule.metric == Metric::Time) {
     throw fields.fault("metric",
@@ -266,17 +266,17 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Expec
 }
 
 /// What a rule may not have beside its reference.
-void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Expectation& rule,
+void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Rule& rule,
                    const Specification& specification) {
-  if (rule.compare == Comparison::Fleet) {
+  if (rule.compare == RuleKind::Fleet) {
     check_fleet(fields, set, rule);
   } else {
     refuse_without(fields, "attribute", "compare", "fleet");
   }
-  if (rule.compare == Comparison::Baseline && !specification.baseline) {
+  if (rule.compare == RuleKind::Baseline && !specification.baseline) {
     throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its file");
   }
-  if (rule.compare == Comparison::Theoretical && rule.metric != Metric::BusBandwidth) {
+  if (rule.compare == RuleKind::Theoretical && rule.metric != Metric::BusBandwidth) {
     throw fields.fault("metric",
                        R"(compare = "theoretical" needs metric = "busbw": a ceiling is one of it)");
   }
@@ -294,7 +294,7 @@ const DeviceSetRule* set_of(const TomlFields& fields, const Specification& speci
 }
 
 /// What depends on the set.
-void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Expectation& rule,
+void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
                     const Specification& specification) {
   check_compare(fields, set, rule, specification);
   rule.confirm_repeats = read_confirm(fields, set);
@@ -307,11 +307,10 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Expectat
 }
 
 /// `ids`: of all device sets of the file.
-Expectation read_rule(const TomlFields& fields, const TextPlace& place,
-                      const Specification& specification, const std::vector<std::string>& ids,
-                      Faults& faults) {
+Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specification& specification,
+               const std::vector<std::string>& ids, Faults& faults) {
   const std::size_t before = faults.count();
-  auto rule = read_fields<Expectation>(fields, {"attribute"}, &faults);
+  auto rule = read_fields<Rule>(fields, {"attribute"}, &faults);
   rule.place = place;
   rule.size_place = place_of(fields, "size");
   rule.value_place = fields.has("value") ? place_of(fields, "value") : place;
@@ -371,7 +370,7 @@ Specification parse_specification(std::string_view text, const std::string& orig
       },
       faults);
   const std::vector<std::string> ids = ids_in(table, "device_set");
-  s.expectations = read_list<Expectation>(
+  s.rules = read_list<Rule>(
       file, "expect",
       [&](const TomlFields& fields, const TextPlace& place) {
         return read_rule(fields, place, s, ids, faults);

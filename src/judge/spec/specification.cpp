@@ -4,15 +4,13 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "format/json.hpp"
 #include "judge/spec/specification_fields.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 template <class T>
 Json json_of(const T& value);

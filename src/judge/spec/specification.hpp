@@ -15,7 +15,7 @@ namespace busbar::judge {
 
 enum class Metric { BusBandwidth, AlgorithmBandwidth, Time };
 enum class Statistic { Median, Mean, Min, P90, P99, Max };
-enum class Comparison { Absolute, Theoretical, Baseline, Fleet };
+enum class RuleKind { Absolute, Theoretical, Baseline, Fleet };
 enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
 enum class OnNoisy { Rerun, Inconclusive, Warn };
 enum class Decide { AllSamples, Last };
@@ -32,10 +32,10 @@ constexpr auto enum_names(Statistic) {
                     Named{Statistic::Min, "min"},       Named{Statistic::P90, "p90"},
                     Named{Statistic::P99, "p99"},       Named{Statistic::Max, "max"}};
 }
-constexpr auto enum_names(Comparison) {
-  return std::array{Named{Comparison::Absolute, "absolute"},
-                    Named{Comparison::Theoretical, "theoretical"},
-                    Named{Comparison::Baseline, "baseline"}, Named{Comparison::Fleet, "fleet"}};
+constexpr auto enum_names(RuleKind) {
+  return std::array{Named{RuleKind::Absolute, "absolute"},
+                    Named{RuleKind::Theoretical, "theoretical"},
+                    Named{RuleKind::Baseline, "baseline"}, Named{RuleKind::Fleet, "fleet"}};
 }
 constexpr auto enum_names(SetKind) {
   return std::array{Named{SetKind::PerNode, "per_node"}, Named{SetKind::Pairwise, "pairwise"},
@@ -54,6 +54,7 @@ constexpr auto enum_names(CeilingModel) {
                     Named{CeilingModel::Ring, "ring"}};
 }
 using busbar::name;
+
 /// @}
 
 /// "GB/s" or "us".
@@ -161,7 +162,7 @@ struct KnownIssue {
 };
 
 /// One rule: what is expected of rows.
-struct Expectation {
+struct Rule {
   std::string id{};
   std::vector<std::string> collectives{};  ///< our names: "allreduce"
   std::string device_set{};                ///< a DeviceSetRule's id
@@ -171,7 +172,7 @@ struct Expectation {
   bool in_place = false;
   Metric metric = Metric::BusBandwidth;
   Statistic statistic = Statistic::Median;
-  Comparison compare = Comparison::Absolute;
+  RuleKind compare = RuleKind::Absolute;
   std::optional<double> value{};  ///< of Absolute: GB/s or us
   std::string source{};           ///< where the figures are from; one line
   Bounds bounds{};
@@ -197,7 +198,7 @@ struct Specification {
   NoiseGate noise{};
   std::optional<BaselineRule> baseline{};
   std::vector<DeviceSetRule> device_sets{};
-  std::vector<Expectation> expectations{};
+  std::vector<Rule> rules{};
 
   /// The set of an id; the reader has made sure that it is there.
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;

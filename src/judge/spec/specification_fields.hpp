@@ -99,7 +99,7 @@ void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
   visit("until", issue.until, {.required = true, .calendar_date = true});
 }
 
-void visit_fields(Either<Expectation> auto& rule, const auto& visit) {
+void visit_fields(Either<Rule> auto& rule, const auto& visit) {
   visit("id", rule.id, {.required = true});
   visit("collective", rule.collectives, {.required = true, .one_or_many = true});
   visit("device_set", rule.device_set, {.required = true});
@@ -133,7 +133,7 @@ void visit_fields(Either<Specification> auto& specification, const auto& visit) 
   visit("noise", specification.noise);
   visit("baseline", specification.baseline);
   visit("device_set", specification.device_sets);
-  visit("expect", specification.expectations);
+  visit("expect", specification.rules);
 }
 /// @}
 

@@ -111,17 +111,17 @@ std::vector<std::string> paths_of(std::span<const Launch> launches) {
   return paths;
 }
 
-using Values = std::set<std::string>;
-using Of = std::function<Values(const Launch&)>;
+using FactValues = std::set<std::string>;
+using Of = std::function<FactValues(const Launch&)>;
 
-Values values_in(std::span<const Launch> launches, const Of& of) {
-  Values values;
+FactValues values_in(std::span<const Launch> launches, const Of& of) {
+  FactValues values;
   for (const Launch& launch : launches) values.merge(of(launch));
   return values;
 }
 
 /// What the first has alone.
-std::string values_text(const Values& values, const Values& others) {
+std::string values_text(const FactValues& values, const FactValues& others) {
   std::vector<std::string> alone;
   std::set_difference(values.begin(), values.end(), others.begin(), others.end(),
                       std::back_inserter(alone));
@@ -131,7 +131,7 @@ std::string values_text(const Values& values, const Values& others) {
 Of fact(const char* key) {
   return [key](const Launch& launch) {
     const std::string value = launch.fact(key);
-    return value.empty() ? Values{} : Values{value};
+    return value.empty() ? FactValues{} : FactValues{value};
   };
 }
 
@@ -153,13 +153,13 @@ std::array<Subject, 11> subjects() {
            {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},
            {"numbers of ranks",
             [](const Launch& launch) {
-              Values values;
+              FactValues values;
               for (const int ranks : launch.ranks) values.insert(fmt::format("{}", ranks));
               return values;
             }},
            {"configurations", [](const Launch& launch) {
               const auto settings = split_words(launch.fact("configuration"));
-              return Values(settings.begin(), settings.end());
+              return FactValues(settings.begin(), settings.end());
             }}}};
 }
 
@@ -215,17 +215,17 @@ std::vector<std::string> head_differences(std::span<const Launch> before,
                                           std::span<const Launch> after) {
   std::vector<std::string> lines;
   for (const auto& [what, of] : subjects()) {
-    const Values old_values = values_in(before, of);
-    const Values new_values = values_in(after, of);
+    const FactValues old_values = values_in(before, of);
+    const FactValues new_values = values_in(after, of);
     if (old_values == new_values) continue;
     lines.push_back(fmt::format("{} differ: before {}, after {}", what,
                                 values_text(old_values, new_values),
                                 values_text(new_values, old_values)));
   }
   const Of kind = [](const Launch& launch) {
-    return Values{launch.simulated() ? "simulated" : "measured"};
+    return FactValues{launch.simulated() ? "simulated" : "measured"};
   };
-  Values kinds = values_in(before, kind);
+  FactValues kinds = values_in(before, kind);
   kinds.merge(values_in(after, kind));
   if (kinds.contains("simulated")) {
     lines.push_back(fmt::format("rows are {}", kinds.size() > 1 ? "simulated and measured, mixed"

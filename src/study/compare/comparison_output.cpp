@@ -8,7 +8,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "report/json.hpp"
+#include "format/json.hpp"
 
 namespace busbar::study {
 namespace {

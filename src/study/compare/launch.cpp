@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "report/csv_reader.hpp"
+#include "format/csv_reader.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::study {

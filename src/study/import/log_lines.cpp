@@ -20,8 +20,6 @@
 namespace busbar::study {
 namespace {
 
-using View = std::string_view;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 

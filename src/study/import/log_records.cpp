@@ -156,7 +156,7 @@ std::string settings_of(const LogTable& table) {
 
 /// The facts in logs: where they are from, tool, library, devices, hosts, command, settings; "a; b"
 /// where several differ.
-Facts facts_of(std::span<const LogFile> logs) {
+HeaderFacts facts_of(std::span<const LogFile> logs) {
   std::array<std::pair<const char*, std::vector<std::string>>, 8> values{{{"imported-from", {}},
                                                                           {"tool", {}},
                                                                           {"library", {}},
@@ -176,7 +176,7 @@ Facts facts_of(std::span<const LogFile> logs) {
       }
     }
   }
-  Facts facts;
+  HeaderFacts facts;
   for (const auto& [key, all] : values) {
     if (!all.empty()) facts.emplace_back(key, join(all, "; "));
   }
@@ -378,7 +378,7 @@ ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
     LogConverter converter(log, hints, rows);
     for (const LogTable& table : log.tables) converter.convert(table);
   }
-  Facts facts = facts_of(logs);
+  HeaderFacts facts = facts_of(logs);
   for (const auto& fact : rows.facts) {
     if (std::ranges::find(facts, fact) == facts.end()) facts.push_back(fact);
   }

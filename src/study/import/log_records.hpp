@@ -7,13 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "format/writer.hpp"
 #include "model/record.hpp"
 #include "study/import/log.hpp"
 
 namespace busbar::study {
-
-/// "key: value" lines for the head of a CSV.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 /// What the user knows and a log may not have.
 struct LogHints {
@@ -25,7 +23,7 @@ struct LogHints {
 /// Logs as records of ours.
 struct ImportedRows {
   std::vector<Record> records{};
-  Facts facts{};  ///< for the CSV's head
+  HeaderFacts facts{};  ///< for the CSV's head
   std::vector<std::string> warnings{};
 };
 

@@ -16,8 +16,6 @@
 namespace busbar::study {
 namespace {
 
-using Texts = std::vector<std::string>;
-
 /// In what tests of a log may differ, in the order in which it names them.
 enum Kind : std::size_t { Variables, Options, Parameters, Titles, Machine };
 constexpr std::size_t kKinds = Kind::Machine + 1;
@@ -26,7 +24,7 @@ constexpr std::size_t kKinds = Kind::Machine + 1;
 struct Test {
   LogTable table{};
   std::set<RowKey> rows{};
-  std::array<Texts, kKinds> texts{};
+  std::array<Words, kKinds> texts{};
   bool has_command = false;
   bool is_known = false;  ///< the log says how it was started
 };
@@ -110,7 +108,7 @@ std::set<std::string> distinguishing_texts(const std::vector<std::vector<const T
       std::map<std::string, std::size_t> counts;
       std::size_t all = 0;
       for (const Test* test : tests) {
-        const Texts& texts = test->texts.at(kind);
+        const Words& texts = test->texts.at(kind);
         const bool is_missing =
             (kind == Kind::Options && !test->has_command) ||
             ((kind == Kind::Parameters || kind == Kind::Machine) && texts.empty());
@@ -131,14 +129,14 @@ std::set<std::string> distinguishing_texts(const std::vector<std::vector<const T
 /// What distinguishes a test from others, by the first kinds.
 std::string label_of(const Test& test, const std::set<std::string>& distinguishing,
                      std::size_t kinds) {
-  Texts words;
+  Words words;
   for (std::size_t kind = 0; kind < kinds; ++kind) {
     for (const std::string& text : test.texts.at(kind)) {
       if (distinguishing.contains(text)) words.push_back(text);
     }
   }
   // A title may have the variable in it.
-  Texts shown;
+  Words shown;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool is_repeated = std::any_of(
         words.begin() + static_cast<long>(i) + 1, words.end(),
@@ -149,11 +147,11 @@ std::string label_of(const Test& test, const std::set<std::string>& distinguishi
 }
 
 /// The labels of all tests: by as few kinds as distinguish as many as all kinds do.
-Texts labels_of(const std::vector<Test>& tests,
+Words labels_of(const std::vector<Test>& tests,
                 const std::vector<std::vector<const Test*>>& conflicts) {
   const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
   const auto labels = [&](std::size_t kinds) {
-    Texts all;
+    Words all;
     for (const Test& test : tests) all.push_back(label_of(test, distinguishing, kinds));
     return all;
   };
@@ -172,7 +170,7 @@ Texts labels_of(const std::vector<Test>& tests,
 }
 
 /// Tests that only their order distinguishes from another one with the same row.
-std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Texts& labels,
+std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Words& labels,
                                     const std::vector<std::vector<const Test*>>& conflicts) {
   std::set<const Test*> unknown;
   for (const auto& each : conflicts) {
@@ -225,7 +223,7 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
   }
   const auto conflicts = conflicts_in(tests);
   if (conflicts.empty()) return {{.log = log}};
-  const Texts labels = labels_of(tests, conflicts);
+  const Words labels = labels_of(tests, conflicts);
   const std::set<const Test*> unknown = unknown_twins(tests, labels, conflicts);
   std::vector<LogLaunch> launches;
   std::vector<std::set<RowKey>> rows;

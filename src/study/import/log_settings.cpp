@@ -12,9 +12,6 @@
 namespace busbar::study {
 namespace {
 
-using View = std::string_view;
-using Words = std::vector<std::string>;
-
 bool has_letter(View text) {
   return std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
 }
@@ -176,7 +173,7 @@ std::optional<Settings> settings_of_library(View message) {
   return Settings{{std::string(name.substr(name.rfind(' ') + 1)), std::string(value)}};
 }
 
-void RunContext::set_title(int level, View text) {
+void LogContext::set_title(int level, View text) {
   // "Ring, run 2 of 3", "Rep 2: ring-rep2.log", but not "Run 4 channels".
   static const std::regex kRepetition(
       R"re((^|[ ,:;(\[`'"_-]+)(run|rep|repeat|repetition|iteration|iter|trial|launch|attempt|round))re"
@@ -194,7 +191,7 @@ void RunContext::set_title(int level, View text) {
   titles_[level] = std::move(title);
 }
 
-void RunContext::read(View line) {
+void LogContext::read(View line) {
   constexpr std::size_t kMostOthers = 4;  // of a title; prose has more
   const bool after_assignments = after_assignments_;
   after_assignments_ = false;
@@ -227,7 +224,7 @@ void RunContext::read(View line) {
   after_assignments_ = others == 0;
 }
 
-Settings RunContext::settings() const {
+Settings LogContext::settings() const {
   Settings all = exported_;
   for (const auto& [level, title] : titles_) {
     for (const auto& [name, value] : title.settings) all[name] = value;
@@ -235,21 +232,21 @@ Settings RunContext::settings() const {
   return all;
 }
 
-Words RunContext::titles() const {
+Words LogContext::titles() const {
   Words texts;
   for (const auto& [level, title] : titles_) texts.emplace_back(trim(title.text));
   std::erase(texts, "");
   return texts;
 }
 
-void RunContext::set_command(std::string command) {
+void LogContext::set_command(std::string command) {
   command_ = std::move(command);
   command_level_ = titles_.empty() ? 0 : titles_.rbegin()->first;
 }
 
-std::string RunContext::command() const { return is_repetition() ? command_ : ""; }
+std::string LogContext::command() const { return is_repetition() ? command_ : ""; }
 
-bool RunContext::is_repetition() const {
+bool LogContext::is_repetition() const {
   return std::ranges::any_of(titles_, [](const auto& one) { return one.second.repeats; });
 }
 

@@ -31,7 +31,7 @@ using Settings = std::map<std::string, std::string>;
 [[nodiscard]] std::optional<Settings> settings_of_library(std::string_view message);
 
 /// What stands between the runs of a log and says how the next one differs.
-class RunContext {
+class LogContext {
  public:
   /// Takes `export NAME=VALUE`, lines of assignments, and titles: "=== Ring ===", "## Ring",
   /// "Running with NCCL_ALGO=Ring". Others are passed over.

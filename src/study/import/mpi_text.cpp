@@ -13,8 +13,6 @@
 namespace busbar::study {
 namespace {
 
-using Words = std::vector<std::string>;
-
 bool reduces(std::string_view collective) {
   const Collective* known = find_collective(collective);
   return known != nullptr && known->reduces;
@@ -42,11 +40,11 @@ Words titles_of(std::string_view text) {
 
 /// Columns of times, and how they are over ranks: the slowest rank's mean where it is printed, as
 /// our own programs aggregate.
-struct TimeColumn {
+struct LatencyColumn {
   std::string_view title;
   std::string_view aggregation;
 };
-constexpr std::array<TimeColumn, 4> kTimes{
+constexpr std::array<LatencyColumn, 4> kTimes{
     {{"Max Latency", "max"}, {"t_max[usec]", "max"}, {"Avg Latency", "mean"}, {"Latency", "mean"}}};
 
 class MpiText {
@@ -142,7 +140,7 @@ class MpiText {
                                 counted(words.size(), "word"), titles_.size()));
     }
     const auto* time = std::ranges::find_if(
-        kTimes, [&](const TimeColumn& column) { return cell(words, column.title) != nullptr; });
+        kTimes, [&](const LatencyColumn& column) { return cell(words, column.title) != nullptr; });
     if (time == kTimes.end()) return refuse("a row without a column of latencies");
     const std::string& text = *cell(words, time->title);
     const auto latency = printed_number(text);

@@ -2,16 +2,14 @@
 // What nccl-tests writes by -J. Of its environment, which may hold secrets, nothing is taken.
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/json.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
 namespace {
-
-using Json = nlohmann::json;
 
 /// nccl-tests writes an infinite bandwidth as a bare inf, which is no JSON.
 std::string without_inf(std::string_view text) {

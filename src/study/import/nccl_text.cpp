@@ -22,8 +22,6 @@
 namespace busbar::study {
 namespace {
 
-using View = std::string_view;
-
 bool is_time(View column) { return column == "time" || column == "cputime"; }
 
 std::size_t words_in(View column) { return column == "timestamp" ? 2 : 1; }
@@ -96,8 +94,6 @@ bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std
   const auto place = static_cast<std::size_t>(op - columns.begin());
   return place >= words.size() || !is_word(words[place]);
 }
-
-using Words = std::vector<std::string>;
 
 constexpr std::uint64_t kMostPerProcess = 64;
 
@@ -393,7 +389,7 @@ class NcclText {
   const LogReading& reading_;
   LogFile log_;
   LogColumns columns_{};
-  RunContext context_{};
+  LogContext context_{};
   Settings logged_{};                  ///< by NCCL before a test began
   std::vector<NcclChoice> choices_{};  ///< since the last row
   LibraryHosts hosts_{};

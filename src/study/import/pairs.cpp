@@ -4,10 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/json.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/nccl_text.hpp"
 
@@ -23,7 +23,7 @@ namespace busbar::study {
 namespace {
 
 /// Rates of copies from one GPU to another, one pair at a time, as a tool prints them.
-struct PairMatrix {
+struct CopyMatrix {
   std::size_t line = 0;    ///< of its title
   std::string name{};      ///< for --matrix
   bool row_sends = true;   ///< a row's GPU is where the copies come from; else a column's
@@ -37,20 +37,20 @@ struct PairLog {
   LogFile log{};
   LogTable table{.tool = "nvbandwidth"};  ///< tool, devices
   std::string type = "int8";              ///< of the elements
-  std::vector<PairMatrix> matrices{};
+  std::vector<CopyMatrix> matrices{};
   std::vector<std::string> others{};  ///< names of matrices that are not of one-way copies
   std::optional<Bytes> usual_size{};  ///< of a copy, where the log does not have it
   std::string usual_because{};        ///< "its own since version 0.7"
 };
 
-std::string names_of(const std::vector<PairMatrix>& matrices) {
-  return join_each(matrices, ", ", [](const PairMatrix& matrix) { return matrix.name; });
+std::string names_of(const std::vector<CopyMatrix>& matrices) {
+  return join_each(matrices, ", ", [](const CopyMatrix& matrix) { return matrix.name; });
 }
 
-const PairMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted) {
+const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted) {
   const std::string& path = pairs.log.path;
-  std::vector<const PairMatrix*> found;
-  for (const PairMatrix& matrix : pairs.matrices) {
+  std::vector<const CopyMatrix*> found;
+  for (const CopyMatrix& matrix : pairs.matrices) {
     if (matrix.name == wanted) return matrix;
     if (matrix.name.find(wanted) != std::string::npos) found.push_back(&matrix);
   }
@@ -59,19 +59,19 @@ const PairMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
                     found.size(), path, names_of(pairs.matrices));
 }
 
-const PairMatrix& choose(const PairLog& pairs, const std::string& wanted) {
+const CopyMatrix& choose(const PairLog& pairs, const std::string& wanted) {
   if (pairs.matrices.empty()) {
     throw usage_error("{}: no matrix of one-way copies between GPUs{}{}", pairs.log.path,
                       pairs.others.empty() ? "" : "; not imported: ", join(pairs.others, ", "));
   }
   if (!wanted.empty()) return wanted_matrix(pairs, wanted);
-  const auto preferred = std::ranges::find_if(pairs.matrices, &PairMatrix::preferred);
+  const auto preferred = std::ranges::find_if(pairs.matrices, &CopyMatrix::preferred);
   return preferred == pairs.matrices.end() ? pairs.matrices.front() : *preferred;
 }
 
-std::vector<std::string> left_out(const PairLog& pairs, const PairMatrix& chosen) {
+std::vector<std::string> left_out(const PairLog& pairs, const CopyMatrix& chosen) {
   std::vector<std::string> names;
-  for (const PairMatrix& matrix : pairs.matrices) {
+  for (const CopyMatrix& matrix : pairs.matrices) {
     if (&matrix != &chosen) names.push_back(matrix.name);
   }
   names.insert(names.end(), pairs.others.begin(), pairs.others.end());
@@ -100,7 +100,7 @@ std::optional<int> nodes_of(const LogTable& table, std::size_t a, std::size_t b)
   return table.devices[a].host == table.devices[b].host ? 1 : 2;
 }
 
-LogRow row_of(const PairLog& pairs, const PairMatrix& matrix, std::size_t row, std::size_t column,
+LogRow row_of(const PairLog& pairs, const CopyMatrix& matrix, std::size_t row, std::size_t column,
               Bytes size) {
   const Printed rate = *matrix.rows[row][column];
   const std::size_t sender = matrix.row_sends ? row : column;
@@ -117,7 +117,7 @@ LogRow row_of(const PairLog& pairs, const PairMatrix& matrix, std::size_t row, s
 
 /// A row of a matrix: its number, and a rate or N/A for each column. False where the words are
 /// none; refuses or skips a row of another length.
-bool read_matrix_row(LogFile& log, PairMatrix& matrix, const LogLine& line,
+bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line,
                      const std::vector<std::string>& words, const LogReading& reading) {
   if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
   std::vector<std::optional<Printed>> cells;
@@ -138,8 +138,8 @@ bool read_matrix_row(LogFile& log, PairMatrix& matrix, const LogLine& line,
 /// (Usage) naming --matrix or --size where it is unknown which matrix or of what size.
 LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
   // A test that was waived has no matrix.
-  std::erase_if(pairs.matrices, [](const PairMatrix& matrix) { return matrix.rows.empty(); });
-  const PairMatrix& matrix = choose(pairs, reading.matrix);
+  std::erase_if(pairs.matrices, [](const CopyMatrix& matrix) { return matrix.rows.empty(); });
+  const CopyMatrix& matrix = choose(pairs, reading.matrix);
   LogTable& table = pairs.table;
   table.line = matrix.line;
   table.collective = "sendrecv";
@@ -172,8 +172,6 @@ LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
   pairs.log.tables.push_back(std::move(table));
   return std::move(pairs.log);
 }
-
-using Json = nlohmann::json;
 
 /// "v0.8": copies of 512 MiB since 0.7, of 64 MiB before; 0 stands for what was never published.
 void read_version(PairLog& pairs, std::string_view version) {
@@ -261,7 +259,7 @@ void read_device(LogTable& table, std::string_view text) {
   table.devices.push_back(std::move(device));
 }
 
-void read_rows(PairMatrix& matrix, const Json& rows) {
+void read_rows(CopyMatrix& matrix, const Json& rows) {
   for (const Json& row : rows) {
     std::vector<std::optional<Printed>> cells;
     for (const Json& cell : row) {
@@ -297,7 +295,7 @@ PairLog pairs_of(const Json& root, const std::string& path) {
 /// Takes a line of a matrix, its columns' numbers or a row; whether more of it follows.
 bool read_matrix_line(PairLog& pairs, const LogLine& line, const std::vector<std::string>& words,
                       const LogReading& reading) {
-  PairMatrix& matrix = pairs.matrices.back();
+  CopyMatrix& matrix = pairs.matrices.back();
   const bool has_corner = words.front() == "D\\D";
   if (!has_corner && (matrix.columns != 0 || words.front() != "0")) {
     return read_matrix_row(pairs.log, matrix, line, words, reading);

@@ -15,13 +15,13 @@ namespace {
 constexpr int kMostInferred = 65536;
 constexpr double kSlack = 1e-6;  // of the arithmetic itself
 
-struct Observation {
+struct SeenRate {
   Printed busbw;
   Range rate;
 };
 
-std::vector<Observation> observations_of(std::span<const LogRow> rows) {
-  std::vector<Observation> seen;
+std::vector<SeenRate> observations_of(std::span<const LogRow> rows) {
+  std::vector<SeenRate> seen;
   for (const LogRow& row : rows) {
     for (const LogHalf& half : row.halves) {
       const auto rate = rate_range(row.size, half);
@@ -139,7 +139,7 @@ bool can_be(const Printed& printed, const Range& rate, double factor) {
 bool contradicts(std::span<const LogRow> rows, double factor) {
   std::size_t telling = 0;
   std::size_t others = 0;
-  for (const Observation& seen : observations_of(rows)) {
+  for (const SeenRate& seen : observations_of(rows)) {
     if (seen.busbw.value > 0) ++telling;
     if (!can_be(seen.busbw, seen.rate, factor)) ++others;
   }
@@ -148,23 +148,23 @@ bool contradicts(std::span<const LogRow> rows, double factor) {
 }
 
 std::optional<double> measured_factor(std::span<const LogRow> rows) {
-  const std::vector<Observation> seen = observations_of(rows);
-  const auto unsure = [](const Observation& one) {
+  const std::vector<SeenRate> seen = observations_of(rows);
+  const auto unsure = [](const SeenRate& one) {
     return one.busbw.value > 0 ? one.busbw.half_unit / one.busbw.value : 1;
   };
   const auto best = std::ranges::min_element(
-      seen, [&](const Observation& a, const Observation& b) { return unsure(a) < unsure(b); });
+      seen, [&](const SeenRate& a, const SeenRate& b) { return unsure(a) < unsure(b); });
   if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
   return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
 }
 
 RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& collective) {
-  const std::vector<Observation> seen = observations_of(rows);
+  const std::vector<SeenRate> seen = observations_of(rows);
   RanksAllowed allowed;
   if (seen.empty()) return allowed;
   const auto fits = [&](int ranks) {
     const double factor = collective.bus_factor(ranks);
-    return std::ranges::all_of(seen, [&](const Observation& observation) {
+    return std::ranges::all_of(seen, [&](const SeenRate& observation) {
       return can_be(observation.busbw, observation.rate, factor);
     });
   };

@@ -9,8 +9,6 @@
 namespace busbar::study {
 namespace {
 
-using View = std::string_view;
-
 bool is_row(const std::string& text, const LogColumns& columns) {
   try {
     static_cast<void>(read_row(columns, split_words(text)));

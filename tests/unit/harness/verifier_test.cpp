@@ -35,7 +35,7 @@ struct Verification : testing::Test {
     verifier.fill(calls, kCount, kSeed);
     if (operate) communicator.enqueue(calls.front());
   }
-  Verdict check(std::uint64_t seed = kSeed) { return verifier.check(calls, seed); }
+  DataCheck check(std::uint64_t seed = kSeed) { return verifier.check(calls, seed); }
 
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
@@ -48,7 +48,7 @@ struct Verification : testing::Test {
 TEST_F(Verification, FindsACorrectResultCorrect) {
   for (const char* name : {"allreduce", "broadcast", "allgather", "reducescatter"}) {
     run(name);
-    const Verdict verdict = check();
+    const DataCheck verdict = check();
     EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
     EXPECT_EQ(verdict.first_wrong, "");
   }
@@ -70,7 +70,7 @@ TEST_F(Verification, NamesTheFirstWrongElement) {
   const float expected = result[4500];
   result[4500] = -1;
   result[4700] = -2;
-  const Verdict verdict = check();
+  const DataCheck verdict = check();
   EXPECT_EQ(verdict.wrong, 2U);
   EXPECT_EQ(verdict.first_wrong,
             "rank 0, element 4500: expected " +
@@ -123,7 +123,7 @@ TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
     const Call call{
         .collective = &test::collective("allreduce"), .recv = memory.data(), .count = 4};
     Verifier checks(all_of(ranks), ranks, communicator, DataType::Float, ReduceOp::Sum);
-    const Verdict verdict = checks.check({&call, 1}, kSeed);
+    const DataCheck verdict = checks.check({&call, 1}, kSeed);
     EXPECT_EQ(verdict.wrong, 12U);
     EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 0: "));
   });
@@ -216,7 +216,7 @@ TEST_P(PlantedFault, IsFoundAtItsRankAndElementWhereverItIs) {
       for (const std::uint64_t index : boundaries(theirs.size())) {
         if (theirs.empty()) break;
         EXPECT_TRUE(checks.plant({.rank = rank, .index = index}, call));
-        const Verdict verdict = checks.check({&call, 1}, kSeed);
+        const DataCheck verdict = checks.check({&call, 1}, kSeed);
         EXPECT_EQ(verdict.wrong, 1U);
         const std::string head =
             fmt::format("rank {}, element {}: expected {}, got ", rank, index, theirs[index]);

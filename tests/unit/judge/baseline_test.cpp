@@ -139,7 +139,7 @@ struct BaselineCase {
     BaselineRow time = row("h1", 2);
     time.key.metric = Metric::Time;
     baseline.rows = {p99, time, row("h1", 450), row("", 460), p99, time};
-    of.rule().compare = Comparison::Baseline;
+    of.rule().compare = RuleKind::Baseline;
     of.specification.baseline = {.file = "b.csv",
                                  .max_age_days = max_age_days,
                                  .must_match = {"nccl", "driver", "ngpus", "device_set"}};
@@ -183,7 +183,7 @@ TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   const Baseline made = built(one);
   for (std::size_t i = 3; i < 6; ++i) one.observations[i].facts["library"] = "NCCL 2.18.1";
   one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"nccl"}};
-  one.rule().compare = Comparison::Baseline;
+  one.rule().compare = RuleKind::Baseline;
   one.baseline = &made;
   Observation failed = one.observations[0];  // it has no head to compare
   failed.facts.clear();
@@ -199,7 +199,7 @@ TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
 
 TEST(Baseline, IsNoReferenceOfARowWithoutOneInIt) {
   JudgeCase one = healthy_case();
-  one.rule().compare = Comparison::Baseline;
+  one.rule().compare = RuleKind::Baseline;
   one.nodes = {"h1", "h2", "h3"};
   const Acceptance acceptance = one.judged();
   ASSERT_EQ(acceptance.verdicts.size(), 3U);

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "format/csv_writer.hpp"
 #include "judge/observation.hpp"
-#include "report/csv_writer.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

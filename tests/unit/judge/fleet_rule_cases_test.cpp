@@ -167,7 +167,7 @@ TEST_P(FleetMetric, IsMeasuredByThe90thPercentileWhereItIsNotHomogeneous) {
 
 /// All pairs of nodes, as fast as the slower of the two.
 JudgeCase pairs_of(Metric metric, const std::vector<double>& speed) {
-  JudgeCase one = pairs_case(speed.size(), Comparison::Fleet, [&](std::size_t i, std::size_t j) {
+  JudgeCase one = pairs_case(speed.size(), RuleKind::Fleet, [&](std::size_t i, std::size_t j) {
     return std::min(speed[i], speed[j]);
   });
   one.rule().metric = metric;

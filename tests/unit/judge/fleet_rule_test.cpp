@@ -34,12 +34,12 @@ TEST(FleetRule, BadNodesAndLinksAreNamedAndTheOthersAreGood) {
   const PairFunction link = [](std::size_t i, std::size_t j) {
     return i == 0 && j == 4 ? 50.0 : healthy(i, j);
   };
-  constexpr auto kFleetRule = Comparison::Fleet;
-  constexpr auto kAbsolute = Comparison::Absolute;
+  constexpr auto kFleetRule = RuleKind::Fleet;
+  constexpr auto kAbsolute = RuleKind::Absolute;
   struct Case {
     std::size_t count = 0;
     PairFunction value{};
-    Comparison compare = kFleetRule;
+    RuleKind compare = kFleetRule;
     std::vector<Names> suspects{};
     std::string states{};
   };
@@ -66,7 +66,7 @@ TEST(FleetRule, BadNodesAndLinksAreNamedAndTheOthersAreGood) {
 }
 
 TEST(FleetRule, RowsAndFleetHaveOneReference) {
-  const Acceptance acceptance = pairs_case(7, Comparison::Fleet, slow_with({2}, 17)).judged();
+  const Acceptance acceptance = pairs_case(7, RuleKind::Fleet, slow_with({2}, 17)).judged();
   const CheckResult& fleet = acceptance.verdicts.back();
   ASSERT_EQ(fleet.instance, "fleet");
   EXPECT_EQ(fleet.reference_kind, "fleet median without h3");
@@ -78,7 +78,7 @@ TEST(FleetRule, RowsAndFleetHaveOneReference) {
 }
 
 TEST(FleetRule, ARowWithoutItsLaunchesHasTheFleetsReferenceToo) {
-  JudgeCase one = pairs_case(6, Comparison::Fleet, healthy);
+  JudgeCase one = pairs_case(6, RuleKind::Fleet, healthy);
   one.observations.pop_back();
   const Acceptance acceptance = one.judged();
   const CheckResult& few = acceptance.verdicts[14];
@@ -90,7 +90,7 @@ TEST(FleetRule, ARowWithoutItsLaunchesHasTheFleetsReferenceToo) {
 
 TEST(FleetRule, ANoisyPairOfTwoBadNodesAcquitsNeither) {
   // The bad nodes are the last ones, so that the order of the names does not decide.
-  JudgeCase one = pairs_case(4, Comparison::Absolute, slow_with({1, 3}, 20));
+  JudgeCase one = pairs_case(4, RuleKind::Absolute, slow_with({1, 3}, 20));
   one.row(3 * 4 + 1).busbw_GBps = 60;  // a launch of h2+h4
   EXPECT_EQ(one.judged().count(Outcome::Inconclusive), 1U);
   EXPECT_EQ(states(one.judged()), "good failed good failed");
@@ -98,8 +98,8 @@ TEST(FleetRule, ANoisyPairOfTwoBadNodesAcquitsNeither) {
 
 TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
   const PairFunction bad = [](std::size_t i, std::size_t j) { return healthy(i, j) / 5; };
-  EXPECT_EQ(pairs_case(5, Comparison::Fleet, bad).overall(), Outcome::Pass);
-  const Acceptance acceptance = pairs_case(5, Comparison::Absolute, bad).judged();
+  EXPECT_EQ(pairs_case(5, RuleKind::Fleet, bad).overall(), Outcome::Pass);
+  const Acceptance acceptance = pairs_case(5, RuleKind::Absolute, bad).judged();
   EXPECT_EQ(acceptance.count(Outcome::Fail), 10U);
   ASSERT_EQ(acceptance.suspects.size(), 1U);
   EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("no node stands out"));
@@ -108,7 +108,7 @@ TEST(FleetRule, AnAllBadFleetPassesTheFleetRuleButNotTheFloor) {
 
 TEST(FleetRule, TwoValuesAreNoFleet) {
   JudgeCase one;
-  one.rule().compare = Comparison::Fleet;
+  one.rule().compare = RuleKind::Fleet;
   one.steady({"h1"}, 100);
   one.steady({"h2"}, 10);
   EXPECT_EQ(one.overall(), Outcome::Inconclusive);
@@ -120,7 +120,7 @@ TEST(FleetRule, TwoValuesAreNoFleet) {
 }
 
 TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
-  JudgeCase one = pairs_case(5, Comparison::Fleet, healthy);
+  JudgeCase one = pairs_case(5, RuleKind::Fleet, healthy);
   std::erase_if(one.observations, [](const Observation& o) { return o.instance == "h1+h2"; });
   const Acceptance acceptance = one.judged();
   EXPECT_EQ(acceptance.verdicts.at(0).outcome, Outcome::Error);
@@ -131,7 +131,7 @@ TEST(FleetRule, AMissingPairIsAnErrorAndNotLow) {
 /// A bad h1, and its confirmations with h3 at these values, changed.
 JudgeCase confirmed_case(const std::vector<double>& values,
                          const std::function<void(Observation&)>& change = {}) {
-  JudgeCase one = pairs_case(4, Comparison::Absolute, slow_with({0}, 20));
+  JudgeCase one = pairs_case(4, RuleKind::Absolute, slow_with({0}, 20));
   one.rule().confirm_repeats = 2;
   int number = 0;
   for (const double value : values) {
@@ -207,7 +207,7 @@ TEST(FleetRule, AConfirmationIsOfTheSizesThatWereLow) {
 
 TEST(FleetRule, AClearedNodeLeavesItsGoodPairsAndThoseOfAnotherBadNode) {
   // h1 is low with h2 to h5, and good with h6; h2 is low with all. h1 alone is good again.
-  JudgeCase one = pairs_case(6, Comparison::Absolute, [](std::size_t i, std::size_t j) {
+  JudgeCase one = pairs_case(6, RuleKind::Absolute, [](std::size_t i, std::size_t j) {
     return i == 1 || (i == 0 && j < 5) ? 20.0 : healthy(i, j);
   });
   one.launch({"h1", "h3"}, 100).purpose = Purpose::Confirm;

@@ -38,22 +38,22 @@ struct JudgeCase {
     specification.run = {.launches = 3, .min_launches = 3};
     specification.noise.max_cv = 0.05;
     specification.device_sets = {{.id = "set", .kind = kind, .ranks_per_node = 8}};
-    specification.expectations = {{.id = "floor",
-                                   .collectives = {"allreduce"},
-                                   .device_set = "set",
-                                   .sizes = {kMiB},
-                                   .value = 450,
-                                   .bounds = {.fail_below = 0.90, .fail_above = 1.05}}};
+    specification.rules = {{.id = "floor",
+                            .collectives = {"allreduce"},
+                            .device_set = "set",
+                            .sizes = {kMiB},
+                            .value = 450,
+                            .bounds = {.fail_below = 0.90, .fail_above = 1.05}}};
   }
 
-  Expectation& rule() { return specification.expectations.front(); }
+  Rule& rule() { return specification.rules.front(); }
   DeviceSetRule& set() { return specification.device_sets.front(); }
 
   /// Another device set, with a rule as the first one is.
   void add_set(const std::string& id, SetKind kind) {
     specification.device_sets.push_back({.id = id, .kind = kind, .ranks_per_node = 8});
-    specification.expectations.push_back(rule());
-    specification.expectations.back().id = specification.expectations.back().device_set = id;
+    specification.rules.push_back(rule());
+    specification.rules.back().id = specification.rules.back().device_set = id;
   }
 
   /// A launch with one row of each size that the rule has.
@@ -117,7 +117,7 @@ struct JudgeCase {
 
   /// Compares with the other nodes, far beyond their scatter.
   void against_fleet(double fail_below = 0.9, double min_robust_z = 6) {
-    rule().compare = Comparison::Fleet;
+    rule().compare = RuleKind::Fleet;
     rule().bounds = {.fail_below = fail_below};
     rule().min_robust_z = min_robust_z;
     rule().max_fleet_mad = 0.05;
@@ -141,7 +141,7 @@ using PairFunction = std::function<double(std::size_t, std::size_t)>;
 
 /// Three equal launches of every pair of h1 to h`count`; `value` takes their numbers from 0. By
 /// 100 GB/s, or by the fleet.
-inline JudgeCase pairs_case(std::size_t count, Comparison compare, const PairFunction& value) {
+inline JudgeCase pairs_case(std::size_t count, RuleKind compare, const PairFunction& value) {
   JudgeCase one(SetKind::Pairwise);
   one.nodes = names(count);
   one.against_fleet();

@@ -216,7 +216,7 @@ TEST(Judge, ValuesAreHeldAgainstTheBoundsOfTheRuleAlone) {
        measured({3600, 3600, 3600})},
       {"twice the ceiling", "FAIL too good: 900 GB/s is 200 %",
        [](JudgeCase& c) {
-         c.rule().compare = Comparison::Theoretical;
+         c.rule().compare = RuleKind::Theoretical;
          c.rule().bounds = {.fail_below = 0.9, .fail_above = 1.0};
          c.specification.ceiling.scale_up = 450;
          c.measured({900, 900, 900});
@@ -233,12 +233,12 @@ TEST(Judge, ValuesAreHeldAgainstTheBoundsOfTheRuleAlone) {
        }},
       {"the lowest bound of the rows where no ceiling is given", "FAIL 300 GB/s is 78.9 % of 380",
        [](JudgeCase& c) {
-         c.rule().compare = Comparison::Theoretical;
+         c.rule().compare = RuleKind::Theoretical;
          c.measured({300, 300, 300}).each([](Record& r) { r.bound_GBps = 400; });
          c.row(1).bound_GBps = 380;
        }},
       {"no bound of the rows either", "ERROR no ceiling is known",
-       [](JudgeCase& c) { c.rule().compare = Comparison::Theoretical; }},
+       [](JudgeCase& c) { c.rule().compare = RuleKind::Theoretical; }},
       {"two launches",
        "INCONCLUSIVE 2 launches where 3 are needed; 100 GB/s is 22.2 % of 450 GB/s, below 90 %",
        measured({100, 100})},
@@ -292,7 +292,7 @@ TEST(Judge, NotesNameOversubscribedSetsAndSharedHosts) {
 }
 
 TEST(OneMachine, NeverPassesBetweenItsNodesUnlessThatIsPermitted) {
-  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+  for (const RuleKind compare : {RuleKind::Absolute, RuleKind::Fleet}) {
     JudgeCase one = pairs_case(4, compare, [](auto, auto) { return 100; });
     for (Observation& o : one.observations) o.facts["hosts"] = "vm";
     const Acceptance refused = one.judged();
@@ -332,9 +332,9 @@ JudgeCase one_log() {
   one.specification.run.min_launches = 1;
   one.launch({"h1"}, 450);
   one.add_set("pairs", SetKind::Pairwise);
-  one.specification.expectations.push_back(one.rule());
-  one.specification.expectations.back().id = "gather";
-  one.specification.expectations.back().collectives = {"allgather"};
+  one.specification.rules.push_back(one.rule());
+  one.specification.rules.back().id = "gather";
+  one.specification.rules.back().collectives = {"allgather"};
   return one;
 }
 
@@ -365,7 +365,7 @@ TEST(PartialFiles, OfNoRuleAreInconclusiveAndLaunchesThatFailedStayErrors) {
 TEST(PartialFiles, AreNoFleetOfOneNode) {
   JudgeCase one = one_log();
   one.partial = true;
-  one.specification.expectations.resize(1);
+  one.specification.rules.resize(1);
   one.against_fleet();
   const Acceptance judged = one.judged();
   for (const CheckResult& verdict : judged.verdicts) {
@@ -407,7 +407,7 @@ TEST(Judge, WaiversAndFlagsChangeTheOutcome) {
       {"simulated and low", "INCONCLUSIVE simulated", simulated(100)},
       {"fake without a baseline", "ERROR there is no baseline",
        [=](JudgeCase& c) {
-         c.rule().compare = Comparison::Baseline;
+         c.rule().compare = RuleKind::Baseline;
          c.each([](Record& r) { r.flags = "fake"; });
        }},
       {"a failed launch beside three good ones",
@@ -454,7 +454,7 @@ TEST(Judge, ARailIsJudgedByTheRowsOfItsGroup) {
 TEST(Judge, NoRuleAndNoNodesAreErrors) {
   JudgeCase one;
   EXPECT_EQ(one.overall(), Outcome::Error);
-  one.specification.expectations.clear();
+  one.specification.rules.clear();
   EXPECT_EQ(exit_code_of(one.judged(), false), 4);
 }
 

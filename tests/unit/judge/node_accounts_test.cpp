@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 /// All pairs of h1 to h4 at 100 GB/s, but for those with these nodes.
 JudgeCase pairs(const Names& slow = {}, double value = 100) {
-  JudgeCase one = pairs_case(4, Comparison::Absolute, [](std::size_t, std::size_t) { return 100; });
+  JudgeCase one = pairs_case(4, RuleKind::Absolute, [](std::size_t, std::size_t) { return 100; });
   one.rule().bounds.fail_above = 1.05;
   for (Observation& o : one.observations) {
     if (!slow.empty() && has_all(o.nodes, slow)) o.records[0].busbw_GBps = value;

@@ -8,10 +8,10 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/csv_writer.hpp"
 #include "judge/file_matching.hpp"
 #include "judge/judge.hpp"
 #include "judge/run_facts.hpp"
-#include "report/csv_writer.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "study/import/nccl_text.hpp"
@@ -155,7 +155,7 @@ class PublishedLogs : public ::testing::Test {
     specification.run.min_launches = 1;
     const Record& last = rows.records.back();
     if (!last.wrong) specification.run.check_data = false;
-    Expectation& rule = specification.expectations.at(0);
+    Rule& rule = specification.rules.at(0);
     rule.type = last.type;
     rule.collectives = {last.collective};
     folder_.write("log.csv", text);
@@ -190,8 +190,7 @@ class PublishedLogs : public ::testing::Test {
 
   static Specification specification_of(const PublishedLog& log) {
     Specification specification = load(log.system, "full");
-    std::erase_if(specification.expectations,
-                  [&](const auto& rule) { return rule.id != log.rule; });
+    std::erase_if(specification.rules, [&](const auto& rule) { return rule.id != log.rule; });
     if (log.found == "none") specification.system.fingerprint.clear();
     return specification;
   }

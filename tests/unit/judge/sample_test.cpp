@@ -57,7 +57,7 @@ TEST(NoiseGate, TwoGroupsAreFurtherApartThanTheWiderOneIsWide) {
 TEST(Sample, NoiseIsJudgedBeforeBounds) {
   const CheckResult result = JudgeCase().measured({300, 450, 600}).first();
   expect_result(result, "INCONCLUSIVE noisy: cv 33.3 % over 3 launches is above 5 %");
-  EXPECT_EQ(result.cause, Cause::Noisy);
+  EXPECT_EQ(result.decided_by, DecidedBy::Noisy);
   EXPECT_EQ(result.attempts, 1U);
 }
 
@@ -218,7 +218,7 @@ TEST(Sample, HasItsCeilingInTheUnitOfTheMetric) {
                                           {Metric::AlgorithmBandwidth, 200},
                                           {Metric::Time, 5.24288}}) {
     JudgeCase one;
-    one.rule().compare = Comparison::Theoretical;
+    one.rule().compare = RuleKind::Theoretical;
     one.rule().metric = metric;
     one.steady({"h1"}, 300);
     one.each([](Record& r) { r.bound_GBps = 350; });

@@ -28,7 +28,7 @@ TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
 }
 
 /// All pairs of h1 to h`count` at 100 GB/s.
-JudgeCase equal_pairs(std::size_t count, Comparison compare = Comparison::Absolute) {
+JudgeCase equal_pairs(std::size_t count, RuleKind compare = RuleKind::Absolute) {
   return pairs_case(count, compare, [](std::size_t, std::size_t) { return 100; });
 }
 
@@ -71,7 +71,7 @@ TEST(Suspects, BlamedNodesAreMeasuredWithoutThoseBlamedBefore) {
 }
 
 TEST(Suspects, OfWrongDataAreNamedWithAndWithoutValues) {
-  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+  for (const RuleKind compare : {RuleKind::Absolute, RuleKind::Fleet}) {
     for (const bool valued : {true, false}) {
       JudgeCase one = equal_pairs(5, compare);
       for (Observation& o : one.observations) {
@@ -113,7 +113,7 @@ TEST(Suspects, OfWrongDataAreConfirmedByWrongDataAlone) {
 }
 
 TEST(Suspects, OfNoisyPairsAreTheNodeThatAllOfThemHave) {
-  for (const Comparison compare : {Comparison::Absolute, Comparison::Fleet}) {
+  for (const RuleKind compare : {RuleKind::Absolute, RuleKind::Fleet}) {
     JudgeCase one = equal_pairs(4, compare);
     one.set_rate(11, "h2+h4");
     for (const char* pair : {"h1+h2", "h2+h3"}) {
@@ -142,7 +142,7 @@ TEST(Suspects, AreOnlyThisPairWhereTheOtherPairsOfItsNodesAreJudged) {
 }
 
 TEST(Suspects, HaveTheEvidenceOfTheirSize) {
-  JudgeCase one = equal_pairs(6, Comparison::Fleet);
+  JudgeCase one = equal_pairs(6, RuleKind::Fleet);
   one.rule().sizes = {kMiB, 2 * kMiB};
   for (Observation& o : one.observations) {
     o.records.push_back(o.records[0]);

@@ -52,8 +52,8 @@ TEST(Buffer, IsNothingUnlessItWasGivenMemory) {
   EXPECT_EQ(buffer.size(), 0U);
 }
 
-TEST(Comparison, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
-  Comparison total;
+TEST(Difference, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
+  Difference total;
   total.add({}, 0);
   total.add({.wrong = 2, .first_wrong = 5, .expected = "1", .got = "2"}, 100);
   total.add({.wrong = 3, .first_wrong = 0, .expected = "8", .got = "9"}, 200);

@@ -70,7 +70,7 @@ struct Filled {
   explicit Filled(DataType type) : tile(tile_of(type)) {
     fill_host(reinterpret_cast<std::byte*>(data.data()), data.size(), tile, kFirst);
   }
-  [[nodiscard]] Comparison compare() const {
+  [[nodiscard]] Difference compare() const {
     return compare_host(reinterpret_cast<const std::byte*>(data.data()), data.size(), tile, kFirst);
   }
 };
@@ -78,7 +78,7 @@ struct Filled {
 template <class T>
 void expect_equal_where_filled(DataType type) {
   const Filled<T> filled(type);
-  const Comparison comparison = filled.compare();
+  const Difference comparison = filled.compare();
   EXPECT_EQ(comparison.wrong, 0U) << info(type).name;
   EXPECT_EQ(comparison.expected, "");
 }
@@ -100,7 +100,7 @@ TEST(CompareHost, FindsASingleFlippedBitWhereverItIs) {
                                   std::size_t{7185}, std::size_t{9999}}) {
     for (const unsigned bit : {0U, 7U, 31U, 63U}) {
       filled.data[index] ^= std::uint64_t{1} << bit;
-      const Comparison comparison = filled.compare();
+      const Difference comparison = filled.compare();
       EXPECT_EQ(comparison.wrong, 1U);
       EXPECT_EQ(comparison.first_wrong, index);
       filled.data[index] ^= std::uint64_t{1} << bit;
@@ -115,7 +115,7 @@ TEST(CompareHost, CountsWrongElementsAndShowsTheFirst) {
   filled.data[4000] = -7;
   filled.data[4001] = -8;
   filled.data[9000] = -9;
-  const Comparison comparison = filled.compare();
+  const Difference comparison = filled.compare();
   EXPECT_EQ(comparison.wrong, 3U);
   EXPECT_EQ(comparison.first_wrong, 4000U);
   EXPECT_EQ(comparison.expected, std::to_string(expected));

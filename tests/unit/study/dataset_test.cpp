@@ -7,7 +7,7 @@
 #include "tests/unit/support/study_rows.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
-namespace busbar {
+namespace busbar::study {
 namespace {
 
 using test::dataset;
@@ -79,4 +79,4 @@ TEST(DistinctFiles, CountTheSameBytesAndTheSameNameOnce) {
 }
 
 }  // namespace
-}  // namespace busbar
+}  // namespace busbar::study

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "format/writer.hpp"
 #include "model/record.hpp"
-#include "report/writer.hpp"
 
 namespace busbar::test {
 

@@ -18,8 +18,8 @@ namespace busbar::test {
 }
 
 /// The file LABEL.csv of a run of the system LABEL.
-[[nodiscard]] inline Dataset dataset(const std::string& label, std::vector<Record> records,
-                                     Facts facts = {}) {
+[[nodiscard]] inline study::Dataset dataset(const std::string& label, std::vector<Record> records,
+                                            Facts facts = {}) {
   return {.path = label + ".csv",
           .label = label,
           .facts = std::move(facts),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "report/console_table.hpp"
+#include "format/console_table.hpp"
 #include "tests/unit/support/captured_stream.hpp"
 
 namespace busbar::test {

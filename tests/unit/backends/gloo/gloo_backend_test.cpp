@@ -27,7 +27,7 @@ std::unique_ptr<Communicator> connect(Bootstrap& world) {
 }
 
 /// Runs a placement of a collective on this rank and checks its result.
-Verdict run(Bootstrap& world, Communicator& gloo, Call like, bool in_place) {
+DataCheck run(Bootstrap& world, Communicator& gloo, Call like, bool in_place) {
   const Collective& asked = *like.collective;
   const Bytes element = info(like.type).size;
   const SizePlan plan{.wanted = 4096, .footprint = asked.footprint(4096, element, world.size())};
@@ -56,7 +56,7 @@ TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {
         for (const bool in_place : {false, true}) {
           const auto why = in_place ? routine->not_in_place : routine->not_out_of_place;
           if (!why.empty()) continue;
-          const Verdict verdict = run(world, *gloo, call_of(name.c_str()), in_place);
+          const DataCheck verdict = run(world, *gloo, call_of(name.c_str()), in_place);
           EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
         }
       }
@@ -74,7 +74,7 @@ TEST(GlooBackend, ReducesEveryTypeThatItHas) {
           Call call = call_of(name, type.type, op);
           call.in_place = true;
           if (gloo->unsupported(call)) continue;
-          const Verdict verdict = run(world, *gloo, call, true);
+          const DataCheck verdict = run(world, *gloo, call, true);
           EXPECT_EQ(verdict.wrong, 0U) << type.name << ' ' << busbar::name(op);
           ++reduced;
         }

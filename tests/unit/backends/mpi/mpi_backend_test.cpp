@@ -63,7 +63,7 @@ TEST(MpiBackend, LeavesAnInPlaceReduceScatterAtTheStart) {
 }
 
 /// Runs a placement of a collective and checks its result.
-Verdict run(const char* name, bool in_place, Progress progress, std::uint64_t segment) {
+DataCheck run(const char* name, bool in_place, Progress progress, std::uint64_t segment) {
   const auto mpi = connect(progress);
   Call like = call_of(name);
   const SizePlan plan{
@@ -87,7 +87,7 @@ TEST(MpiBackend, GivesCorrectResultsInBothBufferModesAndKindsOfProgress) {
     for (const bool in_place : {false, true}) {
       if (in_place && find_routine(name)->overwrites) continue;
       for (const Progress progress : {Progress::Block, Progress::Yield}) {
-        const Verdict verdict = run(name.c_str(), in_place, progress, 0);
+        const DataCheck verdict = run(name.c_str(), in_place, progress, 0);
         EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
       }
     }

@@ -31,7 +31,7 @@ inline Specification sample_specification(std::size_t nodes) {
   specification.device_sets = {{.id = "node8", .kind = SetKind::PerNode, .ranks_per_node = 8},
                                {.id = "pairs", .kind = SetKind::Pairwise, .ranks_per_node = 1},
                                {.id = "all", .kind = SetKind::Whole, .ranks_per_node = 8}};
-  specification.expectations = {
+  specification.rules = {
       {.id = "intra", .collectives = {"allreduce"}, .device_set = "node8", .sizes = {8 * kGiB}},
       {.id = "pair-floor", .collectives = {"alltoall"}, .device_set = "pairs", .sizes = {kGiB}},
       {.id = "latency",

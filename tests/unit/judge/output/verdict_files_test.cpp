@@ -89,7 +89,7 @@ TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
 TEST(VerdictJson, HasTheSourceOfARuleAndTheAlternativesOfAFingerprint) {
   Specification specification = sample_specification(6);
   specification.system.fingerprint["gpu"] = {"A", "B"};
-  specification.expectations[0].source = "a guide";
+  specification.rules[0].source = "a guide";
   const auto json = nlohmann::json::parse(verdict_json(sample_acceptance(6), specification));
   EXPECT_EQ(json["contract"]["rules"][0]["rule"], "intra");
   EXPECT_EQ(json["contract"]["rules"][0]["source"], "a guide");
@@ -177,7 +177,7 @@ TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
 }
 
 TEST(EveryOutput, BlamesANodeWithWrongDataForThemAndNotForItsRate) {
-  JudgeCase one = pairs_case(4, Comparison::Absolute, [](auto, auto) { return 802; });
+  JudgeCase one = pairs_case(4, RuleKind::Absolute, [](auto, auto) { return 802; });
   one.rule().bounds = {.fail_below = 0.9};
   one.specification.system = {.name = "pod", .nodes = one.nodes};
   for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"})

@@ -43,7 +43,7 @@ TEST(VerdictMarkdown, DoesNotSayThatNoNodeIsBlamedBesideAFail) {
 
 TEST(VerdictMarkdown, HasTheSourceOfARule) {
   Specification specification = sample_specification(6);
-  specification.expectations[0].source = "a guide";
+  specification.rules[0].source = "a guide";
   EXPECT_THAT(verdict_markdown(sample_acceptance(6), specification), HasSubstr("| a guide |"));
   EXPECT_THAT(verdict_html(sample_acceptance(6), specification),
               AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute. Source: a guide")));

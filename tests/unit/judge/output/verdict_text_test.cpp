@@ -102,9 +102,9 @@ TEST(VerdictText, ListsSuspectsWithEvidence) {
 
 TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
   Specification specification = sample_specification(6);
-  specification.expectations[0].source = "a guide";
-  specification.expectations[0].value = 475;
-  specification.expectations[1].source = "a table";
+  specification.rules[0].source = "a guide";
+  specification.rules[0].value = 475;
+  specification.rules[1].source = "a table";
   Acceptance acceptance = sample_acceptance(6);
   acceptance.verdicts.resize(6);
   const std::string text = verdict_text(acceptance, specification);
@@ -152,9 +152,9 @@ TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
 
 TEST(RuleList, HasEachFigureAndItsSource) {
   Specification specification = sample_specification(6);
-  specification.expectations[0].source = "a guide";
-  specification.expectations[0].value = 475;
-  specification.expectations[0].bounds.fail_below = 0.96;
+  specification.rules[0].source = "a guide";
+  specification.rules[0].value = 475;
+  specification.rules[0].bounds.fail_below = 0.96;
   const std::string text = rule_list(specification);
   EXPECT_THAT(text, testing::ContainsRegex("intra +allreduce +node8 +8 GiB +absolute 475 GB/s +"
                                            "fails below 0.96"));

@@ -16,7 +16,7 @@ class CampaignTest : public testing::Test {
  protected:
   CampaignTest() {
     specification_.device_sets = {{.id = "set", .kind = SetKind::PerNode, .ranks_per_node = 1}};
-    specification_.expectations = {
+    specification_.rules = {
         {.id = "rule", .collectives = {"allreduce"}, .device_set = "set", .sizes = {kMiB}}};
   }
   CampaignRequest request(const std::vector<std::string>& nodes, const std::string& script) const {

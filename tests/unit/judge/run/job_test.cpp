@@ -17,7 +17,7 @@ Specification specification_of(SetKind kind) {
   specification.run = {
       .launches = 2, .iterations = 10, .warmup = 3, .check_data = true, .timeout_s = 60};
   specification.device_sets = {{.id = "set", .kind = kind, .gpus = "0-1", .ranks_per_node = 2}};
-  specification.expectations = {
+  specification.rules = {
       {.id = "r", .collectives = {"allreduce"}, .device_set = "set", .sizes = {1024, 2048, 4096}}};
   return specification;
 }
@@ -116,11 +116,11 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
 
 TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
   Specification specification = specification_of(SetKind::Pairwise);
-  specification.expectations[0].collectives = {"alltoall"};
-  Expectation half = specification.expectations[0];
+  specification.rules[0].collectives = {"alltoall"};
+  Rule half = specification.rules[0];
   half.type = "half";
   half.in_place = true;
-  specification.expectations.push_back(half);
+  specification.rules.push_back(half);
   const std::vector<std::string> lines = lines_of(specification, "alltoall");
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[0], HasSubstr("-d float --placement out -n"));
@@ -129,10 +129,10 @@ TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
 
 TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
   Specification specification = specification_of(SetKind::Pairwise);
-  specification.expectations.push_back(specification.expectations[0]);
-  specification.expectations[1].in_place = true;
+  specification.rules.push_back(specification.rules[0]);
+  specification.rules[1].in_place = true;
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement both")));
-  specification.expectations[1].device_set = "other";
+  specification.rules[1].device_set = "other";
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement out")));
 }
 
@@ -168,8 +168,8 @@ TEST(SizeRuns, AreFewProgressionsThatGiveEverySizeAndNoOther) {
 
 TEST(CollectivesOf, AreEachThereOnceInTheOrderOfTheRules) {
   Specification specification = specification_of(SetKind::Whole);
-  specification.expectations.push_back(specification.expectations[0]);
-  specification.expectations[1].collectives = {"alltoall", "allreduce"};
+  specification.rules.push_back(specification.rules[0]);
+  specification.rules[1].collectives = {"alltoall", "allreduce"};
   EXPECT_THAT(collectives_of(specification, "set"), ElementsAre("allreduce", "alltoall"));
   EXPECT_THAT(collectives_of(specification, "other"), IsEmpty());
 }

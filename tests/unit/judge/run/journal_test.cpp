@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "report/csv_writer.hpp"
+#include "format/csv_writer.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

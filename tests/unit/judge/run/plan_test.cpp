@@ -28,11 +28,11 @@ Specification specification_of(std::vector<SetKind> kinds) {
   for (const SetKind kind : kinds) {
     const std::string id = kinds.size() == 1 ? "set" : std::string(name(kind));
     specification.device_sets.push_back({.id = id, .kind = kind, .ranks_per_node = 2});
-    specification.expectations.push_back({.id = "rule",
-                                          .collectives = {"alltoall"},
-                                          .device_set = id,
-                                          .sizes = {8},
-                                          .confirm_repeats = 3});
+    specification.rules.push_back({.id = "rule",
+                                   .collectives = {"alltoall"},
+                                   .device_set = id,
+                                   .sizes = {8},
+                                   .confirm_repeats = 3});
   }
   return specification;
 }
@@ -109,7 +109,7 @@ CheckResult noisy_verdict(const std::string& instance, std::size_t attempts) {
           .instance = instance,
           .collective = "alltoall",
           .outcome = Outcome::Inconclusive,
-          .cause = Cause::Noisy,
+          .decided_by = DecidedBy::Noisy,
           .attempts = attempts};
 }
 
@@ -157,7 +157,7 @@ Acceptance suspected(const std::vector<std::string>& nodes, NodeState others = N
 
 std::vector<Unit> confirmations(SetKind kind, const Acceptance& acceptance, int repeats = 3) {
   Specification specification = specification_of({kind});
-  specification.expectations.front().confirm_repeats = repeats;
+  specification.rules.front().confirm_repeats = repeats;
   return confirm_units(specification, kThreeNodes, acceptance);
 }
 

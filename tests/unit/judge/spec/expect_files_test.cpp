@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "judge/spec/lint.hpp"
-#include "study/published.hpp"
+#include "study/expect/published.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
@@ -46,7 +46,7 @@ TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
     EXPECT_EQ(full.profile, "full");
     EXPECT_EQ(full.system.name, system.name());
     EXPECT_THAT(full.ceiling.system, testing::AnyOf(system.name(), ""));
-    for (const Expectation& rule : full.expectations) EXPECT_FALSE(rule.source.empty()) << rule.id;
+    for (const Rule& rule : full.rules) EXPECT_FALSE(rule.source.empty()) << rule.id;
     if (!full.system.fingerprint.contains("gpu")) continue;
     const bool amd = full.system.fingerprint.at("gpu").front().starts_with("AMD ");
     EXPECT_EQ(full.run.backend, amd ? "rccl" : "nccl");
@@ -74,17 +74,19 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
 }
 
 TEST(ExpectFiles, HaveNoFigureThatNobodyPublished) {
-  const std::vector<PublishedRate> rates = read_published(std::string(kPublishedFile)).rates;
+  const std::vector<study::PublishedRate> rates =
+      study::read_published(std::string(study::kPublishedFile)).rates;
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
-    for (const Expectation& rule : load(path_of(system.name()), "full").expectations) {
+    for (const Rule& rule : load(path_of(system.name()), "full").rules) {
       if (!rule.value) continue;
       const bool time = rule.metric == Metric::Time;
-      const bool known = std::any_of(rates.begin(), rates.end(), [&](const PublishedRate& rate) {
-        const auto figure = time ? rate.time_us : rate.busbw_GBps;
-        return figure && std::abs(*rule.value / *figure - 1) < 0.003 &&
-               std::find(rule.collectives.begin(), rule.collectives.end(), rate.collective) !=
-                   rule.collectives.end();
-      });
+      const bool known =
+          std::any_of(rates.begin(), rates.end(), [&](const study::PublishedRate& rate) {
+            const auto figure = time ? rate.time_us : rate.busbw_GBps;
+            return figure && std::abs(*rule.value / *figure - 1) < 0.003 &&
+                   std::find(rule.collectives.begin(), rule.collectives.end(), rate.collective) !=
+                       rule.collectives.end();
+          });
       EXPECT_TRUE(known) << system.name() << " " << rule.id << " " << *rule.value;
     }
   }
@@ -103,9 +105,9 @@ TEST(ExpectFiles, HaveNoLimitBelowTheFloorThatItStandsFor) {
         Case{"hgx-b300", "pair-allreduce", 700, 750},
         Case{"gb300-nvl72", "rack-allreduce", 800, 800},
         Case{"mi355x", "pair-allreduce", 0, 350}}) {
-    const auto rules = load(path_of(c.system), "full").expectations;
-    const auto rule = std::find_if(rules.begin(), rules.end(),
-                                   [&](const Expectation& one) { return one.id == c.rule; });
+    const auto rules = load(path_of(c.system), "full").rules;
+    const auto rule =
+        std::find_if(rules.begin(), rules.end(), [&](const Rule& one) { return one.id == c.rule; });
     ASSERT_NE(rule, rules.end()) << c.system << ' ' << c.rule;
     const double value = rule->value.value_or(0);
     EXPECT_GE(value * rule->bounds.fail_below.value_or(0), c.fails_GBps) << c.system << c.rule;

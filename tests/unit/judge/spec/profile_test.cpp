@@ -17,15 +17,15 @@ const std::string kProfiles =
 TEST(SpecProfile, ProfileTakesItsRulesAndNumbers) {
   const Specification quick = read(kProfiles, "quick");
   EXPECT_EQ(quick.profile, "quick");
-  ASSERT_EQ(quick.expectations.size(), 1U);
-  EXPECT_EQ(quick.expectations[0].value, 390);
+  ASSERT_EQ(quick.rules.size(), 1U);
+  EXPECT_EQ(quick.rules[0].value, 390);
   EXPECT_EQ(quick.device_sets.size(), 1U);
   EXPECT_EQ(quick.run.launches, 3);
   EXPECT_EQ(quick.noise.max_cv, 0.05);
   const Specification full = read(kProfiles, "full");
-  EXPECT_EQ(full.expectations.size(), 2U);
+  EXPECT_EQ(full.rules.size(), 2U);
   EXPECT_EQ(full.run.launches, 9);
-  EXPECT_EQ(full.expectations[0].value, 400);
+  EXPECT_EQ(full.rules[0].value, 400);
 }
 
 TEST(SpecProfile, WithoutAProfileStandardIsTakenOrAll) {
@@ -59,7 +59,7 @@ std::vector<std::string> only(const std::vector<std::string>& rules,
                               const std::string& profile = {}) {
   const Specification spec = parse_specification(kProfiles, "pod.toml", profile, rules);
   EXPECT_EQ(spec.run.launches, profile == "quick" ? 3 : 5);
-  EXPECT_EQ(spec.device_sets.size(), spec.expectations.size());
+  EXPECT_EQ(spec.device_sets.size(), spec.rules.size());
   return spec.only;
 }
 
@@ -67,8 +67,7 @@ TEST(SpecProfile, RulesThatAreAskedForStayWhicheverTheProfileHas) {
   EXPECT_THAT(only({"two"}), testing::ElementsAre("two"));
   EXPECT_THAT(only({"two"}, "quick"), testing::ElementsAre("two")) << "quick is for rule one";
   EXPECT_THAT(only({"two", "one"}), testing::ElementsAre("one", "two"));
-  EXPECT_EQ(parse_specification(kProfiles, "pod.toml", "quick", {"one"}).expectations.at(0).value,
-            390);
+  EXPECT_EQ(parse_specification(kProfiles, "pod.toml", "quick", {"one"}).rules.at(0).value, 390);
 }
 
 TEST(SpecProfile, ARuleThatThereIsNotIsRefusedWithThoseThatThereAre) {

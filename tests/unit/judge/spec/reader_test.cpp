@@ -59,8 +59,8 @@ TEST(SpecReader, LeastFileHasDefaultsAndNoTolerance) {
   EXPECT_EQ(spec.run.backend, "auto");
   ASSERT_EQ(spec.device_sets.size(), 1U);
   EXPECT_EQ(spec.device_set("node").ranks_per_node, 8);
-  ASSERT_EQ(spec.expectations.size(), 1U);
-  const Expectation& rule = spec.expectations[0];
+  ASSERT_EQ(spec.rules.size(), 1U);
+  const Rule& rule = spec.rules[0];
   EXPECT_THAT(rule.collectives, ElementsAre("allreduce"));
   EXPECT_THAT(rule.sizes, ElementsAre(kGiB));
   EXPECT_EQ(rule.metric, Metric::BusBandwidth);
@@ -77,7 +77,7 @@ TEST(SpecReader, ReadsTheExampleOfItsDocument) {
   const std::size_t end = document.find("```", begin);
   ASSERT_NE(end, std::string::npos);
   const Specification spec = read(document.substr(begin, end - begin));
-  EXPECT_EQ(spec.expectations.at(0).value, 475);
+  EXPECT_EQ(spec.rules.at(0).value, 475);
 }
 
 TEST(SpecReader, RefusalsBeginWithTheFileAndThePlaceOfTheKey) {
@@ -189,23 +189,22 @@ TEST(SpecReader, RefusesWhatContradictsTheRestOfTheFile) {
             "device_set = \"node\""),
        "confirm needs a device set of kind = \"pairwise\""},
   });
-  EXPECT_EQ(read(one_gpu + "metric = \"time_us\"\n").expectations[0].metric, Metric::Time);
+  EXPECT_EQ(read(one_gpu + "metric = \"time_us\"\n").rules[0].metric, Metric::Time);
 }
 
 TEST(SpecReader, TakesKeysOfSeveralForms) {
-  const auto rule = [](const std::string& lines) { return read(rule_with(lines)).expectations[0]; };
+  const auto rule = [](const std::string& lines) { return read(rule_with(lines)).rules[0]; };
   EXPECT_EQ(rule("source = \"a guide\"\n").source, "a guide");
   EXPECT_EQ(rule("source = [\"a guide;\", \"our choice\"]\n").source, "a guide; our choice");
   EXPECT_EQ(rule("").source, "");
   EXPECT_EQ(rule("op = \"max\"\n").op, "max");
-  const auto warns = read(changed("fail_below", "warn_below")).expectations[0].bounds;
+  const auto warns = read(changed("fail_below", "warn_below")).rules[0].bounds;
   EXPECT_FALSE(warns.fail_below);
   EXPECT_EQ(warns.warn_below, 0.9);
-  EXPECT_THAT(
-      read(changed("\"allreduce\"", R"(["all_reduce", "sendrecv"])")).expectations[0].collectives,
-      ElementsAre("allreduce", "sendrecv"));
+  EXPECT_THAT(read(changed("\"allreduce\"", R"(["all_reduce", "sendrecv"])")).rules[0].collectives,
+              ElementsAre("allreduce", "sendrecv"));
   EXPECT_EQ(read(fleet(kGates + "confirm = { partner = \"known_good\", repeats = 2 }\n"))
-                .expectations[1]
+                .rules[1]
                 .confirm_repeats,
             2);
 }
@@ -233,9 +232,7 @@ TEST(SpecReader, AFingerprintMayListValuesOfWhichOneIsWanted) {
 
 TEST(SpecReader, SizesComeInThreeForms) {
   const auto form = [](const std::string& size) { return changed("\"1GiB\"", size); };
-  const auto sizes = [&](const std::string& size) {
-    return read(form(size)).expectations[0].sizes;
-  };
+  const auto sizes = [&](const std::string& size) { return read(form(size)).rules[0].sizes; };
   EXPECT_THAT(sizes("[\"1MiB\", \"8MiB\"]"), ElementsAre(kMiB, 8 * kMiB));
   EXPECT_THAT(sizes("{ from = \"1MiB\", to = \"5MiB\", factor = 2 }"),
               ElementsAre(kMiB, 2 * kMiB, 4 * kMiB));
@@ -263,8 +260,8 @@ TEST(SpecReader, AKnownIssueEndsOnADayOfTheCalendar) {
   const auto issue = [](const std::string& until) {
     return rule_with("known_issue = { reason = \"ticket 1\", until = " + until + " }\n");
   };
-  EXPECT_EQ(read(issue("\"2028-02-29\"")).expectations[0].known_issue->until, "2028-02-29");
-  EXPECT_EQ(read(issue("2026-12-01")).expectations[0].known_issue->until, "2026-12-01");
+  EXPECT_EQ(read(issue("\"2028-02-29\"")).rules[0].known_issue->until, "2028-02-29");
+  EXPECT_EQ(read(issue("2026-12-01")).rules[0].known_issue->until, "2026-12-01");
   expect_refused({{issue("\"2026-02-29\""), "is no date"}, {issue("\"tomorrow\""), "is no date"}});
 }
 

@@ -40,8 +40,8 @@ TEST_F(BasedOn, TakesAllThatItDoesNotSet) {
   EXPECT_EQ(spec.file, path());
   EXPECT_EQ(spec.system.name, "pod");
   EXPECT_EQ(spec.device_sets.size(), 2U);
-  ASSERT_EQ(spec.expectations.size(), 1U);
-  EXPECT_EQ(spec.expectations[0].value, 400);
+  ASSERT_EQ(spec.rules.size(), 1U);
+  EXPECT_EQ(spec.rules[0].value, 400);
   EXPECT_EQ(derived("", "quick").run.launches, 3);
 }
 
@@ -68,10 +68,10 @@ TEST_F(BasedOn, AListNamesItsEntriesWhichTakeTheirKeysFromTheSameId) {
   EXPECT_EQ(spec.device_sets[0].id, "pairs");
   EXPECT_EQ(spec.device_sets[0].kind, SetKind::Pairwise);
   EXPECT_EQ(spec.device_sets[0].ranks_per_node, 2);
-  ASSERT_EQ(spec.expectations.size(), 2U);
-  EXPECT_EQ(spec.expectations[1].id, "one");
-  EXPECT_EQ(spec.expectations[1].value, 300);
-  EXPECT_EQ(spec.expectations[1].bounds.fail_below, 0.9);
+  ASSERT_EQ(spec.rules.size(), 2U);
+  EXPECT_EQ(spec.rules[1].id, "one");
+  EXPECT_EQ(spec.rules[1].value, 300);
+  EXPECT_EQ(spec.rules[1].bounds.fail_below, 0.9);
   EXPECT_EQ(derived("device_set = [{ id = \"node\" }]\n").device_sets.size(), 1U);
 }
 
@@ -121,7 +121,7 @@ TEST_F(BasedOn, TheCompleteTextIsBasedOnNothingAndMeansTheSame) {
   const std::string whole = complete_text({.path = path(), .text = head() + own});
   EXPECT_THAT(whole, testing::Not(HasSubstr("based_on")));
   const Specification spec = parse_specification(whole, path(), "quick");
-  EXPECT_EQ(spec.expectations.at(0).value, 300);
+  EXPECT_EQ(spec.rules.at(0).value, 300);
   EXPECT_EQ(spec.device_sets.size(), 1U);
   EXPECT_EQ(spec.run.launches, 3);
   const std::string plain = "schema = 1 # of the site\n";

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/csv_writer.hpp"
+#include "format/csv_writer.hpp"
 #include "study/compare/comparison_output.hpp"
 #include "study/compare/launch.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -53,14 +53,14 @@ TEST(OptionsOfCommand, AreWhatNeitherRowsNorOutputHave) {
   EXPECT_EQ(options("all_reduce_perf -n 20 : -np 1 other"), "-n 20");
 }
 
-RunContext context_after(const std::string& lines) {
-  RunContext context;
+LogContext context_after(const std::string& lines) {
+  LogContext context;
   for (const std::string& line : split(lines, '\n')) context.read(line);
   return context;
 }
 
-TEST(RunContext, KeepsExportsUntilTheyAreUnset) {
-  const RunContext context = context_after(
+TEST(LogContext, KeepsExportsUntilTheyAreUnset) {
+  const LogContext context = context_after(
       "+ export NCCL_ALGO=Ring OTHER=1\nexport NCCL_PROTO=LL\n+ NCCL_DEBUG=WARN\n+ COUNT=3\nunset "
       "OTHER\n+ echo NCCL_X=1\nwe export no NCCL_Y=2 in such long lines of prose as this");
   EXPECT_THAT(context.settings(), ElementsAre(Pair("NCCL_ALGO", "Ring"), Pair("NCCL_DEBUG", "WARN"),
@@ -68,14 +68,14 @@ TEST(RunContext, KeepsExportsUntilTheyAreUnset) {
   EXPECT_THAT(context.titles(), IsEmpty());
 }
 
-TEST(RunContext, HasTitlesByTheirLevels) {
-  const RunContext context = context_after(
+TEST(LogContext, HasTitlesByTheirLevels) {
+  const LogContext context = context_after(
       "## A\n### B\n#### C\n### D\n# nThread 1 nGpus 8\n- item\n---\n=== Ring ===\n--- 12 ---");
   EXPECT_THAT(context.titles(), ElementsAre("A", "D", "Ring"));
   EXPECT_THAT(context_after("=== Ring ===\n## A").titles(), ElementsAre("A"));
 }
 
-TEST(RunContext, TakesVariablesOfTitlesWhileTheyAreInForce) {
+TEST(LogContext, TakesVariablesOfTitlesWhileTheyAreInForce) {
   EXPECT_THAT(context_after("=== NCCL_ALGO=Ring ===").settings(),
               ElementsAre(Pair("NCCL_ALGO", "Ring")));
   EXPECT_THAT(context_after("=== NCCL_ALGO=Ring ===").titles(), IsEmpty());
@@ -87,11 +87,11 @@ TEST(RunContext, TakesVariablesOfTitlesWhileTheyAreInForce) {
   EXPECT_EQ(context_after("NCCL_ALGO=Ring\nx\nNCCL_PROTO=LL").settings().size(), 1U);
 }
 
-TEST(RunContext, LeavesTheNumberOfARepetitionOut) {
+TEST(LogContext, LeavesTheNumberOfARepetitionOut) {
   for (const char* title :
        {"== = x", "=== Ring, run 2 ===", "=== Ring (rep 2/3) ===", "#### Ring - iteration 2 of 3",
         "=== Ring: Trial #2", "=== run 2: Ring ===", "#### Rep 2: Ring_rep-2"}) {
-    const RunContext context = context_after(title);
+    const LogContext context = context_after(title);
     const bool repeats = std::string(title).find("Ring") != std::string::npos;
     EXPECT_EQ(context.is_repetition(), repeats) << title;
     if (repeats) {
@@ -101,8 +101,8 @@ TEST(RunContext, LeavesTheNumberOfARepetitionOut) {
   EXPECT_FALSE(context_after("=== Run 4 channels ===").is_repetition());
 }
 
-TEST(RunContext, GivesRepetitionsTheCommandAboveThem) {
-  RunContext context = context_after("## Ring");
+TEST(LogContext, GivesRepetitionsTheCommandAboveThem) {
+  LogContext context = context_after("## Ring");
   context.set_command("./all_reduce_perf -n 9");
   EXPECT_EQ(context.command(), "") << "another run needs its own";
   context.read("### Rep 2");

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/console_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+std::string_view what(RowStatus status) {
+  if (status == RowStatus::Skipped) return "skipped";
+  return status == RowStatus::Wrong ? "wrong data" : "broke off";
+}
+
+/// Which of several rows of one size this is, as a line above it; empty where there is only one.
+std::string scope(const Record& record) {
+  if (record.sender) return fmt::format("# pair {} -> {}\n", *record.sender, *record.receiver);
+  return record.group ? fmt::format("# group {}\n", *record.group) : std::string();
+}
+
+}  // namespace
+
+std::string console_time(double time_us) {
+  if (time_us < 9999.995) return fmt::format("{:.2f}", time_us);
+  if (time_us < 99999.95) return fmt::format("{:.1f}", time_us);
+  return fmt::format("{:.0f}", time_us);
+}
+
+ConsoleTable::ConsoleTable(std::FILE* stream, Halves halves) : stream_(stream), halves_(halves) {}
+
+/// Four words of one placement; "N/A" where it has no value. -I adds four.
+std::string ConsoleTable::half_row(const std::optional<Half>& half) const {
+  const std::string extra = half ? half->per_operation : per_operation({});
+  if (!half || !half->record.time_median_us) {
+    return fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}{}", "N/A", "N/A", "N/A", "N/A", extra);
+  }
+  const Record& record = half->record;
+  const double time_us =
+      (enqueue_times_ ? record.enqueue_time_us : record.time_median_us).value_or(0);
+  const std::string wrong =
+      record.wrong ? fmt::format("{:g}", static_cast<double>(*record.wrong)) : "N/A";
+  return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f}  {:>6}{}", console_time(time_us),
+                     record.algbw_GBps.value_or(0), record.busbw_GBps.value_or(0), wrong, extra);
+}
+
+/// -I: shortest, longest, 99th percentile and variation of the samples after the first -K.
+std::string ConsoleTable::per_operation(std::span<const double> samples_us) const {
+  if (!skipped_) return {};
+  const auto left = samples_us.subspan(std::min<std::size_t>(*skipped_, samples_us.size()));
+  const auto summary = stats::summarize(left);
+  if (!summary) return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "N/A", "N/A", "N/A", "N/A");
+  return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6.2f}", console_time(summary->min),
+                     console_time(summary->max), console_time(summary->p99),
+                     100 * summary->deviation / summary->mean);
+}
+
+std::string ConsoleTable::title_lines() const {
+  const bool extra = skipped_.has_value();
+  const int width = extra ? 66 : 31;
+  const std::string more = extra ? " (+ per-iteration)" : "";
+  std::string text =
+      fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^{}}  {:^{}}\n", "", "", "", "", "",
+                  "out-of-place" + more, width, "in-place" + more, width);
+  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop",
+                      "root");
+  for (int half = 0; half < 2; ++half) {
+    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
+    if (extra) {
+      text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "i_min", "i_max", "i_p99", "i_cv%");
+    }
+  }
+  text += timestamps_ ? "  timestamp\n" : " \n";
+  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "(B)", "(elements)", "", "", "");
+  for (int half = 0; half < 2; ++half) {
+    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+    if (extra) text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "(us)", "(us)", "(us)", "(%)");
+  }
+  return text + " \n";
+}
+
+void ConsoleTable::print(const std::string& line) {
+  const bool written = std::fputs(line.c_str(), stream_) >= 0 && std::fflush(stream_) == 0;
+  if (!written) throw system_failure("cannot write the table to standard output", errno);
+}
+
+void ConsoleTable::begin(const RunContext& context) {
+  nccl_name_ = context.nccl_name;
+  timestamps_ = context.timestamps;
+  enqueue_times_ = context.enqueue_times;
+  skipped_ = context.skipped;
+  observes_choice_ = context.observes_choice;
+  std::string text = fmt::format("# Collective test starting: {}_perf\n", nccl_name_);
+  text += fmt::format(
+      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
+      "{} validation: {} graph: {} unalign: {}\n",
+      context.first_size, context.last_size, context.step, context.warmup, context.operations,
+      context.aggregated, context.checks, context.graph, context.unalign);
+  if (!context.blocking.empty()) text += fmt::format("# Blocking Enabled: {}\n", context.blocking);
+  for (const std::string& note : context.notes) text += fmt::format("# {}\n", one_line(note));
+  text += "#\n# Using devices\n";
+  for (const std::string& device : context.devices) text += fmt::format("# {}\n", device);
+  print(text + title_lines());
+}
+
+void ConsoleTable::write(const Record& record, std::span<const double> samples_us) {
+  count(record);
+  pairs_.add(record);
+  const std::string key = scope(record);
+  Line& line = lines_[key];
+  (record.in_place ? line.in_place : line.out_of_place) = Half{record, per_operation(samples_us)};
+  const bool complete = record.in_place || !halves_.in_place;
+  if (!complete) return;
+  print_line(line);
+  lines_.erase(key);
+}
+
+void ConsoleTable::count(const Record& record) {
+  if (!record.time_median_us) return;
+  ++measured_;
+  if (record.stop_reason == "time-budget") ++over_budget_;
+  if (observes_choice_ && record.algorithm.empty()) ++without_choice_;
+}
+
+/// What the table cannot say of a row: why it was skipped, unless an earlier row said the same, or
+/// the first wrong element.
+std::string ConsoleTable::remark(const Record& record, std::string_view placement) {
+  if (record.reason.empty()) return {};
+  const bool skipped = record.status == RowStatus::Skipped;
+  if (skipped && !told_.insert(record.reason).second) return {};
+  return fmt::format("# size {} type {} redop {}{}{} {}: {}\n", record.size, record.type, record.op,
+                     record.root ? fmt::format(" root {}", *record.root) : "", placement,
+                     what(record.status), record.reason);
+}
+
+void ConsoleTable::print_line(const Line& line) {
+  const auto& [out_of_place, in_place] = line;
+  const Record& either = (in_place ? in_place : out_of_place)->record;
+  std::string text = scope(either);
+  const bool any = (out_of_place && out_of_place->record.time_median_us) ||
+                   (in_place && in_place->record.time_median_us);
+  if (any) {
+    text += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count,
+                        either.type, either.op, either.root.value_or(-1), half_row(out_of_place),
+                        half_row(in_place));
+    if (timestamps_) text += fmt::format("  {}", either.finished_at);
+    text += '\n';
+  }
+  const bool same = out_of_place && in_place && out_of_place->record.status == RowStatus::Skipped &&
+                    out_of_place->record.reason == in_place->record.reason;
+  if (!same && out_of_place) text += remark(out_of_place->record, " out of place");
+  if (in_place) text += remark(in_place->record, same ? "" : " in place");
+  print(text);
+}
+
+void ConsoleTable::end(const RunSummary& summary) {
+  std::string text;
+  if (over_budget_ > 0) {
+    text += fmt::format(
+        "# {} of {} measurements ended with their time budget before the interval was narrow "
+        "enough; --time-budget gives them longer\n",
+        over_budget_, measured_);
+  }
+  if (without_choice_ > 0) {
+    text += fmt::format(
+        "# NCCL's log names no algorithm for {} of {} measurements: it has none for one rank, nor "
+        "for sends and receives\n",
+        without_choice_, measured_);
+  }
+  text += pairs_.text();
+  if (!summary.memory_use.empty()) {
+    text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
+  }
+  text += fmt::format("# Out of bounds values : {} {}\n", summary.wrong_rows,
+                      summary.wrong_rows == 0 ? "OK" : "FAILED");
+  text += fmt::format("# Avg bus bandwidth    : {:g} \n#\n", summary.mean_busbw_GBps);
+  print(text + fmt::format("# Collective test concluded: {}_perf\n#\n", nccl_name_));
+}
+
+void PairMatrix::add(const Record& record) {
+  if (!record.sender || !record.receiver || !record.busbw_GBps) return;
+  if (record.size < size_) return;
+  if (record.size > size_) rates_.clear();
+  size_ = record.size;
+  rates_[{*record.sender, *record.receiver}] = *record.busbw_GBps;
+}
+
+std::string PairMatrix::text() const {
+  if (rates_.empty()) return {};
+  int last = 0;
+  for (const auto& [pair, rate] : rates_) last = std::max({last, pair.first, pair.second});
+  std::string text = fmt::format(
+      "#\n# GB/s one way at {}, from the line's rank to the column's\n#     ", format_bytes(size_));
+  for (int to = 0; to <= last; ++to) text += fmt::format(" {:>7}", to);
+  for (int from = 0; from <= last; ++from) {
+    text += fmt::format("\n# {:>4}", from);
+    for (int to = 0; to <= last; ++to) {
+      const auto known = rates_.find({from, to});
+      text += known == rates_.end() ? fmt::format(" {:>7}", "-")
+                                    : fmt::format(" {:>7.2f}", known->second);
+    }
+  }
+  return text + "\n#\n";
+}
+
+}  // namespace busbar

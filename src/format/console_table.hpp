@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "format/writer.hpp"
+#include "model/record.hpp"
+
+namespace busbar {
+
+/// Rates of pairs of ranks as a square: who sends is a line, who receives a column.
+class PairMatrix {
+ public:
+  /// Notes a row of a pair; of several sizes the largest is kept.
+  void add(const Record& record);
+  /// Lines that begin with '#', or nothing where no pair was measured.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  Bytes size_ = 0;
+  std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
+};
+
+/// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
+/// What else there is to say stands on '#' lines without the words that its readers look for.
+class ConsoleTable final : public Writer {
+ public:
+  struct Halves {
+    bool out_of_place = true;
+    bool in_place = true;
+  };
+
+  /// `stream` is stdout but for tests; `halves` are the placements that will be written.
+  ConsoleTable(std::FILE* stream, Halves halves);
+
+  void begin(const RunContext& context) override;
+  void write(const Record& record, std::span<const double> samples_us) override;
+  void end(const RunSummary& summary) override;
+
+ private:
+  /// One placement of a row: its words in the table.
+  struct Half {
+    Record record;
+    std::string per_operation;
+  };
+  /// Both, as far as they are there; the first is on hold until the second comes.
+  struct Line {
+    std::optional<Half> out_of_place;
+    std::optional<Half> in_place;
+  };
+
+  void print(const std::string& line);
+  void print_line(const Line& line);
+  [[nodiscard]] std::string remark(const Record& record, std::string_view placement);
+  void count(const Record& record);
+  [[nodiscard]] std::string title_lines() const;
+  [[nodiscard]] std::string half_row(const std::optional<Half>& half) const;
+  [[nodiscard]] std::string per_operation(std::span<const double> samples_us) const;
+
+  std::FILE* stream_;
+  Halves halves_;
+  bool timestamps_ = false;
+  bool enqueue_times_ = false;
+  std::optional<std::uint64_t> skipped_;  // -I
+  std::string nccl_name_;
+  std::map<std::string, Line> lines_;  // unfinished, by what they are of: several at a time
+  PairMatrix pairs_;
+  std::set<std::string> told_;  // why rows were skipped: each reason once
+  std::size_t over_budget_ = 0;
+  std::size_t measured_ = 0;
+  bool observes_choice_ = false;
+  std::size_t without_choice_ = 0;
+};
+
+/// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.
+[[nodiscard]] std::string console_time(double time_us);
+
+}  // namespace busbar

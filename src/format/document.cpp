@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/document.hpp"
+
+#include <fmt/format.h>
+
+#include "base/embedded_text.hpp"
+#include "base/text.hpp"
+#include "format/markup_text.hpp"
+
+namespace busbar {
+namespace {
+
+/// What blocks are in HTML.
+struct HtmlBlocks {
+  std::string operator()(const Paragraph& block) const {
+    if (!block.warning) return fmt::format("<p>{}</p>\n", markup_text(block.text));
+    return fmt::format("<p class=\"warning\"><strong>Warning:</strong> {}</p>\n",
+                       markup_text(block.text));
+  }
+
+  std::string operator()(const Bullets& block) const {
+    if (block.items.empty()) return {};
+    return fmt::format("<ul>\n{}</ul>\n", join_each(block.items, "", [](const std::string& item) {
+                         return fmt::format("<li>{}</li>\n", markup_text(item));
+                       }));
+  }
+
+  /// The first cell of a row is its heading. Sentences need room, also on a phone, where their
+  /// table scrolls.
+  std::string operator()(const Table& block) const {
+    const std::vector<bool> numeric = number_columns(block);
+    const std::string caption = markup_text(block.caption);
+    std::string text = fmt::format(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\">\n<table>\n"
+        "<caption>{0}</caption>\n<thead><tr>",
+        caption);
+    for (std::size_t i = 0; i < block.columns.size(); ++i) {
+      text += fmt::format("<th scope=\"col\"{}>{}</th>", numeric[i] ? " class=\"number\"" : "",
+                          markup_text(block.columns[i]));
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for (const auto& row : block.rows) text += row_text(row, numeric);
+    return text + "</tbody>\n</table>\n</div>\n";
+  }
+
+  /// Narrow figures that follow one another stand side by side where there is room.
+  std::string operator()(const Figure& block) const {
+    if (block.svg.empty()) return {};
+    const std::string caption = markup_text(block.caption);
+    if (!block.wide) {
+      return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
+                         caption);
+    }
+    return fmt::format(
+        "<figure class=\"wide\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+        "aria-label=\"Figure\">\n{}\n</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        block.svg, caption);
+  }
+
+ private:
+  static std::string row_text(const std::vector<std::string>& row,
+                              const std::vector<bool>& numeric) {
+    constexpr std::size_t kSentence = 40;
+    std::string text = "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text +=
+          fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
+                      numeric[i]                  ? " class=\"number\""
+                      : row[i].size() > kSentence ? " class=\"words\""
+                                                  : "",
+                      row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]), i == 0 ? "th" : "td");
+    }
+    return text + "</tr>\n";
+  }
+};
+
+/// What blocks are in Markdown.
+struct MarkdownBlocks {
+  std::string operator()(const Paragraph& block) const {
+    return fmt::format("{}{}\n\n", block.warning ? "**Warning:** " : "", markdown_text(block.text));
+  }
+
+  std::string operator()(const Bullets& block) const {
+    return join_each(
+               block.items, "",
+               [](const std::string& item) { return fmt::format("- {}\n", markdown_text(item)); }) +
+           "\n";
+  }
+
+  std::string operator()(const Table& block) const {
+    return fmt::format("{}\n\n{}\n", markdown_text(block.caption), markdown_table(block));
+  }
+
+  std::string operator()(const Figure& /*block*/) const { return {}; }
+};
+
+template <class Blocks>
+std::string blocks_text(const Section& section, const Blocks& blocks) {
+  std::string text;
+  for (const Block& block : section.blocks) text += std::visit(blocks, block);
+  return text;
+}
+
+/// Between an entry of one level and the next, of 2 or 3; a level of 1 is before and behind all.
+std::string_view between_entries(int from, int to) {
+  if (from == 1 || (from == 3 && to == 3)) return "";
+  if (to == 3) return "\n<ul>\n";
+  return from == 3 ? "</ul>\n</li>\n" : "</li>\n";
+}
+
+/// The headings of level 2; those of level 3 as a list of their own in the one before.
+std::string contents(const Document& document) {
+  std::string text = "<nav aria-label=\"Contents\">\n<h2 id=\"contents\">Contents</h2>\n<ul>\n";
+  int level = 1;
+  for (const Section& section : document.sections) {
+    if (section.level > 3) continue;
+    text += between_entries(level, section.level);
+    level = section.level;
+    text += fmt::format("<li><a href=\"#{}\">{}</a>{}", section.id, markup_text(section.heading),
+                        level == 3 ? "</li>\n" : "");
+  }
+  return fmt::format("{}{}</ul>\n</nav>\n", text, between_entries(level, 1));
+}
+
+}  // namespace
+
+std::string html_page(const Document& document) {
+  const std::string title = markup_text(document.title);
+  std::string text = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\" />\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+      "<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n"
+      "<p class=\"lead\">{2}</p>\n</header>\n{3}<main>\n",
+      title, embedded_text("src/format/document.css"), markup_text(document.lead),
+      contents(document));
+  for (const Section& section : document.sections) {
+    text += fmt::format(
+        "<section aria-labelledby=\"{0}\">\n<h{1} id=\"{0}\">{2}</h{1}>\n{3}"
+        "</section>\n",
+        section.id, section.level, markup_text(section.heading),
+        blocks_text(section, HtmlBlocks{}));
+  }
+  return text + "</main>\n</body>\n</html>\n";
+}
+
+std::string markdown_page(const Document& document) {
+  std::string text =
+      fmt::format("# {}\n\n{}\n\n", markdown_text(document.title), markdown_text(document.lead));
+  for (const Section& section : document.sections) {
+    text += fmt::format("{} {}\n\n{}", std::string(static_cast<std::size_t>(section.level), '#'),
+                        markdown_text(section.heading), blocks_text(section, MarkdownBlocks{}));
+  }
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+}  // namespace busbar

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/progress_line.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace busbar {
+namespace {
+
+struct Process {
+  std::string name;
+  int parent = 0;
+};
+
+/// Name and parent of a process by /proc; parent 0 where it cannot be read.
+Process process(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  Process result{.name = line.substr(open + 1, close - open - 1)};
+  std::istringstream rest(line.substr(close + 1));
+  char state = ' ';
+  rest >> state >> result.parent;
+  return result;
+}
+
+bool is_launcher(const std::string& name) {
+  for (const char* known : {"mpiexec", "mpirun", "hydra", "orterun", "prterun", "srun"}) {
+    if (name.starts_with(known)) return true;
+  }
+  return false;
+}
+
+bool has_terminal(int pid) {
+  std::error_code error;
+  const std::string target =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", pid), error);
+  return !error && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"));
+}
+
+/// A launcher gives its ranks pipes and copies them to its own stderr: look at that.
+bool stderr_reaches_a_terminal() {
+  constexpr int kGenerations = 4;
+  if (isatty(STDERR_FILENO) == 1) return true;
+  int pid = getppid();
+  for (int i = 0; i < kGenerations && pid > 1; ++i) {
+    const Process ancestor = process(pid);
+    if (!is_launcher(ancestor.name)) return false;
+    if (has_terminal(pid)) return true;
+    pid = ancestor.parent;
+  }
+  return false;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine() : enabled_(stderr_reaches_a_terminal()) {}
+
+void ProgressLine::show(const std::string& text) {
+  if (!enabled_) return;
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  (void)std::fflush(stderr);
+  shown_ = true;
+}
+
+void ProgressLine::clear() {
+  if (!shown_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  (void)std::fflush(stderr);
+  shown_ = false;
+}
+
+}  // namespace busbar

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/topo_json.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "format/json.hpp"
+
+namespace busbar {
+namespace {
+
+using topo::Bound;
+using topo::Graph;
+
+Json to_json(const Graph& graph, const Bound& bound) {
+  Json json{{"system", graph.name},
+            {"devices", bound.devices},
+            {"ring_GBps", rounded(bound.ring_GBps)},
+            {"cut_GBps", rounded(bound.cut_GBps)},
+            {"kind", bound.kind},
+            {"exact", bound.exact},
+            {"limit", bound.limit},
+            {"bound_GBps", rounded(bound.bound_GBps)},
+            {"lower_GBps", rounded(bound.lower_GBps)}};
+  json["assumptions"] = bound.assumptions;
+  json["warnings"] = graph.warnings;
+  if (bound.in_switch_GBps) json["in_switch_GBps"] = rounded(*bound.in_switch_GBps);
+  if (bound.tree_GBps) json["tree_GBps"] = rounded(*bound.tree_GBps);
+  if (bound.alltoall_GBps) json["alltoall_GBps"] = rounded(*bound.alltoall_GBps);
+  Json rings = Json::array();
+  for (const topo::RatedRing& ring : bound.rings) {
+    rings.push_back({{"devices", ring.devices}, {"GBps", rounded(ring.GBps)}});
+  }
+  json["rings"] = std::move(rings);
+  return json;
+}
+
+Json to_json(const Graph& graph, const topo::Choice& choice) {
+  Json json = to_json(graph, choice.bound);
+  json["policy"] = name(choice.policy);
+  json["reason"] = choice.reason;
+  return json;
+}
+
+Json to_json(const topo::SetClass& sets) {
+  Json json{{"ring_GBps", rounded(sets.ring_GBps)},
+            {"count", sets.count},
+            {"example", sets.example},
+            {"bound_GBps", rounded(sets.bound.bound_GBps)},
+            {"kind", sets.bound.kind},
+            {"assumptions", sets.bound.assumptions}};
+  if (sets.fallback.empty()) return json;
+  Json parts = Json::array();
+  for (const topo::SetClass& part : sets.fallback) parts.push_back(to_json(part));
+  json["fallback"] = std::move(parts);
+  return json;
+}
+
+Json place_of(const topo::Node& node) {
+  Json json{{"name", node.name}, {"bus_id", node.bus_id}};
+  json["numa"] = node.numa >= 0 ? Json(node.numa) : Json(nullptr);
+  return json;
+}
+
+Json devices_json(const Graph& graph) {
+  Json devices = Json::array();
+  for (std::size_t i = 0; i < graph.devices.size(); ++i) {
+    const topo::Node& node = device(graph, static_cast<int>(i));
+    devices.push_back({{"index", i},
+                       {"name", node.model.empty() ? node.name : node.model},
+                       {"bus_id", node.bus_id},
+                       {"numa", node.numa >= 0 ? Json(node.numa) : Json(nullptr)},
+                       {"uuid", node.uuid},
+                       {"host", node.host},
+                       {"kind", name(node.kind)}});
+  }
+  return devices;
+}
+
+Json edges_json(const Graph& graph) {
+  Json edges = Json::array();
+  for (const topo::Link& link : graph.links) {
+    const topo::Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
+    const auto capacity = [&](topo::ConstantSet constants) {
+      const double GBps = capacity_GBps(graph, link, constants);
+      return std::isfinite(GBps) ? Json(GBps) : Json(nullptr);
+    };
+    edges.push_back({{"from", graph.nodes[static_cast<std::size_t>(link.from)].name},
+                     {"to", graph.nodes[static_cast<std::size_t>(link.to)].name},
+                     {"kind", name(medium.kind)},
+                     {"medium", medium.name},
+                     {"count", link.count},
+                     {"nominal_GBps", capacity(topo::ConstantSet::Nominal)},
+                     {"reported_GBps", capacity(topo::ConstantSet::Reported)},
+                     {"nccl_GBps", capacity(topo::ConstantSet::Nccl)},
+                     {"source", medium.source}});
+  }
+  return edges;
+}
+
+}  // namespace
+
+std::string show_json(const Graph& graph) {
+  Json assumptions = Json::array();
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    assumptions.push_back({{"kind", name(assumption.kind)}, {"text", assumption.text}});
+  }
+  Json nics = Json::array();
+  for (const topo::Node& node : graph.nodes) {
+    if (node.kind == topo::NodeKind::Nic) nics.push_back(place_of(node));
+  }
+  return json_text({{"system", graph.name},
+                    {"title", graph.title},
+                    {"source", graph.source},
+                    {"gpus", devices_json(graph)},
+                    {"links", graph.labels},
+                    {"nics", nics},
+                    {"warnings", graph.warnings},
+                    {"assumptions", assumptions},
+                    {"edges", edges_json(graph)}});
+}
+
+std::string bound_json(const Graph& graph, const Bound& bound) {
+  return json_text(to_json(graph, bound));
+}
+
+std::string choice_json(const Graph& graph, const topo::Choice& choice) {
+  return json_text(to_json(graph, choice));
+}
+
+std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
+  Json list = Json::array();
+  for (const topo::Choice& block : blocks) list.push_back(to_json(graph, block));
+  return json_text({{"system", graph.name}, {"partition", list}});
+}
+
+std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> sizes) {
+  Json list = Json::array();
+  for (const ClassesOfSize& size : sizes) {
+    Json classes = Json::array();
+    for (const topo::SetClass& sets : size.classes) classes.push_back(to_json(sets));
+    list.push_back({{"k", size.k}, {"classes", classes}, {"warnings", graph.warnings}});
+  }
+  return json_text(list.size() == 1 ? list.front() : list);
+}
+
+std::string compare_json(std::span<const Graph> graphs, std::span<const topo::SetComparison> rows) {
+  Json list = Json::array();
+  for (const topo::SetComparison& row : rows) {
+    const auto graph = std::ranges::find(graphs, row.system, &Graph::name);
+    Json json = to_json(*graph, row.choice);
+    json["ratio"] = rounded(row.ratio);
+    list.push_back(std::move(json));
+  }
+  return json_text(list);
+}
+
+std::string summary_json(const Graph& graph, std::span<const topo::SetComparison> sets) {
+  Json list = Json::array();
+  for (const topo::SetComparison& set : sets) {
+    Json json = to_json(graph, set.choice);
+    json["set"] = set.system;
+    json["ratio"] = rounded(set.ratio);
+    list.push_back(std::move(json));
+  }
+  return json_text(list);
+}
+
+std::string recognition_json(const topo::MachineIdentity& identity,
+                             const std::optional<topo::SystemMatch>& match) {
+  Json others = Json::array();
+  for (const topo::SystemMatch& other : topo::match_systems(identity)) {
+    if (match && other.system == match->system) continue;
+    others.push_back({{"system", other.system}, {"differences", other.differences}});
+  }
+  const bool is_one = match && !match->system.empty();
+  std::vector<std::string> candidates;
+  if (is_one) candidates.push_back(match->system);
+  if (match) {
+    candidates.insert(candidates.end(), match->alternatives.begin(), match->alternatives.end());
+  }
+  return json_text({{"system", is_one ? Json(match->system) : Json(nullptr)},
+                    {"reason", match ? Json(match->reason) : Json(nullptr)},
+                    {"candidates", candidates},
+                    {"machine", topo::to_text(identity)},
+                    {"gpus", identity.gpus},
+                    {"others", others}});
+}
+
+}  // namespace busbar

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/topo_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "format/table.hpp"
+
+namespace busbar {
+namespace {
+
+using topo::Bound;
+
+constexpr const char* kNoRingMark = " *";
+
+std::string no_ring(const std::set<std::string_view>& links) {
+  return fmt::format("* no ring closes over {}: an upper bound with PCIe and shared memory\n",
+                     fmt::join(links, " or "));
+}
+
+/// The bandwidth of the set, and over which links.
+std::string verdict(const Bound& bound) {
+  if (bound.devices.size() < 2) return "one device: nothing crosses a link";
+  if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";
+  if (bound.bound_GBps <= 0) return "no ring closes over the links that are known: no bound";
+  const bool assumed = !bound.assumptions.empty();
+  const std::string range =
+      bound.exact ? fmt::format("{} {}", assumed ? "about" : "at most", rate_text(bound.bound_GBps))
+                  : fmt::format("{}between {} and {} (not exact)", assumed ? "about " : "",
+                                rate_text(bound.lower_GBps), rate_text(bound.bound_GBps));
+  if (bound.ring_GBps > 0) return fmt::format("{} over {}", range, bound.kind);
+  return fmt::format("no ring closes over {}; {} over {}{}", gpu_link_text(bound.gpu_link), range,
+                     bound.kind, assumed ? "" : " (upper bound)");
+}
+
+std::string assumption_lines(const std::vector<std::string>& assumptions) {
+  std::string text;
+  for (const std::string& assumption : assumptions) {
+    text += fmt::format("  assumed    {}\n", assumption);
+  }
+  return text;
+}
+
+/// The assumptions of several bounds, each once.
+class Assumptions {
+ public:
+  void add(const Bound& bound) {
+    for (const std::string& text : bound.assumptions) {
+      if (std::ranges::find(texts_, text) == texts_.end()) texts_.push_back(text);
+    }
+  }
+  /// What stands below a table whose figures are marked with "~".
+  [[nodiscard]] std::string lines() const {
+    if (texts_.empty()) return {};
+    return "~ about, because of what no source reports:\n" + assumption_lines(texts_);
+  }
+
+ private:
+  std::vector<std::string> texts_{};
+};
+
+std::string ring_lines(const Bound& bound) {
+  constexpr std::size_t kMost = 12;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, bound.rings.size()); ++i) {
+    const topo::RatedRing& ring = bound.rings[i];
+    std::vector<std::string> words;
+    for (const int device : ring.devices) words.push_back(fmt::format("{}", device));
+    text += fmt::format("    {:>10}  {}\n", rate_text(ring.GBps), join(words, "→"));
+  }
+  if (bound.rings.size() > kMost) {
+    text += fmt::format("    and {} more\n", bound.rings.size() - kMost);
+  }
+  return text;
+}
+
+/// "450", "~15.75" where it rests on assumptions, "<=300" where it is not exact.
+std::string figure(const Bound& bound) {
+  const char* mark = !bound.assumptions.empty() ? "~" : bound.exact ? "" : "<=";
+  return fmt::format("{}{:.4g}", mark, bound.bound_GBps);
+}
+
+using topo::Graph;
+using topo::LinkKind;
+using topo::Node;
+using topo::NodeKind;
+
+/// Draws what hangs below each package, every node once.
+class PartTree {
+ public:
+  PartTree(const Graph& graph, topo::ConstantSet constants)
+      : graph_(graph), constants_(constants), drawn_(graph.nodes.size()) {}
+
+  std::string draw() {
+    for (const NodeKind root : {NodeKind::Package, NodeKind::Processor, NodeKind::HostBridge,
+                                NodeKind::PcieSwitch, NodeKind::Gpu, NodeKind::Nic}) {
+      for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+        if (graph_.nodes[i].kind != root || drawn_[i]) continue;
+        text_ += "  " + words(graph_.nodes[i]) + "\n";
+        drawn_[i] = true;
+        children(static_cast<int>(i), "  ");
+      }
+    }
+    return text_;
+  }
+
+ private:
+  [[nodiscard]] static std::string words(const Node& node) {
+    std::string text = node.name;
+    for (const std::string& more : {node.model, node.bus_id}) {
+      if (!more.empty() && more != node.name) text += "  " + more;
+    }
+    if (node.numa >= 0) text += fmt::format("  NUMA {}", node.numa);
+    return text;
+  }
+
+  [[nodiscard]] bool hangs_below(const topo::Link& link) const {
+    const LinkKind kind = medium_of(graph_, link).kind;
+    const NodeKind to = node_of(graph_, link.to).kind;
+    return (kind == LinkKind::Pcie || kind == LinkKind::Memory) && to != NodeKind::Package &&
+           !drawn_[static_cast<std::size_t>(link.to)];
+  }
+
+  void children(int parent, const std::string& indent) {
+    std::vector<const topo::Link*> links;
+    for (const topo::Link& link : graph_.links) {
+      if (link.from == parent && hangs_below(link)) links.push_back(&link);
+    }
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      const bool last = i + 1 == links.size();
+      const Node& node = node_of(graph_, links[i]->to);
+      drawn_[static_cast<std::size_t>(links[i]->to)] = true;
+      text_ += fmt::format("{}{} {}{}\n", indent, last ? "└─" : "├─", words(node), edge(*links[i]));
+      children(links[i]->to, indent + (last ? "   " : "│  "));
+    }
+  }
+
+  [[nodiscard]] std::string edge(const topo::Link& link) const {
+    const topo::Medium& medium = medium_of(graph_, link);
+    if (medium.kind != LinkKind::Pcie) return "";
+    return fmt::format("  [{}, {}]", medium.name,
+                       rate_text(capacity_GBps(graph_, link, constants_)));
+  }
+
+  const Graph& graph_;
+  topo::ConstantSet constants_;
+  std::vector<bool> drawn_;
+  std::string text_{};
+};
+
+/// Links of GPUs, links between packages and to the network: each cable once.
+std::string other_links(const Graph& graph, topo::ConstantSet constants) {
+  std::string text;
+  for (const topo::Link& link : graph.links) {
+    const LinkKind kind = medium_of(graph, link).kind;
+    const NodeKind to = node_of(graph, link.to).kind;
+    const bool upwards =
+        to == NodeKind::NvSwitch || to == NodeKind::Network ||
+        (link.from < link.to && node_of(graph, link.from).kind != NodeKind::NvSwitch &&
+         node_of(graph, link.from).kind != NodeKind::Network);
+    if (kind == LinkKind::Pcie || kind == LinkKind::Memory || !upwards) continue;
+    const std::string count = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
+    text += fmt::format(
+        "  {:<28} {}{}, {} each way\n",
+        fmt::format("{} ↔ {}", node_of(graph, link.from).name, node_of(graph, link.to).name), count,
+        medium_of(graph, link).name, rate_text(capacity_GBps(graph, link, constants)));
+  }
+  return text;
+}
+
+std::string matrix(const Graph& graph) {
+  std::size_t width = 4;
+  for (std::size_t i = 0; i < graph.labels.size(); ++i) {
+    width = std::max(width, device(graph, static_cast<int>(i)).name.size());
+    for (const std::string& label : graph.labels[i]) width = std::max(width, label.size());
+  }
+  std::string text = fmt::format("  {:<{}}", "", width);
+  for (std::size_t i = 0; i < graph.labels.size(); ++i) {
+    text += fmt::format(" {:>{}}", device(graph, static_cast<int>(i)).name, width);
+  }
+  text += "\n";
+  for (std::size_t i = 0; i < graph.labels.size(); ++i) {
+    text += fmt::format("  {:<{}}", device(graph, static_cast<int>(i)).name, width);
+    for (const std::string& label : graph.labels[i]) text += fmt::format(" {:>{}}", label, width);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string_view style_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Gpu: return "shape=box, style=filled, fillcolor=\"#c7e9c0\"";
+    case NodeKind::NvSwitch: return "shape=hexagon, style=filled, fillcolor=\"#74c476\"";
+    case NodeKind::Nic: return "shape=box, style=filled, fillcolor=\"#fdd0a2\"";
+    case NodeKind::Network: return "shape=ellipse, style=filled, fillcolor=\"#fdae6b\"";
+    case NodeKind::Package:
+    case NodeKind::Processor: return R"(shape=box, style="filled,rounded", fillcolor="#c6dbef")";
+    default: return "shape=box, style=rounded";
+  }
+}
+
+/// Rows of the picture, from the processors down; parts of one row are linked sideways.
+int row_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Package:
+    case NodeKind::Processor: return 0;
+    case NodeKind::Numa: return 1;
+    case NodeKind::HostBridge: return 2;
+    case NodeKind::PcieSwitch: return 3;
+    case NodeKind::Gpu:
+    case NodeKind::Nic: return 4;
+    case NodeKind::NvSwitch: return 5;
+    default: return 6;
+  }
+}
+
+std::string_view line_colour(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return "#238b45";
+    case LinkKind::Smp: return "#2171b5";
+    case LinkKind::Network: return "#d94801";
+    default: return "#636363";
+  }
+}
+
+std::string node_line(const topo::Node& node) {
+  std::string label = busbar::quoted(node.name);
+  if (!node.model.empty() && node.model != node.name) {
+    label.pop_back();
+    label += "\\n" + busbar::quoted(node.model).substr(1);
+  }
+  return fmt::format("  {} [label={}, {}];\n", busbar::quoted(node.name), label,
+                     style_of(node.kind));
+}
+
+/// "2x NVLink 2, 50 GB/s".
+std::string edge_label(const topo::Medium& medium, double count, double GBps) {
+  if (!std::isfinite(GBps)) return "";
+  const std::string times = count > 1 ? fmt::format("{:g}x ", count) : "";
+  return fmt::format("{}{}\\n{:.4g} GB/s", times, medium.name, GBps);
+}
+
+double width_of(double GBps) {
+  return std::isfinite(GBps) ? std::clamp(std::sqrt(GBps) / 4, 0.8, 6.0) : 0.8;
+}
+
+/// Links between GPUs meet at a word below them, since lines along the row would hide each other.
+std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
+  const std::string& one = graph.nodes[static_cast<std::size_t>(link.from)].name;
+  const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
+  const std::string middle = busbar::quoted(fmt::format("{} {}", one, other));
+  const LinkKind kind = link_kind(graph, link);
+  const std::string style =
+      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(kind), width_of(GBps));
+  return fmt::format(
+      "  {} [label=\"{}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
+      "color=\"{}\"];\n"
+      "  {} -- {} {};\n  {} -- {} {};\n",
+      middle, gpu_link_label(kind, link.count), line_colour(kind), busbar::quoted(one), middle,
+      style, busbar::quoted(other), middle, style);
+}
+
+std::string edge_line(const topo::Graph& graph, const topo::Link& link,
+                      topo::ConstantSet constants) {
+  const topo::Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
+  const topo::Node* upper = &graph.nodes[static_cast<std::size_t>(link.from)];
+  const topo::Node* lower = &graph.nodes[static_cast<std::size_t>(link.to)];
+  const double GBps = capacity_GBps(graph, link, constants);
+  if (upper->kind == NodeKind::Gpu && lower->kind == NodeKind::Gpu) {
+    return mesh_lines(graph, link, GBps);
+  }
+  if (row_of(upper->kind) > row_of(lower->kind)) std::swap(upper, lower);
+  const bool sideways =
+      row_of(upper->kind) == row_of(lower->kind) && upper->kind != NodeKind::PcieSwitch;
+  return fmt::format(
+      "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
+      busbar::quoted(upper->name), busbar::quoted(lower->name),
+      edge_label(medium, link.count, GBps), line_colour(medium.kind), line_colour(medium.kind),
+      width_of(GBps), sideways ? ", constraint=false" : "");
+}
+
+/// Processors of a host in one row, its GPUs and NICs in another.
+std::string rows(const topo::Graph& graph) {
+  std::string text;
+  for (const int row : {0, 4}) {
+    text += "  { rank=same;";
+    for (const topo::Node& node : graph.nodes) {
+      if (row_of(node.kind) == row) text += " " + busbar::quoted(node.name) + ";";
+    }
+    text += " }\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string devices_text(std::span<const int> devices) {
+  constexpr std::size_t kMost = 8;
+  if (devices.size() > kMost && std::ranges::is_sorted(devices)) {
+    return format_ranges({devices.begin(), devices.end()});
+  }
+  std::vector<std::string> words;
+  for (const int device : devices) words.push_back(fmt::format("{}", device));
+  return join(words, ",");
+}
+
+std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
+  std::string text =
+      fmt::format("{}, devices {}: {}\n", graph.name, devices_text(bound.devices), verdict(bound));
+  if (bound.devices.size() < 2) return text;
+  text += fmt::format("  limit      {}\n", bound.limit);
+  text +=
+      fmt::format("  cut        {} cross the narrowest cut, each way\n", rate_text(bound.cut_GBps));
+  if (bound.in_switch_GBps) {
+    text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
+                        rate_text(*bound.in_switch_GBps));
+  }
+  if (bound.tree_GBps) {
+    text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
+                        rate_text(*bound.tree_GBps));
+  }
+  if (bound.alltoall_GBps) {
+    text += fmt::format("  all-to-all {} by the network of each host\n",
+                        rate_text(*bound.alltoall_GBps));
+  }
+  text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
+  text += assumption_lines(bound.assumptions);
+  if (!bound.rings.empty()) text += "  rings\n" + ring_lines(bound);
+  return text;
+}
+
+std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
+                        topo::ConstantSet constants) {
+  return choice.reason + "\n" + bound_text(graph, choice.bound, constants);
+}
+
+std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
+  std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
+  for (const topo::Choice& block : blocks) {
+    text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
+  }
+  Assumptions assumptions;
+  for (const topo::Choice& block : blocks) assumptions.add(block.bound);
+  if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
+  return text + assumptions.lines();
+}
+
+std::string classes_text(std::span<const ClassesOfSize> sizes) {
+  Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
+  std::set<std::string_view> split_links;
+  Assumptions assumptions;
+  const auto add = [&](int k, const topo::SetClass& sets, bool split) {
+    table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
+                          sets.bound.kind + (split ? kNoRingMark : ""),
+                          devices_text(sets.example)});
+    if (split) split_links.insert(gpu_link_text(sets.bound.gpu_link));
+    assumptions.add(sets.bound);
+  };
+  for (const ClassesOfSize& size : sizes) {
+    for (const topo::SetClass& sets : size.classes) {
+      if (sets.fallback.empty()) add(size.k, sets, false);
+      for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
+    }
+  }
+  return plain_table(table) + (split_links.empty() ? "" : no_ring(split_links)) +
+         assumptions.lines();
+}
+
+std::string compare_text(std::span<const topo::SetComparison> rows, const std::string& heading) {
+  Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
+  std::set<std::string_view> open_links;
+  Assumptions assumptions;
+  for (const topo::SetComparison& row : rows) {
+    const Bound& bound = row.choice.bound;
+    const bool open = bound.ring_GBps <= 0;
+    if (open) open_links.insert(gpu_link_text(bound.gpu_link));
+    table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
+                          fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
+                          bound.limit});
+    assumptions.add(bound);
+  }
+  return plain_table(table) + (open_links.empty() ? "" : no_ring(open_links)) + assumptions.lines();
+}
+
+std::string summary_text(const topo::Graph& graph, std::span<const topo::SetComparison> sets) {
+  std::string text = fmt::format("{}: {}\n\n", graph.name, graph.title);
+  if (sets.empty()) return text + "one device: nothing crosses a link\n";
+  text += compare_text(sets, "set");
+  const Bound& all = sets.front().choice.bound;
+  if (all.in_switch_GBps) {
+    text +=
+        fmt::format("all-reduce of all {}: {}{}, added in the switch (NVLS)\n", all.devices.size(),
+                    all.assumptions.empty() ? "" : "about ", rate_text(*all.in_switch_GBps));
+  }
+  return text;
+}
+
+std::string rate_text(double GBps) {
+  return std::isfinite(GBps) ? fmt::format("{:.4g} GB/s", GBps) : "no limit";
+}
+
+std::string show_text(const Graph& graph, topo::ConstantSet constants) {
+  constexpr std::size_t kWidestMatrix = 20;
+  std::string text = fmt::format("{}: {}\n", graph.name, graph.title);
+  if (!graph.source.empty()) text += fmt::format("  from {}\n", graph.source);
+  text += "\n" + PartTree(graph, constants).draw();
+  const std::string links = other_links(graph, constants);
+  if (!links.empty()) text += "\n" + links;
+  if (graph.labels.size() > 1 && graph.labels.size() <= kWidestMatrix) text += "\n" + matrix(graph);
+  if (!graph.assumptions.empty()) text += "\n";
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  assumed: {}\n", assumption.text);
+  }
+  return text;
+}
+
+std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
+  std::string text = fmt::format(
+      "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
+      "  node [fontname=\"sans-serif\", fontsize=11];\n"
+      "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
+      busbar::quoted(graph.name), busbar::quoted(graph.name + ": " + graph.title));
+  for (const topo::Node& node : graph.nodes) text += node_line(node);
+  text += rows(graph);
+  for (const topo::Link& link : graph.links) {
+    const bool other_way = std::ranges::any_of(graph.links, [&](const topo::Link& other) {
+      return &other < &link && other.from == link.to && other.to == link.from &&
+             other.medium == link.medium;
+    });
+    if (!other_way) text += edge_line(graph, link, constants);
+  }
+  return text + "}\n";
+}
+
+}  // namespace busbar

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/launch_queue.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/child_process.hpp"
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/text.hpp"
+
+namespace busbar::judge {
+namespace {
+
+/// Pipes of stdout and stderr.
+constexpr std::uint64_t kFilesOfLaunch = 2;
+/// The stdin of all launches, the pipes of one that starts, and what is written meanwhile.
+constexpr std::uint64_t kFilesBeside = 32;
+/// The launcher, an ssh, or an srun with its threads.
+constexpr std::uint64_t kProcessesOfLaunch = 8;
+constexpr Bytes kMemoryOfLaunch = 32 * kMiB;
+/// A launcher and its ssh take some 40 ms of a processor until a node works: all have begun long
+/// before reach_timeout_s, and no node counts as one that does not answer since it came too late.
+constexpr std::uint64_t kLaunchesOfProcessor = 256;
+
+sigset_t watched_signals() {
+  sigset_t signals{};
+  sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
+  return signals;
+}
+
+/// So long a launcher may take to end what it has started elsewhere.
+constexpr Seconds kGrace{1};
+/// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
+constexpr Seconds kLinger{2};
+/// A shortage is waited for so long where no launch runs whose end could mend it.
+constexpr Seconds kShortagePatience{2};
+constexpr std::string_view kFinished = "# finished:";
+
+bool has_rows(const std::string& csv) {
+  const std::vector<std::string> lines = split(csv, '\n');
+  return std::ranges::count_if(lines, [](const std::string& line) {
+           return !line.empty() && !line.starts_with('#');
+         }) > 1;  // the columns' names are one
+}
+
+/// Wrong data and skipped rows are reported by the rows themselves.
+std::string failure_text(const CommandResult& result, Seconds timeout) {
+  if (result.stopped) return std::string(kInterrupted);
+  if (result.timed_out && !result.lingered) {
+    return fmt::format("timeout after {:g} s", timeout.count());
+  }
+  const bool rows_report = result.exit_status == exit_code(Status::Ok) ||
+                           result.exit_status == exit_code(Status::Wrong) ||
+                           result.exit_status == exit_code(Status::Skipped);
+  if (result.lingered || rows_report) {
+    if (has_rows(result.out)) return "";
+    constexpr std::size_t kMost = 60;
+    const std::string first =
+        one_line(result.out.substr(0, result.out.find('\n')).substr(0, kMost));
+    return "no row was written" + (first.empty() || first.front() == '#'
+                                       ? ""
+                                       : fmt::format("; standard output begins with '{}'", first));
+  }
+  const std::string why = telling_line(result.err);
+  return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
+}
+
+/// Adds what one of its commands gave.
+void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
+  const std::string banner = take_banner(result.out);
+  if (launch.banner.empty()) launch.banner = banner;
+  append_csv(launch.csv, result.out);
+  launch.log += result.err;
+  if (result.lingered) {
+    launch.log += fmt::format(
+        "busbar: all rows were written, but the job did not end within {:g} s of the last and was "
+        "killed\n",
+        kLinger.count());
+  }
+  launch.exit_code = result.lingered ? exit_code(Status::Ok) : result.exit_status;
+  launch.timed_out = result.timed_out;
+  launch.stopped = result.stopped;
+  launch.failure = failure_text(result, timeout);
+}
+
+/// Launches from the first to the last, but the next command of one before another launch.
+class LaunchQueue {
+ public:
+  LaunchQueue(std::span<const LaunchCommands> launches, const LaunchControl& control,
+              const LaunchEvents& events)
+      : launches_(launches), control_(control), events_(events), states_(launches.size()) {
+    for (std::size_t number = 0; number < launches.size(); ++number) ready_.push_back(number);
+  }
+
+  [[nodiscard]] std::optional<std::string> run() {
+    while (loop_.running() > 0 || has_next()) {
+      if (auto failure = start_next()) return failure;
+      for (CommandLoop::Ended& ended : loop_.wait()) note(ended);
+    }
+    for (const std::size_t number : ready_) {
+      if (states_[number].next == 0) continue;
+      states_[number].result.stopped = true;
+      states_[number].result.failure = kInterrupted;
+      finish(number);
+    }
+    return {};
+  }
+
+ private:
+  struct State {
+    std::size_t next = 0;  ///< command
+    Clock::time_point started{};
+    LaunchResult result{};
+  };
+
+  [[nodiscard]] bool has_next() const {
+    return !ready_.empty() && (control_.stop == nullptr || !*control_.stop);
+  }
+
+  /// Some of those that may run, so that the others are watched meanwhile; what could not be
+  /// started.
+  [[nodiscard]] std::optional<std::string> start_next() {
+    constexpr int kSome = 32;
+    for (int i = 0; i < kSome && has_next() && loop_.running() < control_.at_once; ++i) {
+      const int error = start(ready_.front());
+      if (error != 0) return failure_of(error, ready_.front());
+      ready_.pop_front();
+      shortage_since_.reset();
+    }
+    return {};
+  }
+
+  /// The next command of a launch: 0, or the error number.
+  [[nodiscard]] int start(std::size_t number) {
+    State& launch = states_[number];
+    const Words& command = launches_[number].at(launch.next);
+    const Seconds left = control_.timeout - Seconds(launch.result.seconds);
+    const int error = loop_.start(number, command,
+                                  {.timeout = std::max(left, Seconds{0}),
+                                   .grace = kGrace,
+                                   .last_line = std::string(kFinished),
+                                   .linger = kLinger,
+                                   .endless_stdin = true,
+                                   .stop = control_.stop});
+    if (error != 0) return error;
+    launch.started = Clock::now();
+    launch.result.command += (launch.next == 0 ? "" : " && ") + command_text(command);
+    if (launch.next++ == 0 && events_.begun) events_.begun(number);
+    return 0;
+  }
+
+  /// Nothing where waiting may help.
+  [[nodiscard]] std::optional<std::string> failure_of(int error, std::size_t number) {
+    if (is_shortage(error)) {
+      if (loop_.running() > 0) return {};
+      if (!shortage_since_) shortage_since_ = Clock::now();
+      if (Clock::now() - *shortage_since_ < kShortagePatience) return {};
+    }
+    return fmt::format("cannot start {}: {}", launches_[number].at(states_[number].next).front(),
+                       std::generic_category().message(error));
+  }
+
+  void note(CommandLoop::Ended& ended) {
+    State& launch = states_[ended.number];
+    launch.result.seconds += Seconds(Clock::now() - launch.started).count();
+    add_end(launch.result, ended.result, control_.timeout);
+    if (launch.result.failure.empty() && launch.next < launches_[ended.number].size()) {
+      ready_.push_front(ended.number);
+    } else {
+      finish(ended.number);
+    }
+  }
+
+  void finish(std::size_t number) {
+    if (events_.ended) events_.ended(number, states_[number].result);
+    states_[number].result = {};
+  }
+
+  std::span<const LaunchCommands> launches_;
+  const LaunchControl& control_;
+  const LaunchEvents& events_;
+  std::deque<std::size_t> ready_{};  ///< launches whose next command is to be started
+  std::vector<State> states_;
+  std::optional<Clock::time_point> shortage_since_{};
+  CommandLoop loop_{};
+};
+
+}  // namespace
+
+AtOnce choose_at_once(const LaunchLimits& limits, std::optional<int> wanted,
+                      const std::string& option) {
+  const std::uint64_t taken = limits.used_files + kFilesBeside;
+  const std::uint64_t free_files = limits.open_files > taken ? limits.open_files - taken : 0;
+  std::vector<AtOnce> bounds{
+      {free_files / kFilesOfLaunch, fmt::format("{} open files (ulimit -n)", limits.open_files)},
+      {limits.processes / kProcessesOfLaunch,
+       fmt::format("{} more processes (ulimit -u, pids.max)", limits.processes)}};
+  if (wanted) {
+    bounds.push_back({static_cast<std::size_t>(*wanted), option});
+  } else {
+    bounds.push_back({limits.memory / kMemoryOfLaunch,
+                      fmt::format("{} of free memory", format_bytes(limits.memory))});
+    bounds.push_back({limits.processors * kLaunchesOfProcessor,
+                      fmt::format("{} processors", limits.processors)});
+  }
+  AtOnce lowest = *std::ranges::min_element(bounds, {}, &AtOnce::launches);
+  lowest.launches = std::max<std::size_t>(1, lowest.launches);
+  return lowest;
+}
+
+LaunchLimits probe_launch_limits() {
+  rlimit files{};
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));  // fails for bad addresses only
+  const std::filesystem::directory_iterator used("/proc/self/fd");
+  const double all = std::max(1U, std::thread::hardware_concurrency());
+  const double processors = std::ceil(std::min(all, processor_quota().value_or(all)));
+  return {.open_files = files.rlim_max,
+          .used_files = static_cast<std::uint64_t>(std::distance(begin(used), end(used))),
+          .processes = available_processes(),
+          .memory = available_memory(),
+          .processors = static_cast<std::uint64_t>(processors)};
+}
+
+void allow_launches(const LaunchLimits& limits, std::size_t launches) {
+  rlimit files{};
+  static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
+  const rlim_t needed = limits.used_files + kFilesBeside + kFilesOfLaunch * launches;
+  files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(needed, files.rlim_max));
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit everyone may
+}
+
+InterruptWatch::InterruptWatch() {
+  const sigset_t signals = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  thread_ = std::thread([this] { wait(); });
+}
+
+InterruptWatch::~InterruptWatch() {
+  done_ = true;
+  thread_.join();
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void InterruptWatch::wait() {
+  constexpr timespec kTick{.tv_sec = 0, .tv_nsec = 50'000'000};
+  const sigset_t signals = watched_signals();
+  while (!done_) {
+    if (sigtimedwait(&signals, nullptr, &kTick) > 0) interrupted_ = true;
+  }
+}
+
+std::string take_banner(std::string& out) {
+  const auto find_line = [&](std::string_view beginning) {
+    std::size_t at = 0;
+    while (at < out.size() && out.compare(at, beginning.size(), beginning) != 0) {
+      const std::size_t end = out.find('\n', at);
+      at = end == std::string::npos ? out.size() : end + 1;
+    }
+    return at;
+  };
+  std::size_t begin = find_line("# busbar:");
+  const std::size_t columns = find_line("collective,");
+  const bool has_head = begin < columns;
+  if (!has_head) begin = columns;
+  if (begin == out.size()) return {};
+  while (!has_head && begin > 1) {                              // the facts of another head
+    const std::size_t before = out.rfind('\n', begin - 2) + 1;  // 0 where there is none
+    if (out[before] != '#') break;
+    begin = before;
+  }
+  const std::size_t finished = find_line(kFinished);
+  if (finished < out.size()) out.erase(std::min(out.find('\n', finished), out.size() - 1) + 1);
+  std::string banner;
+  for (const std::string& line : split(std::string_view(out).substr(0, begin), '\n')) {
+    banner = one_line(trim(line));
+    if (!banner.empty()) break;
+  }
+  out.erase(0, begin);
+  return banner;
+}
+
+void append_csv(std::string& csv, const std::string& more) {
+  if (csv.empty()) {
+    csv = more;
+    return;
+  }
+  // A whole file ends with "# finished:": now that of the second.
+  const std::size_t finished = csv.rfind(kFinished);
+  if (finished != std::string::npos) csv.erase(finished);
+  if (!csv.ends_with('\n')) csv.erase(csv.rfind('\n') + 1);  // a line that was not finished
+  bool has_columns = false;
+  for (const std::string& line : split(more, '\n')) {
+    const bool is_row = !line.empty() && !line.starts_with('#');
+    if ((is_row && has_columns) || line.starts_with(kFinished)) csv += line + '\n';
+    has_columns = has_columns || is_row;
+  }
+}
+
+std::string telling_line(const std::string& log) {
+  constexpr std::size_t kMost = 200;
+  std::string first;
+  for (const std::string& line : split(log, '\n')) {
+    const std::string text(trim(line));
+    // What ranks are started with is no reason of a failure.
+    if (text.empty() || text.find("_perf: launcher: ") != std::string::npos) continue;
+    if (text.find("_perf: ") != std::string::npos) return text.substr(0, kMost);
+    if (first.empty()) first = text.substr(0, kMost);
+  }
+  return first;
+}
+
+std::optional<std::string> run_launches(std::span<const LaunchCommands> launches,
+                                        const LaunchControl& control, const LaunchEvents& events) {
+  return LaunchQueue(launches, control, events).run();
+}
+
+}  // namespace busbar::judge

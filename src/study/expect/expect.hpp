@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "model/collective.hpp"
+#include "model/record.hpp"
+#include "study/expect/published.hpp"
+#include "study/plot/curve_findings.hpp"
+#include "topo/predict/causes.hpp"
+#include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::study {
+
+/// What a measured bandwidth is worth, beside what such machines reach.
+enum class Grade { AsExpected, Low, TooLow, AboveBound, Unknown };
+constexpr auto enum_names(Grade /*unused*/) {
+  return std::array{Named{Grade::AsExpected, "as expected"}, Named{Grade::Low, "low"},
+                    Named{Grade::TooLow, "too low"}, Named{Grade::AboveBound, "above the bound"},
+                    Named{Grade::Unknown, "unknown"}};
+}
+
+/// What a measured bandwidth is compared with: the median of published figures of the same size or
+/// near it, or the prediction; what is published without a measurement only where it agrees with
+/// the measured one, and no log checks the prediction.
+enum class ReferenceKind { SameSize, NearSize, Published, Prediction };
+
+struct ExpectRequest {
+  std::string system{};        ///< a name of load_machine, for people and for published figures
+  topo::EqualHosts machine{};  ///< in as many hosts as are asked for
+  const Collective* collective = nullptr;
+  Bytes size = 0;
+  int ranks = 2;
+  bool own_network = true;  ///< false: figures of others over several nodes are of another network
+  std::optional<double> measured_GBps{};  ///< bus bandwidth
+  bool is_of_file = false;                ///< by its column, and so surely bus bandwidth
+  std::vector<Record> rows{};             ///< of the file, of all sizes
+};
+
+/// A cause, and the bus bandwidth that it would leave.
+struct CauseResult {
+  const topo::Cause* cause = nullptr;
+  topo::BandwidthRange busbw_GBps{};
+  double distance = 1;  ///< of what was measured, as a ratio of 1 (within the range) or more
+  bool fits = false;    ///< within kFit
+};
+
+struct Answer {
+  int nodes = 1;
+  std::optional<double> bound_GBps{};      ///< bus bandwidth that the links allow
+  std::string bottleneck{};                ///< of the bound
+  std::vector<std::string> assumptions{};  ///< of the bound: it is about that
+  std::optional<double> predicted_GBps{};  ///< bus bandwidth
+  std::string algorithm{};                 ///< of the prediction
+  std::size_t checking_logs = 0;  ///< published logs of this kind of machine that check predictions
+  std::vector<PublishedRate> published{};  ///< of this set at this size or near it; floors apart
+  std::vector<PublishedRate> floors{};     ///< operators' limits
+  std::vector<PublishedRate> missed_floors{};  ///< above what was measured
+  std::optional<double> reference_GBps{};
+  ReferenceKind reference = ReferenceKind::Prediction;
+  Grade grade = Grade::Unknown;                ///< of the measured bandwidth
+  std::vector<CauseResult> causes{};           ///< those that fit first, of them the
+                                               ///< commonest; empty where nothing is low
+  std::vector<CurveFinding> curve_findings{};  ///< of the file's rows of so many ranks
+};
+
+/// Of operations without a --size, and of floors whose source states none.
+inline constexpr Bytes kUsualSize = 8 * kGiB;
+
+/// At least this share of the reference is as expected, and of a prediction alone; below the other,
+/// it is too low. Our choice, not a measurement.
+inline constexpr double kAsExpected = 0.95;
+inline constexpr double kLow = 0.85;
+inline constexpr double kAsPredicted = 0.85;
+inline constexpr double kFarBelowPrediction = 0.70;
+/// A cause fits if what was measured is within this ratio of what it would leave. Our choice.
+inline constexpr double kFit = 1.2;
+
+/// The best set of so many GPUs of a host, on so many hosts, joined by the machine's network or the
+/// given one. Throws Error (Usage) where the machine has fewer.
+[[nodiscard]] topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
+                                       const std::optional<topo::NetworkRequest>& network = {});
+
+[[nodiscard]] Answer expect(const ExpectRequest& request, const Published& published);
+
+/// Whether the answer fails: too low, above a bound without assumptions, or a curve that falls at 1
+/// MiB or more: below, a row of one launch may be late by chance.
+[[nodiscard]] bool is_wrong(const Answer& expected);
+
+}  // namespace busbar::study

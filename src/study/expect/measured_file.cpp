@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/expect/measured_file.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "stats/summary.hpp"
+#include "study/dataset.hpp"
+#include "study/import/log_reader.hpp"
+#include "study/import/log_runs.hpp"
+
+namespace busbar::study {
+namespace {
+
+/// The launches of each setting of a log. `size`: of rates that have none.
+std::vector<Measured> read_measured_log(std::string_view content, const std::string& path,
+                                        const Collective& collective, std::optional<Bytes> size) {
+  const LogFile log = read_log(content, path, {.size = size});
+  const LogHints hints{.collective = std::string(collective.name)};
+  std::vector<Measured> all;
+  for (const LogLaunch& launch : launches_of(log, hints)) {
+    ImportedRows rows = records_of({&launch.log, 1}, hints);
+    auto same = std::ranges::find(all, launch.setting, &Measured::setting);
+    if (same == all.end()) {
+      all.push_back({.setting = launch.setting, .facts = {rows.facts.begin(), rows.facts.end()}});
+      same = all.end() - 1;
+    }
+    std::move(rows.records.begin(), rows.records.end(), std::back_inserter(same->records));
+  }
+  return all;
+}
+
+using topo::EqualHosts;
+using topo::MeasuredCurve;
+using topo::MeasuredTime;
+
+/// The rows of a file, and the GPUs of each process that a log names.
+struct FileRows {
+  std::vector<Record> records{};
+  std::optional<int> gpus_per_process{};
+};
+
+FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
+  if (path.ends_with(".csv")) return {.records = load_dataset(path).records};
+  const auto text = read_file(path);
+  if (!text) throw usage_error("cannot read {}", path);
+  const LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
+  const std::vector<LogFile> logs{read_log(*text, path, reading)};
+  const LogHints hints{.collective = request.collective, .ranks = request.ranks};
+  const std::vector<LogLaunch> launches = launches_of(logs.front(), hints);
+  for (const LogLaunch& launch : launches) {
+    if (launch.setting == launches.front().setting) continue;
+    throw usage_error(
+        "{} has runs of several settings: {}; make a CSV of each by busbar import, and give one",
+        path, settings_text(launches));
+  }
+  return {.records = records_of(logs, hints).records,
+          .gpus_per_process = logs.front().tables.front().gpus_per_process};
+}
+
+bool counts(const Record& record) {
+  return record.status == RowStatus::Ok && record.ranks > 1 && record.size > 0 &&
+         record.time_median_us.value_or(0) > 0 && !contradicts_itself(record);
+}
+
+/// The machine with the hosts that the ranks need, where a network joins them.
+EqualHosts large_enough(EqualHosts machine, int ranks) {
+  const auto each = static_cast<int>(machine.host.devices.size());
+  if (each > 0) machine.hosts = std::max(machine.hosts, (ranks + each - 1) / each);
+  return machine;
+}
+
+/// Number, median, worst and number above 40 %.
+void add_errors(std::vector<std::string>& row, const std::vector<double>& errors) {
+  constexpr double kFar = 0.4;
+  const auto far = std::ranges::count_if(errors, [](double error) { return error > kFar; });
+  const auto summary = stats::summarize(errors);
+  if (!summary) return row.resize(row.size() + 4);
+  row.insert(row.end(), {fmt::format("{}", errors.size()), format_percent(summary->median),
+                         format_percent(summary->max), fmt::format("{}", far)});
+}
+
+}  // namespace
+
+std::vector<Measured> read_measured(const std::string& text, const Collective& collective,
+                                    std::optional<Bytes> size) {
+  if (text.empty()) return {{}};
+  if (const auto figure = to_number<double>(text)) {
+    if (*figure > 0) return {{.busbw_GBps = figure}};
+    throw usage_error("--measured {}: expected GB/s above 0, or a file", text);
+  }
+  const auto content = read_file(text);
+  if (!content) {
+    throw usage_error("--measured {}: no number of GB/s, and no file", one_line(text));
+  }
+  std::vector<Measured> all;
+  if (content->starts_with("# busbar")) {
+    Dataset dataset = load_dataset(text);
+    all.push_back({.records = std::move(dataset.records), .facts = std::move(dataset.facts)});
+  } else {
+    all = read_measured_log(*content, text, collective, size);
+  }
+  for (Measured& measured : all) {
+    std::erase_if(measured.records, [&](const Record& record) {
+      return record.collective != collective.name || record.status != RowStatus::Ok ||
+             record.group || record.busbw_GBps.value_or(0) <= 0;
+    });
+  }
+  std::erase_if(all, [](const Measured& measured) { return measured.records.empty(); });
+  if (!all.empty()) return all;
+  throw usage_error("--measured {}: no row of {}", text, collective.title);
+}
+
+MeasuredCurve curve_of(std::string name, const std::string& collective, int ranks,
+                       const EqualHosts& machine, int gpus_per_process) {
+  return {.name = std::move(name),
+          .collective = find_collective(collective),
+          .predictor = topo::Predictor(large_enough(machine, ranks),
+                                       {.ranks = ranks, .gpus_per_process = gpus_per_process})};
+}
+
+std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths,
+                                           const EqualHosts& machine, const CurveRequest& request) {
+  std::vector<MeasuredCurve> curves;
+  for (const std::string& path : paths) {
+    using Key = std::tuple<std::string, int, bool>;  // collective, ranks, in place
+    std::map<Key, std::vector<MeasuredTime>> times;
+    const FileRows rows = rows_of_file(path, request);
+    for (const Record& record : rows.records) {
+      if (!counts(record) || record.sender) continue;
+      times[{record.collective, record.ranks, record.in_place}].push_back(
+          {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});
+    }
+    for (auto& [key, values] : times) {
+      const auto& [collective, ranks, in_place] = key;
+      if (in_place && times.contains({collective, ranks, false})) continue;
+      curves.push_back(curve_of(
+          fmt::format("{} {} {}", std::filesystem::path(path).stem().string(), collective, ranks),
+          collective, ranks, machine,
+          request.gpus_per_process.value_or(rows.gpus_per_process.value_or(1))));
+      curves.back().times = std::move(values);
+    }
+  }
+  return curves;
+}
+
+std::vector<std::string> error_columns(std::string first) {
+  std::vector<std::string> columns{std::move(first)};
+  for (const char* size : {"", "below: "}) {
+    for (const char* what : {"points", "median", "worst", "above 40 %"}) {
+      columns.push_back(fmt::format("{}{}", size, what));
+    }
+  }
+  return columns;
+}
+
+std::vector<std::string> error_row(std::string name, std::span<const MeasuredCurve> curves) {
+  std::vector<std::string> row{std::move(name)};
+  for (const bool large : {true, false}) {
+    std::vector<double> errors;
+    for (const MeasuredCurve& curve : curves) {
+      const std::vector<double> more = topo::errors_of(curve, large);
+      errors.insert(errors.end(), more.begin(), more.end());
+    }
+    add_errors(row, errors);
+  }
+  return row;
+}
+
+}  // namespace busbar::study

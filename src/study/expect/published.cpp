@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/expect/published.hpp"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "base/toml_fields.hpp"
+
+namespace busbar::study {
+namespace {
+
+constexpr std::string_view kPublishedDocument = "docs/published.md";
+
+/// Short names of sources and what they stand for.
+using SourceNames = std::map<std::string, std::string>;
+
+SourceNames read_sources(const TomlFields& file) {
+  SourceNames sources;
+  const toml::node* found = file.find("source");
+  if (found == nullptr) return sources;
+  const TomlFields fields(*found, file.origin(), "[source]");
+  for (const auto& [key, node] : fields.entries()) sources[key] = fields.required_text(key);
+  return sources;
+}
+
+std::vector<int> read_ranks(const TomlFields& fields) {
+  static_cast<void>(fields.required("ranks"));
+  std::vector<int> ranks;
+  for (const toml::node* element : fields.list("ranks")) {
+    const auto value = element->value_exact<std::int64_t>();
+    const int last = ranks.empty() ? 0 : ranks.back();
+    if (!value || *value <= last || *value > std::numeric_limits<int>::max()) {
+      throw fault_at(fields.origin(), element->source(),
+                     "ranks must be whole numbers above 0 that rise");
+    }
+    ranks.push_back(static_cast<int>(*value));
+  }
+  if (ranks.empty()) throw fields.fault("ranks", "ranks is empty");
+  return ranks;
+}
+
+/// A list of numbers above 0, or one of them.
+std::vector<double> read_numbers(const TomlFields& fields, std::string_view key) {
+  const toml::node* found = fields.find(key);
+  if (found != nullptr && !found->is_array()) return {fields.positive(key, 0)};
+  std::vector<double> numbers;
+  for (const toml::node* element : fields.list(key)) {
+    const auto value = element->is_number() ? element->value<double>() : std::nullopt;
+    if (!value || !std::isfinite(*value) || *value <= 0) {
+      throw fault_at(fields.origin(), element->source(),
+                     fmt::format("{} must be numbers above 0", key));
+    }
+    numbers.push_back(*value);
+  }
+  return numbers;
+}
+
+/// As many numbers as the other key has elements.
+void check_count(const TomlFields& fields, std::string_view key, std::size_t numbers,
+                 std::string_view other, std::size_t wanted) {
+  if (numbers == wanted) return;
+  throw fields.fault(key,
+                     fmt::format("{} has {} numbers, and {} has {}", key, numbers, other, wanted));
+}
+
+/// The figures of a [[rate]]: the same for all its ranks and sizes, or one for each size; where it
+/// has no `sizes`, one for each number of ranks.
+class RateFigures {
+ public:
+  RateFigures(const TomlFields& fields, std::string_view key, std::size_t ranks, std::size_t sizes)
+      : numbers_(read_numbers(fields, key)), by_size_(fields.has("sizes")) {
+    if (!fields.has(key) || !fields.find(key)->is_array()) return;
+    const std::size_t wanted = by_size_ ? sizes : ranks;
+    check_count(fields, key, numbers_.size(), by_size_ ? "sizes" : "ranks", wanted);
+  }
+
+  [[nodiscard]] bool empty() const { return numbers_.empty(); }
+  [[nodiscard]] std::optional<double> of(std::size_t rank, std::size_t size) const {
+    if (numbers_.size() < 2) return empty() ? std::nullopt : std::optional(numbers_.front());
+    return numbers_[by_size_ ? size : rank];
+  }
+
+ private:
+  std::vector<double> numbers_;
+  bool by_size_;
+};
+
+/// Of `size` or `sizes`; nothing as one of them where the source does not state it.
+std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
+  const auto size_of = [&](const toml::node& node) {
+    try {
+      return parse_bytes("size", node.value<std::string>().value_or(""));
+    } catch (const Error& error) {
+      throw fault_at(fields.origin(), node.source(), error.what());
+    }
+  };
+  std::vector<std::optional<Bytes>> sizes;
+  for (const toml::node* element : fields.list("sizes")) sizes.emplace_back(size_of(*element));
+  if (fields.has("sizes") && (sizes.empty() || fields.has("size"))) {
+    throw fields.fault("sizes", "sizes must be a list that is not empty, in place of size");
+  }
+  if (const toml::node* size = fields.find("size")) sizes.emplace_back(size_of(*size));
+  if (sizes.empty()) sizes.emplace_back();
+  return sizes;
+}
+
+std::optional<bool> read_placement(const TomlFields& fields) {
+  const auto found = fields.one_of("placement", {"out", "in"});
+  return found ? std::optional(*found == 1) : std::nullopt;
+}
+
+/// Adds a rate for each number of ranks and each size.
+void read_rate(const toml::node& node, std::string_view origin, const SourceNames& sources,
+               std::vector<PublishedRate>& rates) {
+  const TomlFields fields(node, origin, "[[rate]]");
+  fields.allow_only({"system", "instance", "nodes", "collective", "ranks", "size", "sizes",
+                     "placement", "relation", "busbw_GBps", "time_us", "theoretical_GBps",
+                     "evidence", "unusual", "condition", "source"});
+  constexpr int kMostNodes = 1 << 20;
+  PublishedRate rate{.system = fields.required_text("system"),
+                     .instance = fields.text("instance"),
+                     .nodes = fields.integer("nodes", 1, kMostNodes, 1),
+                     .collective = fields.required_text("collective"),
+                     .in_place = read_placement(fields),
+                     .relation = fields.value<Relation>("relation").value_or(Relation{}),
+                     .evidence = fields.value<Evidence>("evidence").value_or(Evidence{}),
+                     .usual = !fields.flag("unusual"),
+                     .condition = fields.text("condition"),
+                     .source = fields.value("source", sources)};
+  const std::vector<int> ranks = read_ranks(fields);
+  const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
+  const RateFigures busbw(fields, "busbw_GBps", ranks.size(), sizes.size());
+  const RateFigures time(fields, "time_us", ranks.size(), sizes.size());
+  if (fields.has("theoretical_GBps")) {
+    rate.theoretical_GBps = fields.positive("theoretical_GBps", 0);
+  }
+  if (busbw.empty() && time.empty() && !rate.theoretical_GBps) {
+    throw fields.fault("busbw_GBps", "[[rate]] needs busbw_GBps, time_us or theoretical_GBps");
+  }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      rate.ranks = ranks[r];
+      rate.size = sizes[s];
+      rate.busbw_GBps = busbw.of(r, s);
+      rate.time_us = time.of(r, s);
+      rates.push_back(rate);
+    }
+  }
+}
+
+PublishedRatio read_ratio(const toml::node& node, std::string_view origin,
+                          const SourceNames& sources) {
+  const TomlFields fields(node, origin, "[[ratio]]");
+  fields.allow_only({"model", "group", "system", "over", "ranks", "percent", "source"});
+  PublishedRatio ratio{.model = fields.required_text("model"),
+                       .group = fields.text("group"),
+                       .system = fields.required_text("system"),
+                       .over = fields.required_text("over"),
+                       .ranks = read_ranks(fields),
+                       .source = fields.value("source", sources)};
+  ratio.percent = read_numbers(fields, "percent");
+  check_count(fields, "percent", ratio.percent.size(), "ranks", ratio.ranks.size());
+  return ratio;
+}
+
+}  // namespace
+
+Published parse_published(std::string_view text, std::string_view origin) {
+  const toml::table table = parse_toml(text, origin, kPublishedDocument);
+  const TomlFields fields(table, origin, "the file");
+  fields.allow_only({"source", "rate", "ratio"});
+  const SourceNames sources = read_sources(fields);
+  Published published;
+  for (const toml::node* element : fields.list("rate")) {
+    read_rate(*element, origin, sources, published.rates);
+  }
+  for (const toml::node* element : fields.list("ratio")) {
+    published.ratios.push_back(read_ratio(*element, origin, sources));
+  }
+  return published;
+}
+
+Published read_published(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) {
+    throw usage_error("{}: this file of published figures cannot be read", path);
+  }
+  return parse_published(*text, path);
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/enum_names.hpp"
+#include "base/units.hpp"
+
+namespace busbar::study {
+
+/// How a published figure was put.
+enum class Relation {
+  Equal,
+  About,
+  Above,
+  AtLeast  ///< a floor, or the lower end of a range
+};
+
+constexpr auto enum_names(Relation /*unused*/) {
+  return std::array{Named{Relation::Equal, "equal"}, Named{Relation::About, "about"},
+                    Named{Relation::Above, "above"}, Named{Relation::AtLeast, "at least"}};
+}
+
+/// Why a figure is believed, from the surest.
+enum class Evidence {
+  Measured,  ///< the source prints its own table or log
+  Specification,
+  Code,
+  Floor,  ///< a limit that an operator's check has: no result
+  User,   ///< the word of one user in an issue
+  Derived,
+  ThirdHand
+};
+
+constexpr auto enum_names(Evidence /*unused*/) {
+  return std::array{
+      Named{Evidence::Measured, "measured"},   Named{Evidence::Specification, "specification"},
+      Named{Evidence::Code, "code"},           Named{Evidence::Floor, "floor"},
+      Named{Evidence::User, "user"},           Named{Evidence::Derived, "derived"},
+      Named{Evidence::ThirdHand, "third hand"}};
+}
+
+/// A figure that somebody published: of so many ranks and one size.
+struct PublishedRate {
+  std::string system{};    ///< of topo/systems
+  std::string instance{};  ///< the machine's name at its cloud; empty: no cloud, or not stated
+  int nodes = 1;
+  std::string collective{};  ///< our name, or one of kCopies
+  int ranks = 0;
+  std::optional<Bytes> size{};     ///< nothing: the source does not state it
+  std::optional<bool> in_place{};  ///< nothing: the source does not state it
+  Relation relation = Relation::Equal;
+  std::optional<double> busbw_GBps{};  ///< nothing: the source has no figure
+  std::optional<double> time_us{};
+  std::optional<double> theoretical_GBps{};  ///< what the links allow, as the source has it
+  Evidence evidence = Evidence::Measured;
+  bool usual = true;  ///< false: not as a healthy machine runs by default (a ring that was forced)
+  std::string condition{};
+  std::string source{};
+};
+
+/// What is no collective: from GPU to GPU, between host and GPU, from one network port to another.
+inline constexpr std::array<std::string_view, 4> kCopies{"copy", "host-to-device", "device-to-host",
+                                                         "rdma-write"};
+
+/// Training throughput of a system over another's with as many GPUs.
+struct PublishedRatio {
+  std::string model{};  ///< of `busbar workload`
+  std::string group{};  ///< the source's, over which it averages
+  std::string system{};
+  std::string over{};
+  std::vector<int> ranks{};       ///< rising
+  std::vector<double> percent{};  ///< per number of ranks
+  std::string source{};
+};
+
+struct Published {
+  std::vector<PublishedRate> rates{};  ///< one for each number of ranks and size of a [[rate]]
+  std::vector<PublishedRatio> ratios{};
+};
+
+/// The file that the project keeps, from its root.
+inline constexpr std::string_view kPublishedFile = "results/reference/published.toml";
+
+/// Throws Error (Usage) with origin:line:column.
+[[nodiscard]] Published parse_published(std::string_view text, std::string_view origin);
+[[nodiscard]] Published read_published(const std::string& path);
+
+}  // namespace busbar::study

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/plot/curves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "model/sweep.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::study {
+namespace {
+
+/// With half a step of tolerance: a size is rounded down to what divides by type and ranks.
+bool has_between(const Sweep& sweep, Bytes below, Bytes above) {
+  const auto step = static_cast<double>(sweep.step);
+  double low = static_cast<double>(below) + step / 2;
+  double high = static_cast<double>(above) - step / 2;
+  auto next = static_cast<double>(sweep.first);
+  if (sweep.factor > 1) {
+    const auto factor = static_cast<double>(sweep.factor);
+    low = static_cast<double>(below) * std::sqrt(factor) * (1 - 1e-9);
+    high = static_cast<double>(above) / std::sqrt(factor);
+    for (next = std::max(next, 1.0); next < low;) next *= factor;
+  } else if (next < low) {
+    next += std::ceil((low - next) / step) * step;
+  }
+  return next < high && next <= static_cast<double>(sweep.last);
+}
+
+/// The sizes that the datasets meant to measure of a curve, so that it knows where one is missing:
+/// those of its rows, whatever became of them, and of the heads' "sizes=FIRST-LASTxFACTOR" or
+/// "+STEP".
+struct PlannedSizes {
+  PlannedSizes(std::span<const Dataset> datasets, const CurveKey& key) {
+    for (const Dataset& dataset : datasets) {
+      if (dataset.label != key.label) continue;
+      const auto sweep = parse_sweep(dataset.setting("sizes"));
+      if (sweep && dataset.setting("collective") == key.collective) sweeps.push_back(*sweep);
+      for (const Record& r : dataset.records) {
+        const bool same = r.collective == key.collective && r.type == key.type && r.op == key.op &&
+                          r.ranks == key.ranks && r.in_place == key.in_place;
+        if (same) rows.insert(r.size);
+      }
+    }
+  }
+
+  [[nodiscard]] bool has_any_between(Bytes below, Bytes above) const {
+    const auto next = rows.upper_bound(below);
+    return (next != rows.end() && *next < above) ||
+           std::ranges::any_of(
+               sweeps, [&](const Sweep& sweep) { return has_between(sweep, below, above); });
+  }
+
+  std::vector<Sweep> sweeps{};
+  std::set<Bytes> rows{};
+};
+
+/// Median of what the launches have; empty where one of them has nothing.
+std::optional<double> median_of(std::span<const Record> launches,
+                                std::optional<double> Record::*member) {
+  std::vector<double> values;
+  for (const Record& launch : launches) {
+    if (!(launch.*member)) return {};
+    values.push_back(*(launch.*member));
+  }
+  return stats::median(values);
+}
+
+std::string choice_of(std::span<const Record> launches) {
+  const Record& first = launches.front();
+  const bool same = std::ranges::all_of(launches, [&](const Record& launch) {
+    return launch.algorithm == first.algorithm && launch.protocol == first.protocol;
+  });
+  if (!same || first.protocol.empty()) return same ? first.algorithm : std::string();
+  return first.algorithm + '/' + first.protocol;
+}
+
+SizePoint point_of(std::span<const Record> launches) {
+  SizePoint point{.size = launches.front().size,
+                  .busbw_GBps = {median_of(launches, &Record::busbw_GBps).value_or(0)},
+                  .time_us = {median_of(launches, &Record::time_median_us).value_or(0)},
+                  .time_p99_us = median_of(launches, &Record::time_p99_us),
+                  .bound_GBps = median_of(launches, &Record::bound_GBps),
+                  .choice = choice_of(launches)};
+  const auto [slow, fast] = std::ranges::minmax_element(
+      launches, [](const Record& a, const Record& b) { return *a.busbw_GBps < *b.busbw_GBps; });
+  if (launches.size() > 1) {
+    point.busbw_GBps = {point.busbw_GBps.median, slow->busbw_GBps, fast->busbw_GBps};
+    point.time_us = {point.time_us.median, fast->time_median_us, slow->time_median_us};
+  } else if (slow->time_ci_low_us.value_or(0) > 0 && slow->time_ci_high_us) {
+    // The interval of a time becomes one of the bandwidth: bandwidth * median / limit.
+    const double work = point.busbw_GBps.median * point.time_us.median;
+    point.busbw_GBps = {point.busbw_GBps.median, work / *slow->time_ci_high_us,
+                        work / *slow->time_ci_low_us};
+    point.time_us = {point.time_us.median, slow->time_ci_low_us, slow->time_ci_high_us};
+  }
+  return point;
+}
+
+SizeCurve size_curve(const Curve& curve, std::span<const Dataset> datasets) {
+  PlannedSizes planned(datasets, curve.key);
+  SizeCurve result{.key = curve.key, .limit = curve.points.back().bound_kind};
+  for (auto first = curve.points.begin(); first != curve.points.end();) {
+    const auto last = std::find_if(first, curve.points.end(),
+                                   [&](const Record& r) { return r.size != first->size; });
+    SizePoint point = point_of({first, last});
+    point.gap_before =
+        !result.points.empty() && planned.has_any_between(result.points.back().size, point.size);
+    point.in_place_only = first->in_place && !curve.key.in_place;
+    result.points.push_back(std::move(point));
+    first = last;
+  }
+  result.missing = std::move(planned.rows);
+  for (const SizePoint& point : result.points) result.missing.erase(point.size);
+  return result;
+}
+
+/// What may distinguish curves, in the order of their names; the last two only where nothing else
+/// does.
+constexpr std::size_t kMainParts = 4;
+std::array<std::string, 6> parts_of(const CurveKey& key) {
+  return {key.label,
+          key.collective,
+          key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
+          key.in_place ? "in place" : "out of place",
+          counted(std::max(key.nodes, 0), "node"),
+          key.device_set};
+}
+
+std::string join_given(std::vector<std::string> texts) {
+  std::erase(texts, "");
+  return join(texts, ", ");
+}
+
+/// A key without what follows from the number of ranks.
+CurveKey without_ranks(CurveKey key) {
+  key.ranks = 0;
+  key.nodes = 0;
+  key.device_set.clear();
+  return key;
+}
+
+/// What distinguishes the lines of a system in one panel, whatever they were measured by.
+CurveKey line_of(const CurveKey& key) {
+  CurveKey line = without_ranks(key);
+  line.simulated = line.fake = line.imported = false;
+  return line;
+}
+
+/// The values of each part over all curves.
+using PartValues = std::array<std::set<std::string>, 6>;
+
+/// The first parts that distinguish curves; the label where none does.
+std::string title_of(const CurveKey& key, const PartValues& values, std::size_t count) {
+  const auto parts = parts_of(key);
+  std::vector<std::string> different;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values.at(i).size() > 1) different.push_back(parts.at(i));
+  }
+  return different.empty() ? key.label : join_given(std::move(different));
+}
+
+/// What all curves share, and whether they are simulated.
+std::string common_text(std::span<const CurveKey> keys, const PartValues& values) {
+  std::vector<std::string> shared;
+  for (std::size_t i = 0; i < kMainParts; ++i) {
+    if (values.at(i).size() == 1) shared.push_back(*values.at(i).begin());
+  }
+  const auto count = [&](bool CurveKey::*origin) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(keys, [&](const CurveKey& key) { return key.*origin; }));
+  };
+  if (const std::size_t simulated = count(&CurveKey::simulated); simulated > 0) {
+    shared.emplace_back(simulated == keys.size() ? "simulated" : "dashed: simulated");
+  }
+  if (count(&CurveKey::imported) == keys.size()) shared.emplace_back("imported means");
+  if (count(&CurveKey::fake) > 0) shared.emplace_back("fake GPUs: no figure is real");
+  return join_given(std::move(shared));
+}
+
+/// Curves that differ by their ranks alone, and by what follows from them.
+using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
+
+std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
+  std::vector<const SizeCurve*> curves;
+  for (const auto& [key, by_ranks] : groups) {
+    for (const auto& [ranks, sets] : by_ranks) {
+      curves.insert(curves.end(), sets.begin(), sets.end());
+    }
+  }
+  std::map<Bytes, std::size_t> counts;
+  for (const SizeCurve* curve : curves) {
+    for (const SizePoint& point : curve->points) counts[point.size] += point.in_place_only ? 0 : 1;
+  }
+  std::optional<Bytes> largest;
+  for (const auto& [size, count] : counts) {
+    if (count == curves.size()) largest = size;
+  }
+  return largest;
+}
+
+/// The best of each number of ranks at a size, out of place.
+std::map<int, const SizePoint*> best_points(const CurvesByRanks& by_ranks, Bytes size) {
+  std::map<int, const SizePoint*> points;
+  for (const auto& [ranks, sets] : by_ranks) {
+    const SizePoint*& best = points[ranks];
+    for (const SizeCurve* curve : sets) {
+      const SizePoint* point = point_at(*curve, size);
+      if (point == nullptr || point->in_place_only) continue;
+      if (best == nullptr || point->busbw_GBps.median > best->busbw_GBps.median) best = point;
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placement) {
+  for (Dataset& dataset : datasets) {
+    std::erase_if(dataset.records, [&](const Record& record) {
+      const bool other =
+          placement != PlotPlacement::Both && record.in_place != (placement == PlotPlacement::In);
+      return other || record.sender || record.receiver;
+    });
+  }
+}
+
+SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
+  const bool out = placement == PlotPlacement::Out;
+  keep_collective_rows(datasets, out ? PlotPlacement::Both : placement);
+  std::vector<Curve> curves = curves_of(datasets);
+  if (out) prefer_out_of_place(curves);
+  SizeCurves result;
+  std::vector<CurveKey> keys;
+  for (const Curve& curve : curves) {
+    keys.push_back(curve.key);
+    result.curves.push_back(size_curve(curve, datasets));
+  }
+  CurveNames names = curve_names(keys);
+  const std::vector<CurveStyle> styles = curve_styles(keys);
+  for (std::size_t i = 0; i < result.curves.size(); ++i) {
+    result.curves[i].title = std::move(names.titles[i]);
+    result.curves[i].style = styles[i];
+  }
+  result.common = std::move(names.common);
+  return result;
+}
+
+const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
+  const auto found = std::ranges::find(curve.points, size, &SizePoint::size);
+  return found == curve.points.end() ? nullptr : &*found;
+}
+
+CurveNames curve_names(std::span<const CurveKey> keys, bool with_label) {
+  PartValues values;
+  std::map<std::pair<int, CurveKey>, int> twins;
+  bool some_measured = false;
+  for (const CurveKey& key : keys) {
+    const auto parts = parts_of(key);
+    for (std::size_t i = 0; i < parts.size(); ++i) values.at(i).insert(parts.at(i));
+    ++twins[{key.ranks, line_of(key)}];
+    some_measured = some_measured || !key.imported;
+  }
+  CurveNames names{.common = common_text(keys, values)};
+  if (with_label) values.front().insert("");  // as if there were others
+  for (const CurveKey& key : keys) {
+    const bool twin = twins[{key.ranks, line_of(key)}] > 1;
+    names.titles.push_back(title_of(key, values, twin ? values.size() : kMainParts) +
+                           std::string(origin_suffix(key)));
+    if (key.imported && some_measured) names.titles.back() += " (imported means)";
+  }
+  return names;
+}
+
+std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
+                                     std::vector<std::string> systems) {
+  std::map<std::string, std::set<CurveKey>> lines;
+  for (const CurveKey& key : keys) {
+    lines[key.label].insert(line_of(key));
+    systems.push_back(key.label);
+  }
+  const Palette palette(systems);
+  std::map<std::tuple<int, bool, CurveKey>, std::size_t> twins;
+  std::vector<CurveStyle> styles;
+  for (const CurveKey& key : keys) {
+    const std::set<CurveKey>& known = lines.at(key.label);
+    const CurveKey line = line_of(key);
+    const auto at = static_cast<std::size_t>(std::distance(known.begin(), known.find(line)));
+    // Curves that differ by devices or nodes alone stand in one panel.
+    const std::size_t number = at + known.size() * twins[{key.ranks, key.simulated, line}]++;
+    styles.push_back(palette.of(key.label, number, key.simulated));
+  }
+  return styles;
+}
+
+Scaling scaling_of(std::span<const SizeCurve* const> curves, std::optional<Bytes> size,
+                   std::size_t least, bool with_label) {
+  std::map<CurveKey, CurvesByRanks> groups;
+  for (const SizeCurve* curve : curves) {
+    groups[without_ranks(curve->key)][curve->key.ranks].push_back(curve);
+  }
+  std::erase_if(groups, [&](const auto& group) { return group.second.size() < least; });
+  if (!size) size = largest_common_size(groups);
+  Scaling scaling{.size = size.value_or(0)};
+  if (!size) return scaling;
+  std::vector<CurveKey> keys;
+  for (const auto& [key, by_ranks] : groups) {
+    keys.push_back(key);
+    scaling.curves.push_back({.key = key,
+                              .style = by_ranks.begin()->second.front()->style,
+                              .points = best_points(by_ranks, *size)});
+  }
+  CurveNames names = curve_names(keys, with_label);
+  scaling.common = std::move(names.common);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    scaling.curves[i].title = std::move(names.titles[i]);
+  }
+  return scaling;
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/chart.hpp"
+#include "study/dataset.hpp"
+
+namespace busbar::study {
+
+/// Out has the sizes that were measured in place only, too, marked.
+enum class PlotPlacement { Out, In, Both };
+constexpr auto enum_names(PlotPlacement) {
+  return std::array{Named{PlotPlacement::Out, "out"}, Named{PlotPlacement::In, "in"},
+                    Named{PlotPlacement::Both, "both"}};
+}
+
+/// A median and its interval: the row's 95 % interval where there is one launch, and the range of
+/// the launches where there are several.
+struct Spread {
+  double median = 0;
+  std::optional<double> low{};
+  std::optional<double> high{};
+};
+
+/// All launches of one size: medians over launches.
+struct SizePoint {
+  Bytes size = 0;
+  Spread busbw_GBps{};
+  Spread time_us{};
+  std::optional<double> time_p99_us{};
+  std::optional<double> bound_GBps{};
+  std::string choice{};  ///< "Ring/LL128"; empty where unknown, or not the same in all launches
+  bool gap_before = false;
+  bool in_place_only = false;  ///< of a curve out of place
+};
+
+/// A curve as it is drawn.
+struct SizeCurve {
+  CurveKey key{};
+  std::string title{};
+  CurveStyle style{};
+  std::vector<SizePoint> points{};  ///< by rising size; one at least
+  std::set<Bytes> missing{};        ///< sizes that were skipped or failed
+  std::string limit{};              ///< what the last point's bound is of, for people
+};
+
+/// Curves of one figure, and what all of them have in common.
+struct SizeCurves {
+  std::vector<SizeCurve> curves{};
+  std::string common{};
+};
+
+/// Curves over the size, named and styled; rows of pairs are no part of them.
+[[nodiscard]] SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement);
+
+/// Takes away the rows of the other placement, and those of pairs.
+void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placement);
+
+/// The point of a size; null where the curve has none.
+[[nodiscard]] const SizePoint* point_at(const SizeCurve& curve, Bytes size);
+
+/// Names: what distinguishes the keys, within the same number of ranks; and what they share.
+struct CurveNames {
+  std::vector<std::string> titles{};
+  std::string common{};
+};
+/// `with_label`: every title has its label, even where all are the same.
+[[nodiscard]] CurveNames curve_names(std::span<const CurveKey> keys, bool with_label = false);
+
+/// Styles of curves with these keys; the same line of a system looks alike for every number of
+/// ranks. `systems`: others of the page, which have colours of their own.
+[[nodiscard]] std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
+                                                   std::vector<std::string> systems = {});
+
+/// A curve over numbers of ranks, at one size.
+struct ScalingCurve {
+  CurveKey key{};  ///< without what follows from the ranks
+  std::string title{};
+  CurveStyle style{};
+  std::map<int, const SizePoint*> points{};  ///< by ranks; null where the size is missing
+};
+
+/// All of them; without curves where no size is common to all.
+struct Scaling {
+  Bytes size = 0;
+  std::vector<ScalingCurve> curves{};
+  std::string common{};  ///< as in SizeCurves
+};
+
+/// Curves at `size`, or at the largest size that all have, of those with `least` numbers of ranks
+/// or more. Of several device sets of one number of ranks the best counts; sizes that were measured
+/// in place only are left out. The points are those of the curves given, names as in curve_names.
+[[nodiscard]] Scaling scaling_of(std::span<const SizeCurve* const> curves,
+                                 std::optional<Bytes> size, std::size_t least,
+                                 bool with_label = false);
+
+}  // namespace busbar::study

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/chart.hpp"
+#include "study/plot/curves.hpp"
+
+namespace busbar::study {
+
+/// @name Figures over the size, a panel per number of ranks; empty where the curves do not allow it
+/// @{
+/// Bus bandwidth, on an axis as in set_rate_axis, with its interval and with what the topology
+/// allows.
+[[nodiscard]] Chart busbw_figure(const SizeCurves& curves, std::optional<bool> logarithmic = {});
+/// Bus bandwidth as percent of the row's own bound.
+[[nodiscard]] Chart share_figure(const SizeCurves& curves);
+/// Time: median and 99th percentile.
+[[nodiscard]] Chart latency_figure(const SizeCurves& curves);
+/// @}
+
+/// Bus bandwidth and time over ranks at `size`, or at the largest size that all curves have. The
+/// ideal line keeps the bus bandwidth of the fewest ranks. Sizes that were measured in place only
+/// are left out. Empty without two numbers of ranks.
+[[nodiscard]] Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
+                                   std::optional<bool> logarithmic = {});
+
+/// The rates of ordered pairs, a panel per system, at `size` or at the largest that each has. A
+/// pair without a value is a cell without one. `limits`: of the colours in GB/s; without them the
+/// data's, widened to round numbers. Empty where no row has a sender and a receiver.
+[[nodiscard]] Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
+                                 std::optional<ChartRange> limits);
+
+/// The next round numbers around a range: 1, 2 or 5 times a power of ten apart, five to ten steps.
+[[nodiscard]] ChartRange round_limits(double low, double high);
+
+/// Seconds since 1970 of the head's "started", read as a calendar without time zones; empty where
+/// it is no "YYYY-MM-DD HH:MM:SS".
+[[nodiscard]] std::optional<double> started_at(const Dataset& dataset);
+
+/// Median bus bandwidth at one size over the launches' starts, with a mark where a version of the
+/// head changed. Without `size` the size that most launches have, and of those the largest. Empty
+/// where no curve has two starts.
+[[nodiscard]] Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
+                                   std::optional<Bytes> size, std::optional<bool> logarithmic = {});
+
+/// The samples of one size of one collective.
+struct SampleSet {
+  CurveKey key{};  ///< without ranks, which the file does not have
+  Bytes size = 0;
+  std::vector<double> times_us{};
+};
+
+/// Whether the file's column names are those of --samples; false also where it cannot be read.
+[[nodiscard]] bool is_samples_file(const std::string& path);
+
+/// Reads a CSV of --samples. Throws a usage error with file and line where a cell is no number.
+[[nodiscard]] std::vector<SampleSet> read_samples(const std::string& path,
+                                                  const std::string& label);
+
+/// With fewer samples than this each is drawn as a point.
+inline constexpr std::size_t kFewSamples = 30;
+
+/// The share of samples up to a time: a panel for the smallest, a middle and the largest size, or
+/// for `size`.
+[[nodiscard]] Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                   std::optional<Bytes> size);
+
+/// The density of the same samples over their times, where there are kFewSamples or more and all
+/// took time: modes that the cumulative curve hides.
+[[nodiscard]] Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                     std::optional<Bytes> size);
+
+/// A file, and the name that the user gives what is in it; empty where there is none.
+struct LabelledPath {
+  std::string label{};
+  std::string path{};
+};
+
+/// LABEL=FILE or FILE. A file may have "=" in its name: one that exists is taken whole.
+[[nodiscard]] LabelledPath labelled_path(const std::string& word);
+
+/// What the files of a plot hold.
+struct PlotInput {
+  std::vector<Dataset> datasets{};
+  std::vector<SampleSet> samples{};
+};
+
+/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples. Throws Error (Usage).
+[[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
+
+/// What is drawn, and of which rows.
+struct PlotRequest {
+  std::vector<std::string> figures{};  ///< names; none: all that the data allow
+  PlotPlacement placement = PlotPlacement::Out;
+  std::optional<Bytes> size{};         ///< of scaling, pairs, samples and history
+  std::optional<ChartRange> limits{};  ///< of the colours of pairs, in GB/s
+  std::optional<bool> log_y{};         ///< of bandwidths; empty: by the curves
+};
+
+/// Names of all figures, in their order.
+[[nodiscard]] std::vector<std::string> figure_names();
+
+/// The figures that are requested. Throws Error (Usage) where one that was named cannot be drawn,
+/// or none at all: the message says what is missing.
+[[nodiscard]] std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& request);
+
+}  // namespace busbar::study

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "stats/histogram.hpp"
+#include "study/plot/figures.hpp"
+
+namespace busbar::study {
+namespace {
+
+bool are_few(const SampleSet& set) { return set.times_us.size() < kFewSamples; }
+
+/// Steps of an empirical distribution; with few samples its points, in percent.
+ChartCurve distribution(const SampleSet& set) {
+  std::vector<double> times = set.times_us;
+  std::ranges::sort(times);
+  const auto count = static_cast<double>(times.size());
+  const bool few = are_few(set);
+  ChartCurve curve{.title = fmt::format(", n = {}", times.size()),
+                   .kind = few ? CurveKind::Raw : CurveKind::Steps};
+  if (!few) curve.points.push_back({.x = times.front(), .y = 0});
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    // Equal samples are one step.
+    if (!few && i + 1 < times.size() && times[i + 1] == times[i]) continue;
+    const double rank = static_cast<double>(i) + (few ? 0.5 : 1);
+    curve.points.push_back({.x = times[i], .y = 100 * rank / count});
+  }
+  return curve;
+}
+
+/// Bins as steps from the axis and back to it.
+ChartCurve density(const SampleSet& set) {
+  const Histogram histogram = log_histogram(set.times_us);
+  ChartCurve curve{.title = fmt::format(", n = {}", set.times_us.size()),
+                   .kind = CurveKind::Density};
+  if (histogram.beyond > 0) {
+    curve.title +=
+        fmt::format(", {} of them above {:.4g} µs", histogram.beyond, histogram.edges.back());
+  }
+  if (histogram.edges.empty()) return curve;
+  curve.points.push_back({.x = histogram.edges.front(), .y = 0});
+  for (std::size_t i = 0; i < histogram.share.size(); ++i) {
+    curve.points.push_back({.x = histogram.edges[i], .y = histogram.density(i)});
+  }
+  curve.points.push_back({.x = histogram.edges.back(), .y = 0});
+  return curve;
+}
+
+/// A few tens of percent of spread: a logarithmic axis would have one name or none.
+ChartAxis density_axis(ChartRange times) {
+  ChartAxis axis = log_axis("time (µs)", times, std::pow(times.high / times.low, 0.04));
+  if (axis.high / axis.low <= 5) axis.kind = AxisKind::Linear;
+  return axis;
+}
+
+/// All sizes; of more than three the smallest, a middle and the largest; or `wanted` alone.
+std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional<Bytes> wanted) {
+  std::set<Bytes> known;
+  for (const SampleSet& set : sets) {
+    if (!wanted || set.size == *wanted) known.insert(set.size);
+  }
+  const std::vector<Bytes> all(known.begin(), known.end());
+  return all.size() <= 3 ? all : std::vector{all.front(), all[all.size() / 2], all.back()};
+}
+
+/// A panel per size with what `draw` makes of each set that `is_drawn` holds for.
+template <class Drawn>
+Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
+                std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
+  std::vector<SampleSet> wanted;
+  std::ranges::copy_if(sets, std::back_inserter(wanted), [&](const SampleSet& set) {
+    const bool placed =
+        placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
+    return placed && is_drawn(set);
+  });
+  std::vector<CurveKey> keys;
+  for (const Bytes one : sizes_drawn(wanted, size)) {
+    const int panel = static_cast<int>(figure.panels.size());
+    figure.panels.push_back({.title = format_bytes(one)});
+    for (const SampleSet& set : wanted) {
+      if (set.size != one) continue;
+      figure.curves.push_back(draw(set));
+      figure.curves.back().panel = panel;
+      keys.push_back(set.key);
+      keys.back().ranks = panel;  // names and styles are alike in all panels
+    }
+  }
+  const CurveNames names = curve_names(keys);
+  const std::vector<CurveStyle> styles = curve_styles(keys);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    figure.curves[i].title = names.titles[i] + figure.curves[i].title;
+    figure.curves[i].style = styles[i];
+  }
+  if (!names.common.empty()) figure.title += ": " + names.common;
+  return figure;
+}
+
+/// Where the columns stand, or an empty list where one is missing.
+std::vector<std::size_t> positions(const std::string& header) {
+  const std::vector<std::string> names = split(trim(header), ',');
+  std::vector<std::size_t> found;
+  for (const char* column : {"collective", "type", "op", "in_place", "size_bytes", "time_us"}) {
+    const auto at = std::ranges::find(names, column);
+    if (at == names.end()) return {};
+    found.push_back(static_cast<std::size_t>(std::distance(names.begin(), at)));
+  }
+  return found;
+}
+
+double number_of(const std::string& cell, const std::string& path, int line) {
+  const auto value = to_number<double>(cell);
+  if (value && *value >= 0) return *value;
+  throw usage_error("{}:{}: '{}' is no number; give a file that --samples wrote", path, line, cell);
+}
+
+}  // namespace
+
+Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                     std::optional<Bytes> size) {
+  Chart figure = figure_of(
+      {.name = "samples", .title = "Distribution of the samples"}, sets, placement, size,
+      [](const SampleSet&) { return true; }, distribution);
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    figure.panels[i].x = log_axis("time (µs)", x_range(figure, static_cast<int>(i)), 1.2);
+    figure.panels[i].y = {.title = "samples up to this time (%)", .high = 100};
+  }
+  return figure;
+}
+
+Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                       std::optional<Bytes> size) {
+  const auto is_drawn = [](const SampleSet& set) {
+    return !are_few(set) && std::ranges::all_of(set.times_us, [](double time) { return time > 0; });
+  };
+  Chart figure = figure_of({.name = "histogram", .title = "Histogram of the samples"}, sets,
+                           placement, size, is_drawn, density);
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const int panel = static_cast<int>(i);
+    figure.panels[i].x = density_axis(x_range(figure, panel));
+    figure.panels[i].y = {.title = "density (% of the samples per % of time)",
+                          .high = y_range(figure, panel).high * 1.06};
+  }
+  return figure;
+}
+
+bool is_samples_file(const std::string& path) { return !positions(first_line_of(path)).empty(); }
+
+std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
+  std::ifstream file(path);
+  std::string text;
+  if (!std::getline(file, text)) throw usage_error("cannot read {}", path);
+  const std::vector<std::size_t> at = positions(text);
+  std::map<std::pair<CurveKey, Bytes>, std::vector<double>> times;
+  for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
+    const std::vector<std::string> cells = split(text, ',');
+    if (cells.size() <= *std::ranges::max_element(at)) {
+      throw usage_error("{}:{}: too few cells; give a file that --samples wrote", path, line);
+    }
+    const CurveKey key{.label = label,
+                       .collective = cells[at[0]],
+                       .type = cells[at[1]],
+                       .op = cells[at[2]],
+                       .in_place = cells[at[3]] == "1"};
+    const auto size = static_cast<Bytes>(number_of(cells[at[4]], path, line));
+    times[{key, size}].push_back(number_of(cells[at[5]], path, line));
+  }
+  std::vector<SampleSet> sets;
+  for (auto& [set, values] : times) sets.push_back({set.first, set.second, std::move(values)});
+  return sets;
+}
+
+}  // namespace busbar::study

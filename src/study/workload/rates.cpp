@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/workload/rates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::study {
+namespace {
+
+constexpr double kGiga = 1e9;
+constexpr std::array<std::string_view, 3> kUsed{"allreduce", "broadcast", "reduce"};
+
+bool is_used(const Curve& curve) {
+  return curve.key.ranks > 1 && std::ranges::find(kUsed, curve.key.collective) != kUsed.end();
+}
+
+/// Cycles and launches at one size become one point.
+Curve one_point_per_size(const Curve& curve) {
+  Curve thin{.key = curve.key};
+  for (auto first = curve.points.begin(); first != curve.points.end();) {
+    const auto last = std::find_if(first, curve.points.end(),
+                                   [&](const Record& r) { return r.size != first->size; });
+    std::vector<double> values;
+    for (auto it = first; it != last; ++it) values.push_back(*it->busbw_GBps);
+    thin.points.push_back(*first);
+    thin.points.back().busbw_GBps = stats::median(values);
+    first = last;
+  }
+  return thin;
+}
+
+/// How far a curve is from what was asked for: the least is taken.
+int distance(const CurveKey& key, const RatesRequest& request) {
+  constexpr int kType = 4;
+  constexpr int kPlace = 2;
+  return (key.type == request.type ? 0 : kType) + (key.in_place == request.in_place ? 0 : kPlace) +
+         (key.op == "sum" || key.op.empty() ? 0 : 1);
+}
+
+/// Adds a curve, or replaces one that is further from the request.
+void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& request) {
+  const auto same = std::ranges::find_if(curves, [&](const Curve& known) {
+    return known.key.collective == curve.key.collective && known.key.ranks == curve.key.ranks;
+  });
+  if (same == curves.end()) {
+    curves.push_back(one_point_per_size(curve));
+    return;
+  }
+  if (same->key.device_set != curve.key.device_set || same->key.nodes != curve.key.nodes ||
+      same->key.simulated != curve.key.simulated) {
+    throw usage_error(
+        "--curve: '{}' has two curves of {} with {} ranks, on '{}' ({} nodes) and on '{}' ({} "
+        "nodes); name them apart by --curve NAME=FILE",
+        curve.key.label, curve.key.collective, curve.key.ranks, same->key.device_set,
+        same->key.nodes, curve.key.device_set, curve.key.nodes);
+  }
+  if (distance(curve.key, request) < distance(same->key, request)) {
+    *same = one_point_per_size(curve);
+  }
+}
+
+bool can_be_a_rate(const Record& record) {
+  return record.busbw_GBps && std::isfinite(*record.busbw_GBps) && *record.busbw_GBps > 0;
+}
+
+}  // namespace
+
+double allreduce_factor(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+
+double allreduce_busbw(double bytes, int ranks, double seconds) {
+  return allreduce_factor(ranks) * bytes / seconds / kGiga;
+}
+
+std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const RatesRequest& request) {
+  std::vector<SystemRates> systems;
+  for (const Dataset& dataset : datasets) {
+    const std::vector<Curve> curves = curves_of(std::span(&dataset, 1));
+    if (std::ranges::none_of(curves, is_used)) {
+      throw usage_error(
+          "--curve {}: it has no measured all-reduce, broadcast or reduce of two ranks or more; "
+          "measure one with allreduce_perf",
+          dataset.path);
+    }
+    auto system = std::ranges::find(systems, dataset.label, &SystemRates::system);
+    if (system == systems.end()) {
+      system = systems.insert(systems.end(), SystemRates{.system = dataset.label});
+    }
+    system->simulated = system->simulated || dataset.simulated;
+    for (const Curve& curve : curves) {
+      if (!is_used(curve)) continue;
+      if (!std::ranges::all_of(curve.points, can_be_a_rate)) {
+        throw usage_error(
+            "--curve {}: a bus bandwidth of {} with {} ranks is not above 0; leave these rows out",
+            dataset.path, curve.key.collective, curve.key.ranks);
+      }
+      offer(system->curves, curve, request);
+    }
+  }
+  return systems;
+}
+
+std::vector<int> measured_ranks(const SystemRates& rates) {
+  std::vector<int> ranks;
+  for (const Curve& curve : rates.curves) {
+    if (curve.key.collective == "allreduce") ranks.push_back(curve.key.ranks);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
+const Curve* find_curve(const SystemRates& rates, std::string_view collective, int ranks) {
+  for (const Curve& curve : rates.curves) {
+    if (curve.key.collective == collective && curve.key.ranks == ranks) return &curve;
+  }
+  return nullptr;
+}
+
+std::optional<MessageTime> message_time(const SystemRates& rates, std::string_view collective,
+                                        int ranks, double bytes) {
+  CurveValue value{.GBps = rates.constant_GBps.value_or(0)};
+  if (!rates.constant_GBps) {
+    const Curve* curve = find_curve(rates, collective, ranks);
+    if (curve == nullptr) return std::nullopt;
+    value = busbw_at(*curve, bytes);
+  }
+  // Of broadcast and reduce the bus bandwidth is size over time.
+  const double factor = collective == "allreduce" ? allreduce_factor(ranks) : 1;
+  return MessageTime{.seconds = factor * bytes / (value.GBps * kGiga),
+                     .GBps = value.GBps,
+                     .outside = value.outside};
+}
+
+std::optional<MessageTime> sync_time(const SystemRates& rates, int ranks, double bytes,
+                                     double bucket_bytes) {
+  if (bucket_bytes <= 0 || bucket_bytes >= bytes) {
+    return message_time(rates, "allreduce", ranks, bytes);
+  }
+  const double whole = std::floor(bytes / bucket_bytes);
+  const double rest = bytes - whole * bucket_bytes;
+  std::optional<MessageTime> time = message_time(rates, "allreduce", ranks, bucket_bytes);
+  if (!time) return std::nullopt;
+  time->seconds *= whole;
+  if (rest > 0) {
+    const std::optional<MessageTime> last = message_time(rates, "allreduce", ranks, rest);
+    time->seconds += last->seconds;
+    time->outside = time->outside || last->outside;
+  }
+  time->GBps = allreduce_busbw(bytes, ranks, time->seconds);
+  return time;
+}
+
+std::optional<MessageTime> data_parallel_time(const SystemRates& rates, int ranks, double bytes) {
+  const std::optional<MessageTime> out = message_time(rates, "broadcast", ranks, bytes);
+  const std::optional<MessageTime> back = message_time(rates, "reduce", ranks, bytes);
+  if (!out || !back) return std::nullopt;
+  const double seconds = out->seconds + back->seconds;
+  return MessageTime{.seconds = seconds,
+                     .GBps = 2 * bytes / seconds / kGiga,
+                     .outside = out->outside || back->outside};
+}
+
+}  // namespace busbar::study

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/console_table.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/captured_stream.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/table_text.hpp"
+#include "tests/unit/support/with.hpp"
+
+namespace busbar {
+namespace {
+
+using test::CapturedStream;
+using test::lines_of;
+using test::measured;
+using test::rows;
+using test::skipped;
+using test::with;
+using test::words_in;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr ConsoleTable::Halves kOut{.in_place = false};
+const std::string kKeys = "    33554432       8388608     float     sum      -1";
+const std::string kNoHalf = "      N/A     N/A     N/A     N/A";
+
+/// What nccl-tests 2.19.6 printed for this run, less its version line. Blanks at the ends of lines
+/// are left out: none of its readers looks at them.
+constexpr std::string_view kNcclTestsText =
+    R"(# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 1 minBytes 33554432 maxBytes 33554432 step: 1048576(bytes) warmup iters: 1 iters: 20 agg iters: 1 validation: 1 graph: 0 unalign: 0
+#
+# Using devices
+#  Rank  0 Group  0 Pid 249104 on      node1 device  0 [0000:00:05] NVIDIA B200
+#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+    33554432       8388608     float     sum      -1   276.88  121.19  227.23       0   277.00  121.13  227.13       0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 178.222
+#
+# Collective test concluded: all_reduce_perf
+#
+)";
+
+struct Console : testing::Test {
+  [[nodiscard]] std::string line(std::size_t at) const { return captured.lines().at(at); }
+
+  CapturedStream captured;
+  ConsoleTable table{captured.stream(), {}};
+};
+
+TEST_F(Console, PrintsWhatNcclTestsPrints) {
+  table.begin(with(test::context(), &RunContext::notes, std::vector<std::string>{}));
+  table.write(measured(false), {});
+  table.write(measured(true), {});
+  table.end({.rows = 2, .mean_busbw_GBps = 178.222, .finished_at = ""});
+  std::string text;
+  for (const std::string& line : captured.lines()) {
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  EXPECT_EQ(text, kNcclTestsText);
+}
+
+TEST_F(Console, PutsNotesOnLinesOfTheirOwnAboveTheDevices) {
+  table.begin(
+      with(test::context(), &RunContext::notes, std::vector<std::string>{"one", "two\nlines"}));
+  EXPECT_EQ(line(2), "# one");
+  EXPECT_EQ(line(3), "# two lines");
+  EXPECT_EQ(line(5), "# Using devices");
+}
+
+TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
+  table.begin(with(test::context(), &RunContext::observes_choice, true));
+  table.write(with(measured(false), &Record::algorithm, "Ring"), {});
+  table.write(measured(true), {});
+  table.end({.rows = 2, .finished_at = ""});
+  EXPECT_THAT(captured.lines(),
+              testing::Contains(HasSubstr("no algorithm for 1 of 2 measurements")).Times(1));
+}
+
+TEST_F(Console, PrintsHowOperationsBlock) {
+  table.begin(with(test::context(), &RunContext::blocking, "wait after each operation"));
+  EXPECT_EQ(line(2), "# Blocking Enabled: wait after each operation");
+}
+
+TEST_F(Console, WaitsForBothHalvesOfARow) {
+  EXPECT_TRUE(lines_of({measured(false)}).empty());
+  EXPECT_EQ(lines_of({measured(false), measured(true)}).size(), 1U);
+}
+
+TEST_F(Console, HasThirteenWordsInEveryRow) {
+  table.write(with(measured(false), &Record::size, 1073741824U, &Record::time_median_us, 3004567.25,
+                   &Record::wrong, 1048576U, &Record::root, 15),
+              {});
+  table.write(with(measured(true), &Record::wrong, std::nullopt, &Record::busbw_GBps, std::nullopt),
+              {});
+  table.write(skipped(false, "does not fit"), {});
+  table.write(measured(true), {});
+  ASSERT_EQ(rows(captured).size(), 2U);
+  for (const std::string& row : rows(captured)) EXPECT_EQ(words_in(row), 13U) << row;
+}
+
+TEST_F(Console, HasNoValueForAHalfThatWasNotMeasuredAndNoCountForOneThatWasNotChecked) {
+  const Record out = measured(false);
+  const std::string in_place = "   277.00  121.13  227.13       0";
+  EXPECT_EQ(lines_of({with(out, &Record::wrong, 1048580U)}, kOut).at(0),
+            kKeys + "   276.88  121.19  227.23  1.04858e+06" + kNoHalf);
+  EXPECT_EQ(lines_of({measured(true)}, {.out_of_place = false}).at(0), kKeys + kNoHalf + in_place);
+  EXPECT_EQ(lines_of({with(out, &Record::wrong, std::nullopt), measured(true)}).at(0),
+            kKeys + "   276.88  121.19  227.23     N/A" + in_place);
+  EXPECT_THAT(lines_of({with(out, &Record::root, 3, &Record::op, "none")}, kOut).at(0),
+              StartsWith("    33554432       8388608     float    none       3   276.88"));
+}
+
+TEST_F(Console, PrintsAReasonToSkipOnce) {
+  const auto lines = lines_of({skipped(false, "no room"), skipped(true, "no room"), measured(false),
+                               with(skipped(true, "no room"), &Record::size, 2048U),
+                               skipped(false, "no type"), measured(true)});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "# size 1024 type half redop sum skipped: no room");
+  EXPECT_EQ(words_in(lines[1]), 13U);
+  EXPECT_EQ(words_in(lines[2]), 13U);
+  EXPECT_EQ(lines[3], "# size 1024 type half redop sum out of place skipped: no type");
+}
+
+TEST_F(Console, PrintsTheFirstWrongElementOfEveryRow) {
+  const Record wrong = with(measured(false), &Record::status, RowStatus::Wrong, &Record::wrong, 1U,
+                            &Record::reason, "rank 1, element 12345: expected 37, got 36");
+  const auto lines = lines_of({wrong, measured(true), wrong, measured(true)});
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[1],
+            "# size 33554432 type float redop sum out of place wrong data: rank 1, element 12345: "
+            "expected 37, got 36");
+}
+
+TEST_F(Console, AppendsTheTimeOfDayOnRequest) {
+  table.begin(with(test::context(), &RunContext::timestamps, true));
+  table.write(measured(false), {});
+  table.write(measured(true), {});
+  EXPECT_TRUE(rows(captured).at(0).ends_with("       0  2026-11-21 14:02:59"));
+  EXPECT_EQ(words_in(rows(captured).at(0)), 15U);
+  EXPECT_THAT(captured.text(), HasSubstr("#wrong  timestamp\n"));
+}
+
+TEST_F(Console, HasItsReadersWordsInTheFootersOnly) {
+  table.begin(test::context());
+  table.write(with(measured(false), &Record::status, RowStatus::Wrong, &Record::reason,
+                   "rank 0, element 0: expected 1, got 2", &Record::stop_reason, "time-budget"),
+              {});
+  table.write(skipped(true, "no room"), {});
+  table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1, .finished_at = ""});
+  for (const char* word :
+       {"bandwidth", "FAILED", "Out of bounds values : 1 FAILED", "out-of-place"}) {
+    EXPECT_THAT(captured.lines(), testing::Contains(HasSubstr(word)).Times(1));
+  }
+}
+
+TEST_F(Console, CountsMeasurementsThatEndedWithTheirBudget) {
+  table.write(with(measured(false), &Record::stop_reason, "time-budget"), {});
+  table.write(measured(true), {});
+  table.end({});
+  EXPECT_THAT(captured.text(), HasSubstr("# 1 of 2 measurements"));
+  EXPECT_THAT(captured.text(), HasSubstr("--time-budget"));
+}
+
+TEST(ConsoleTable, FailsWhereItsStreamCannotBeWritten) {
+  std::FILE* full = std::fopen("/dev/full", "w");
+  if (full == nullptr) GTEST_SKIP() << "no /dev/full";
+  ConsoleTable table(full, {});
+  const test::Failure failure = test::failure_of([&] { table.end({}); });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_TRUE(failure.says("No space left on device")) << failure.message;
+  std::fclose(full);
+}
+
+/// A run of one row under these options: the row's samples are 2, 4, 4, 4, 5, 5, 7 and 9 us.
+std::vector<std::string> lines_under(const RunContext& context) {
+  const CapturedStream captured;
+  ConsoleTable table(captured.stream(), {});
+  table.begin(context);
+  const std::vector<double> samples{9, 2, 4, 4, 4, 5, 5, 7};
+  table.write(with(measured(false), &Record::enqueue_time_us, 12.5), samples);
+  table.write(measured(true), {});
+  return captured.lines();
+}
+
+RunContext per_operation(std::uint64_t skipped) {
+  return with(test::context(), &RunContext::skipped, skipped);
+}
+
+TEST_F(Console, HasTwentyOneWordsInEveryRowWithTimesOfOperations) {
+  const auto lines = lines_under(per_operation(0));
+  EXPECT_EQ(words_in(lines.back()), 21U);
+  EXPECT_EQ(lines.back(), kKeys +
+                              "   276.88  121.19  227.23       0"
+                              "     2.00     9.00     9.00   40.00"
+                              "   277.00  121.13  227.13       0"
+                              "      N/A      N/A      N/A     N/A");
+  const std::string& names = lines.at(lines.size() - 3);
+  EXPECT_EQ(words_in(names), 22U) << names;  // and the '#'
+  EXPECT_THAT(names, HasSubstr("#wrong    i_min    i_max    i_p99   i_cv%     time"));
+  EXPECT_THAT(lines.at(lines.size() - 4), HasSubstr("out-of-place (+ per-iteration)"));
+  EXPECT_EQ(names.find_last_not_of(' '), lines.back().size() - 1);  // as wide as its rows
+
+  ConsoleTable one_half(captured.stream(), kOut);
+  one_half.begin(per_operation(0));
+  one_half.write(measured(false), std::vector<double>{1, 2});
+  EXPECT_EQ(words_in(rows(captured).at(0)), 21U);
+}
+
+TEST_F(Console, LeavesOutTheFirstOperationsOnRequest) {
+  // without the 9 the mean is 31 over 7
+  EXPECT_THAT(lines_under(per_operation(1)).back(),
+              HasSubstr("     2.00     7.00     7.00   31.61"));
+  EXPECT_THAT(lines_under(per_operation(8)).back(),
+              HasSubstr("       0      N/A      N/A      N/A     N/A   277.00"));
+}
+
+TEST_F(Console, ShowsTheHostsTimeOfIssuingOnRequest) {
+  EXPECT_THAT(lines_under(with(test::context(), &RunContext::enqueue_times, true)).back(),
+              StartsWith(kKeys + "    12.50  121.19  227.23       0"));
+}
+
+TEST_F(Console, PrintsTheOptionsOfTheRunInItsSecondLine) {
+  const auto lines =
+      lines_under(with(test::context(), &RunContext::graph, "4", &RunContext::unalign, "3"));
+  EXPECT_TRUE(lines.at(1).ends_with(" validation: 1 graph: 4 unalign: 3"));
+}
+
+TEST_F(Console, PrintsTheMemoryInUseOnRequest) {
+  table.end({});
+  EXPECT_EQ(captured.text().find("memory"), std::string::npos);
+  const CapturedStream other;
+  ConsoleTable(other.stream(), {})
+      .end({.memory_use = "Initialization 1 MiB | Total 2 MiB", .finished_at = ""});
+  EXPECT_EQ(other.lines().at(0), "# GPU memory usage : Initialization 1 MiB | Total 2 MiB");
+}
+
+TEST_F(Console, PutsTheHalvesOfGroupsTogetherHoweverTheyArrive) {
+  const auto of_group = [](int group, bool in_place) {
+    return with(measured(in_place), &Record::group, group, &Record::count,
+                static_cast<std::uint64_t>(group));
+  };
+  const auto lines = lines_of({of_group(0, false), of_group(1, false), of_group(2, false),
+                               of_group(1, true), of_group(0, true), of_group(2, true)});
+  ASSERT_EQ(lines.size(), 6U);
+  std::size_t at = 0;
+  for (const char* group : {"1", "0", "2"}) {
+    EXPECT_EQ(lines[at], std::string("# group ") + group);
+    const std::string& row = lines[at + 1];
+    EXPECT_THAT(row, StartsWith(std::string("    33554432             ") + group + "     float"));
+    EXPECT_EQ(words_in(row), 13U);
+    EXPECT_EQ(row.find("N/A"), std::string::npos) << row;
+    at += 2;
+  }
+}
+
+Record rate(int sender, int receiver, double rate_GBps, Bytes size = kMiB) {
+  return with(measured(false), &Record::sender, sender, &Record::receiver, receiver,
+              &Record::busbw_GBps, rate_GBps, &Record::size, size);
+}
+
+TEST_F(Console, HeadsTheRowOfAPairByItsRanks) {
+  const auto lines = lines_of({rate(3, 0, 1), rate(0, 3, 1)}, kOut);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "# pair 3 -> 0");
+  EXPECT_EQ(words_in(lines[1]), 13U);
+  EXPECT_EQ(lines[2], "# pair 0 -> 3");
+}
+
+TEST_F(Console, EndsPairsWithTheirMatrixAboveTheFooters) {
+  ConsoleTable pairs(captured.stream(), kOut);
+  pairs.write(rate(0, 1, 12.5), {});
+  pairs.write(rate(1, 0, 25), {});
+  pairs.end({.mean_busbw_GBps = 18.75, .finished_at = ""});
+  ASSERT_GE(captured.lines().size(), 11U);
+  EXPECT_EQ(line(5), "# GB/s one way at 1 MiB, from the line's rank to the column's");
+  EXPECT_EQ(line(7), "#    0       -   12.50");
+  EXPECT_EQ(line(8), "#    1   25.00       -");
+  EXPECT_EQ(line(10), "# Out of bounds values : 0 OK");
+
+  const CapturedStream other;
+  ConsoleTable without(other.stream(), kOut);
+  without.write(measured(false), {});
+  without.end({});
+  EXPECT_EQ(other.text().find("one way"), std::string::npos);
+}
+
+TEST_F(Console, PrintsTheReasonOfAllPairsOnce) {
+  std::vector<Record> records;
+  for (const int receiver : {1, 2, 3}) {
+    records.push_back(
+        with(skipped(false, "no room"), &Record::sender, 0, &Record::receiver, receiver));
+  }
+  EXPECT_THAT(
+      lines_of(records, kOut),
+      testing::Contains("# size 1024 type half redop sum out of place skipped: no room").Times(1));
+}
+
+TEST(ConsoleTime, HasAsManyDecimalsAsFitInSevenCharacters) {
+  EXPECT_EQ(console_time(0.35), "0.35");
+  EXPECT_EQ(console_time(276.884), "276.88");
+  EXPECT_EQ(console_time(9999.99), "9999.99");
+  EXPECT_EQ(console_time(9999.996), "10000.0");
+  EXPECT_EQ(console_time(12345.67), "12345.7");
+  EXPECT_EQ(console_time(99999.96), "100000");
+  EXPECT_EQ(console_time(3004567.25), "3004567");
+}
+
+std::string matrix_of(const std::vector<Record>& records) {
+  PairMatrix matrix;
+  for (const Record& record : records) matrix.add(record);
+  return matrix.text();
+}
+
+TEST(PairMatrix, HasALineForEverySenderAndAColumnForEveryReceiver) {
+  EXPECT_EQ(matrix_of({rate(0, 1, 1), rate(1, 0, 10.25), rate(2, 0, 1234.567), rate(0, 2, 0.004)}),
+            "#\n"
+            "# GB/s one way at 1 MiB, from the line's rank to the column's\n"
+            "#            0       1       2\n"
+            "#    0       -    1.00    0.00\n"
+            "#    1   10.25       -       -\n"
+            "#    2 1234.57       -       -\n"
+            "#\n");
+}
+
+TEST(PairMatrix, IsOfTheLargestSizeAndTheLastCycle) {
+  const std::string text = matrix_of(
+      {rate(0, 1, 1, kKiB), rate(1, 0, 2), rate(0, 1, 9), rate(0, 1, 3), rate(1, 0, 4, kKiB)});
+  EXPECT_THAT(text, HasSubstr(" at 1 MiB,"));
+  EXPECT_THAT(text, HasSubstr("#    0       -    3.00\n#    1    2.00       -\n"));
+}
+
+TEST(PairMatrix, IsNothingWithoutAMeasuredPair) {
+  EXPECT_EQ(matrix_of({measured(false), skipped(false, "no room"),
+                       with(rate(0, 1, 1), &Record::busbw_GBps, std::nullopt)}),
+            "");
+}
+
+}  // namespace
+}  // namespace busbar

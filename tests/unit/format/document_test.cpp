@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/document.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "format/markup_text.hpp"
+
+namespace busbar {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Document hostile() {
+  const std::string label = "<script>alert('x')</script>|`&\"";
+  Section section{.id = "one", .heading = label};
+  section.blocks = {Paragraph{.text = label, .warning = true}, Bullets{.items = {label}},
+                    Table{.caption = label, .columns = {label, "n"}, .rows = {{label, ""}}},
+                    Figure{.svg = "<svg></svg>", .caption = label}};
+  return {.title = label, .lead = label, .sections = {section}};
+}
+
+TEST(HtmlPage, EscapesEverything) {
+  const std::string page = html_page(hostile());
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;|`&amp;&quot;"));
+}
+
+TEST(HtmlPage, NeedsNothingBesidesItself) {
+  const std::string page = html_page(hostile());
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  for (const char* word : {"http:", "https:", "src=", "@import", "url(", " style="}) {
+    EXPECT_THAT(page, Not(HasSubstr(word)));
+  }
+}
+
+TEST(HtmlPage, ShowsAnEmptyCellAsADash) {
+  EXPECT_THAT(html_page(hostile()), HasSubstr("<td class=\"number\">\u2013</td>"));
+}
+
+TEST(HtmlPage, HasAContentsWithInnerLists) {
+  const Document document{.sections = {{.level = 2, .id = "a", .heading = "A"},
+                                       {.level = 3, .id = "b", .heading = "B"},
+                                       {.level = 2, .id = "c", .heading = "C"}}};
+  EXPECT_THAT(html_page(document), HasSubstr("<li><a href=\"#a\">A</a>\n<ul>\n"
+                                             "<li><a href=\"#b\">B</a></li>\n</ul>\n</li>\n"
+                                             "<li><a href=\"#c\">C</a></li>\n</ul>"));
+}
+
+TEST(MarkdownPage, EscapesMarkupAndCells) {
+  const std::string page = markdown_page(hostile());
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("\\|\\`&amp;"));
+  EXPECT_THAT(page, HasSubstr("| n |\n| --- | ---: |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("svg")));
+}
+
+TEST(MarkupText, ReplacesWhatNoPageMayHave) {
+  EXPECT_EQ(markup_text("a\x01z"), "a\uFFFDz");
+  EXPECT_EQ(markup_text("a\xFF\xC3"), "a\uFFFD\uFFFD");
+  EXPECT_EQ(markup_text("\xC0\xAF"), "\uFFFD\uFFFD");  // a long form of '/'
+  EXPECT_EQ(markup_text("\xED\xA0\x80"), "\uFFFD");    // half of a pair
+  EXPECT_EQ(markup_text("\u00e4\u0e01\u2192\U0001F600"), "\u00e4\u0e01\u2192\U0001F600");
+}
+
+TEST(MarkupId, HasLettersDigitsAndHyphens) {
+  EXPECT_EQ(markup_id("DGX-1V <b>"), "dgx-1v-b");
+  EXPECT_EQ(markup_id("\"\""), "part");
+}
+
+}  // namespace
+}  // namespace busbar

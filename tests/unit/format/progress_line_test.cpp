@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/progress_line.hpp"
+
+#include <array>
+#include <fcntl.h>
+#include <pty.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar {
+namespace {
+
+/// Puts something else in stderr's place.
+class RedirectedStderr {
+ public:
+  explicit RedirectedStderr(int descriptor) : saved_(dup(STDERR_FILENO)) {
+    dup2(descriptor, STDERR_FILENO);
+  }
+  RedirectedStderr(const RedirectedStderr&) = delete;
+  RedirectedStderr& operator=(const RedirectedStderr&) = delete;
+  ~RedirectedStderr() {
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+  }
+
+ private:
+  int saved_;
+};
+
+TEST(ProgressLine, IsSilentWhereStderrIsAFile) {
+  const test::TemporaryFolder folder;
+  const int file = open(folder.path("stderr").c_str(), O_CREAT | O_WRONLY, 0600);
+  {
+    const RedirectedStderr redirected(file);
+    ProgressLine line;
+    EXPECT_FALSE(line.enabled());
+    line.show("half way");
+    line.clear();
+  }
+  close(file);
+  EXPECT_EQ(test::text_of(folder.path("stderr")), "");
+}
+
+TEST(ProgressLine, IsRewrittenOnATerminalAndRemovedOnce) {
+  int terminal = -1;
+  int other_end = -1;
+  ASSERT_EQ(openpty(&terminal, &other_end, nullptr, nullptr, nullptr), 0);
+  {
+    const RedirectedStderr redirected(other_end);
+    ProgressLine line;
+    EXPECT_TRUE(line.enabled());
+    line.clear();  // nothing was shown: nothing is written
+    line.show("one");
+    line.show("two");
+    line.clear();
+    line.clear();
+  }
+  close(other_end);
+  // A terminal hands over its text in pieces, and an error at its end.
+  std::string text;
+  std::array<char, 256> piece{};
+  for (ssize_t size = 0; (size = read(terminal, piece.data(), piece.size())) > 0;) {
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  EXPECT_EQ(text, "\r\x1b[Kone\r\x1b[Ktwo\r\x1b[K");
+  close(terminal);
+}
+
+}  // namespace
+}  // namespace busbar

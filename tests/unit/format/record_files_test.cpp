@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "format/csv_reader.hpp"
+#include "format/csv_writer.hpp"
+#include "format/json_writer.hpp"
+#include "model/record.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/support/with.hpp"
+
+namespace busbar {
+namespace {
+
+using test::Failure;
+using test::failure_of;
+using test::measured;
+using test::with;
+using testing::EndsWith;
+
+const std::string kHead =
+    "# busbar: 0.1.0\n# configuration: collective=allreduce ranks=16\n# started: 2026-11-21 "
+    "14:00:00\n"
+    "# command: ./allreduce_perf -e 32M\n# note: memory plan: both placements\n";
+const std::string kSamplesHeader =
+    "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
+    "group,sender,receiver\n";
+
+class CsvFiles : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return folder_.path("x.csv"); }
+  [[nodiscard]] std::string text() const { return test::text_of(path()); }
+  void write(const std::string& text) const { folder_.write("x.csv", text); }
+  template <class Writer = CsvWriter>
+  [[nodiscard]] Failure refusal(bool resume) const {
+    return failure_of([&] { const Writer writer(path(), resume); });
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+using CsvWriterFile = CsvFiles;
+
+TEST_F(CsvWriterFile, HasItsContextAndEveryRowOnDiskWhenWriteReturns) {
+  CsvWriter writer(path(), false);
+  writer.begin(test::context());
+  std::string expected = kHead + csv_header();
+  EXPECT_EQ(text(), expected);
+  for (const bool in_place : {false, true}) {
+    writer.write(measured(in_place), {});
+    expected += csv_row(measured(in_place));
+    EXPECT_EQ(text(), expected);
+  }
+  writer.end({.finished_at = "2026-11-21 14:03:00"});
+  EXPECT_THAT(text(), EndsWith("\n# finished: 2026-11-21 14:03:00\n"));
+}
+
+TEST_F(CsvWriterFile, HasFactsOfOneLineEach) {
+  RunContext context = test::context();
+  context.facts = {{"command", "two\nlines"}};
+  context.notes.clear();
+  CsvWriter writer(path(), false);
+  writer.begin(context);
+  EXPECT_EQ(text(), "# command: two lines\n" + csv_header());
+}
+
+TEST_F(CsvWriterFile, IsNeverReplaced) {
+  write("precious\n");
+  const Failure failure = refusal(false);
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("--csv: ")) << failure.message;
+  EXPECT_TRUE(failure.says("--resume")) << failure.message;
+  EXPECT_TRUE(refusal<SamplesWriter>(false).says("--samples: "));
+  EXPECT_EQ(text(), "precious\n");
+}
+
+TEST_F(CsvWriterFile, IsNotResumedWithTheColumnsOfAnotherVersion) {
+  std::string columns = csv_header();
+  columns.replace(columns.find(",device_set"), std::string::npos, "\n");
+  write(kHead + columns);
+  const Failure failure = refusal(true);
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("--resume: " + path())) << failure.message;
+  EXPECT_TRUE(failure.says("columns of another version")) << failure.message;
+  EXPECT_TRUE(failure.says("--csv")) << failure.message;
+  EXPECT_EQ(text(), kHead + columns);
+}
+
+TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
+  const std::string whole = kHead + csv_header() + csv_row(measured(false));
+  write(whole + "allreduce,mpi,16");
+  CsvWriter writer(path(), true);
+  ASSERT_EQ(writer.earlier().size(), 1U);
+  EXPECT_EQ(writer.earlier_fact("configuration"), "collective=allreduce ranks=16");
+  EXPECT_EQ(writer.earlier_fact("colour"), "");
+  writer.begin(test::context());
+  writer.write(measured(true), {});
+  EXPECT_EQ(text(), whole +
+                        "# resumed-started: 2026-11-21 14:00:00\n"
+                        "# resumed-command: ./allreduce_perf -e 32M\n" +
+                        csv_row(measured(true)));
+}
+
+TEST_F(CsvWriterFile, BeginsAnewWhereTheResumedFileIsNotThereOrEmpty) {
+  CsvWriter writer(path(), true);
+  EXPECT_TRUE(writer.earlier().empty());
+  writer.begin(test::context());
+  EXPECT_EQ(text(), kHead + csv_header());
+}
+
+TEST_F(CsvWriterFile, DoesNotResumeAFileOfAnotherProgram) {
+  write("a letter to a friend\n");
+  EXPECT_EQ(refusal(true).status, Status::Usage);
+  EXPECT_EQ(text(), "a letter to a friend\n");
+}
+
+using SamplesWriterFile = CsvFiles;
+
+TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
+  SamplesWriter writer(path(), false);
+  writer.begin(test::context());
+  writer.write(test::skipped(false, "no room"), {});
+  EXPECT_EQ(text(), kSamplesHeader) << "nothing of a skipped row";
+  writer.write(measured(false), std::vector<double>{276.88, 280, 0.1234567});
+  EXPECT_EQ(text(), kSamplesHeader +
+                        "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,1,280,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,\n");
+  writer.write(with(measured(false), &Record::group, 2, &Record::sender, 3, &Record::receiver, 5),
+               std::vector<double>{4});
+  EXPECT_THAT(text(), EndsWith(",0,4,2,3,5\n"));
+}
+
+TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
+  const std::string whole = kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n";
+  write(whole + "allreduce,flo");
+  SamplesWriter writer(path(), true);
+  writer.begin(test::context());
+  writer.write(measured(true), std::vector<double>{5});
+  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,\n");
+}
+
+TEST(CsvHeader, NamesEveryFieldOnce) {
+  const std::string header = csv_header();
+  EXPECT_TRUE(
+      header.starts_with("collective,backend,ranks,nodes,type,op,root,in_place,size_bytes,count,"));
+  EXPECT_TRUE(header.ends_with("\n"));
+  EXPECT_EQ(split(header, ',').size(), record_fields().size());
+}
+
+TEST(CsvRow, HasACellForEveryFieldAndNothingInThoseWithoutAValue) {
+  EXPECT_EQ(csv_row(measured(false)),
+            "allreduce,mpi,16,1,float,sum,,0,33554432,8388608,ok,,,streaming,50,1000,ci-width,276."
+            "88,,,,,,,,,"
+            "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 14:02:59,,,,,,,,,,,,,,,,\n");
+}
+
+TEST(CsvRow, QuotesAReasonWithCommas) {
+  const std::string row = csv_row(test::skipped(true, "needs 17 GiB, 16 GiB may be used"));
+  EXPECT_EQ(row,
+            "allreduce,mpi,16,1,half,sum,,1,1024,512,skipped,\"needs 17 GiB, 16 GiB may be "
+            "used\",,,,,,,,,,,,,,,,,,,,,,,"
+            ",,,,0,,,,,,,,,,,,,,,,,\n");
+}
+
+TEST(CsvRow, IsOneLine) {
+  const std::string row = csv_row(with(measured(false), &Record::reason, "first\nsecond"));
+  EXPECT_EQ(std::count(row.begin(), row.end(), '\n'), 1) << row;
+}
+
+TEST(SchemaMarkdown, HasALineForEveryColumn) {
+  const std::string text = schema_markdown();
+  for (const RecordField& field : record_fields()) {
+    const std::string line =
+        fmt::format("\n| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
+    EXPECT_NE(text.find(line), std::string::npos) << field.name;
+  }
+  EXPECT_NE(text.find("src/model/record.cpp"), std::string::npos) << "what it is made from";
+}
+
+/// What read_csv makes of a file with this text.
+CsvFile read(const std::string& text) {
+  const test::TemporaryFolder folder;
+  folder.write("x.csv", text);
+  return read_csv(folder.path("x.csv"));
+}
+
+Failure refusal_of(const std::string& text) {
+  const Failure failure = failure_of([&] { (void)read(text); });
+  EXPECT_EQ(failure.status, Status::Usage) << text;
+  EXPECT_TRUE(failure.is_one_line()) << failure.message;
+  return failure;
+}
+
+TEST(ReadCsv, GivesBackTheRecordsThatWereWritten) {
+  const Record wrong = with(measured(true), &Record::status, RowStatus::Wrong, &Record::root, 2,
+                            &Record::reason, "rank 1, element 12345: expected \"37\", got 36");
+  const CsvFile file = read(csv_header() + csv_row(measured(false)) + csv_row(wrong));
+  ASSERT_EQ(file.records.size(), 2U);
+  EXPECT_EQ(csv_row(file.records[0]), csv_row(measured(false)));
+  EXPECT_EQ(csv_row(file.records[1]), csv_row(wrong));
+  EXPECT_EQ(file.records[1].reason, wrong.reason);
+  EXPECT_FALSE(file.records[0].root.has_value());
+}
+
+TEST(ReadCsv, KeepsTheHeadAndPassesOverLaterComments) {
+  const CsvFile file =
+      read("# busbar: 0.1.0\n# configuration: a=1 b=2\n" + csv_header() + csv_row(measured(false)) +
+           "# resumed-started: later\n" + csv_row(measured(true)) + "# finished: now\n");
+  EXPECT_EQ(file.head, (std::vector<std::string>{"# busbar: 0.1.0", "# configuration: a=1 b=2"}));
+  EXPECT_EQ(file.records.size(), 2U);
+}
+
+TEST(ReadCsv, LeavesOutALineThatAKilledRunLeftUnfinished) {
+  const std::string whole = csv_header() + csv_row(measured(false));
+  const std::string tail(10000, 'x');
+  for (const std::string& piece :
+       {std::string("allreduce"), std::string("allreduce,mpi,16,1,float,sum,,1,3355"),
+        std::string("\""), std::string("# resum"), tail}) {
+    EXPECT_EQ(read(whole + piece).records.size(), 1U) << piece;
+  }
+  EXPECT_TRUE(refusal_of("").says("no line names columns"));
+  EXPECT_TRUE(refusal_of("x").says("no line names columns"));
+  EXPECT_TRUE(refusal_of(tail).says("no line names columns"));
+}
+
+TEST(ReadCsv, FindsColumnsByNameInAnyOrderAndWithoutSome) {
+  const CsvFile file = read("size_bytes,new_column,collective,busbw_GBps\n1024,x,broadcast,1.5\n");
+  ASSERT_EQ(file.records.size(), 1U);
+  EXPECT_EQ(file.records[0].collective, "broadcast");
+  EXPECT_EQ(file.records[0].size, 1024U);
+  EXPECT_DOUBLE_EQ(file.records[0].busbw_GBps.value_or(0), 1.5);
+  EXPECT_FALSE(file.records[0].wrong.has_value());
+}
+
+TEST(ReadCsv, NamesFileLineAndColumnOfABadCell) {
+  const Failure failure =
+      refusal_of("# a\ncollective,size_bytes,ranks\nallreduce,1024,4\nallreduce,1024,many\n");
+  EXPECT_TRUE(failure.says("/x.csv:4: column ranks: 'many'")) << failure.message;
+}
+
+TEST(ReadCsv, RefusesWhatIsNoCsvOfBusbar) {
+  for (const char* row : {"allreduce\n", "allreduce,8,1,2\n"}) {
+    EXPECT_TRUE(refusal_of(std::string("collective,size_bytes,ranks\n") + row).says("x.csv"))
+        << row;
+  }
+  EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar: 'time,speed'"));
+  const test::TemporaryFolder folder;
+  for (const std::string& path : {folder.path(""), std::string("/nowhere/x.csv")}) {
+    const Failure failure = failure_of([&] { (void)read_csv(path); });
+    EXPECT_EQ(failure.status, Status::Usage);
+    EXPECT_TRUE(failure.says(path)) << failure.message;
+  }
+}
+
+TEST(ReadCsv, ReadsAPipe) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("pipe");
+  ASSERT_EQ(mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
+  const std::jthread writer([&] {
+    std::ofstream(path) << "# a\n" << csv_header() << csv_row(measured(false)) << "allred";
+  });
+  const CsvFile file = read_csv(path);
+  EXPECT_EQ(file.head, std::vector<std::string>{"# a"});
+  ASSERT_EQ(file.records.size(), 1U);
+  EXPECT_EQ(csv_row(file.records[0]), csv_row(measured(false)));
+}
+
+using Json = nlohmann::json;
+
+struct JsonWriterFile : testing::Test {
+  [[nodiscard]] std::string path() const { return folder.path("x.json"); }
+  /// Throws where the file is not a whole document.
+  [[nodiscard]] Json document() const { return Json::parse(test::text_of(path())); }
+
+  test::TemporaryFolder folder;
+};
+
+TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
+  JsonWriter writer(path(), false);
+  writer.begin(test::context());
+  EXPECT_EQ(document()["rows"].size(), 0U);
+  EXPECT_EQ(document()["context"]["command"], "./allreduce_perf -e 32M");
+  EXPECT_EQ(document()["context"]["notes"][0], "memory plan: both placements");
+  writer.write(measured(false), {});
+  EXPECT_EQ(document()["rows"].size(), 1U);
+  writer.write(test::skipped(true, "a \"quoted\" reason, \\ and\nmore"), {});
+  EXPECT_EQ(document()["rows"].size(), 2U);
+  writer.end(
+      {.rows = 3, .skipped = 2, .wrong_rows = 1, .mean_busbw_GBps = 1.5, .finished_at = "then"});
+  EXPECT_EQ(document()["rows"].size(), 2U);
+  EXPECT_EQ(document()["summary"],
+            Json::parse(R"({"measured_rows": 3, "skipped_rows": 2, "wrong_rows": 1,
+                            "mean_busbw_GBps": 1.5, "finished": "then"})"));
+}
+
+TEST_F(JsonWriterFile, HasEveryColumnUnderItsNameAndNullForAMissingNumberOrText) {
+  JsonWriter writer(path(), false);
+  writer.begin(test::context());
+  writer.write(measured(false), {});
+  const Json row = document()["rows"][0];
+  EXPECT_EQ(row.size(), record_fields().size());
+  for (const RecordField& field : record_fields())
+    EXPECT_TRUE(row.contains(std::string(field.name)));
+  EXPECT_EQ(row["collective"], "allreduce");
+  EXPECT_EQ(row["size_bytes"], 33554432);
+  EXPECT_DOUBLE_EQ(row["time_median_us"].get<double>(), 276.88);
+  EXPECT_EQ(row["in_place"], 0);
+  EXPECT_EQ(row["status"], "ok");
+  writer.write(test::skipped(false, "no room"), {});
+  const Json skipped = document()["rows"][1];
+  EXPECT_TRUE(skipped["root"].is_null());
+  EXPECT_TRUE(skipped["time_median_us"].is_null());
+  EXPECT_TRUE(skipped["flags"].is_null());
+  EXPECT_EQ(skipped["reason"], "no room");
+}
+
+TEST_F(JsonWriterFile, SurvivesBytesThatAreNoUtf8) {
+  JsonWriter writer(path(), false);
+  RunContext context = test::context();
+  context.facts = {{"hosts", "host\xff"}};
+  writer.begin(context);
+  EXPECT_TRUE(document()["context"].contains("hosts"));
+}
+
+TEST_F(JsonWriterFile, NeverReplacesAFileThatIsNotOfItsRun) {
+  folder.write("x.json", "{}\n");
+  for (const bool resume : {false, true}) {
+    const Failure failure = failure_of([&] { const JsonWriter writer(path(), resume); });
+    EXPECT_EQ(failure.status, Status::Usage);
+    EXPECT_TRUE(failure.says("-J: ")) << failure.message;
+  }
+}
+
+TEST_F(JsonWriterFile, KeepsItsRowsUntilAResumedRunBegins) {
+  {
+    JsonWriter first(path(), false);
+    first.begin(test::context());
+    first.write(measured(false), {});
+  }
+  JsonWriter resumed(path(), true);
+  EXPECT_EQ(document()["rows"].size(), 1U);
+  resumed.begin(test::context());
+  EXPECT_EQ(document()["rows"].size(), 0U);
+  resumed.write(measured(false), {});
+  EXPECT_EQ(document()["rows"].size(), 1U);
+}
+
+TEST_F(JsonWriterFile, IsAWholeDocumentWhereTheDiskIsFull) {
+  JsonWriter writer(path(), false);
+  writer.begin(test::context());
+  std::size_t rows = 0;
+  const Failure failure = failure_of([&] {
+    const test::SmallDisk disk(8000);
+    for (;; ++rows) writer.write(measured(false), {});
+  });
+  EXPECT_EQ(failure.status, Status::Runtime);
+  EXPECT_GE(rows, 2U);
+  EXPECT_EQ(document()["rows"].size(), rows);
+}
+
+}  // namespace
+}  // namespace busbar

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "format/svg_graph.hpp"
+#include "format/topo_text.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(TopoJson, OfABoundHasTheMembersThatScriptsRead) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const std::vector<int> set{0, 1, 2, 3, 4};
+  const json bound = json::parse(bound_json(graph, topo::bound_of(graph, set)));
+  for (const char* member : {"system", "devices", "ring_GBps", "cut_GBps", "kind", "exact", "limit",
+                             "bound_GBps", "lower_GBps", "rings"}) {
+    EXPECT_TRUE(bound.contains(member)) << member;
+  }
+  EXPECT_EQ(bound["ring_GBps"], 0);
+  EXPECT_GT(bound["bound_GBps"], 0);
+}
+
+TEST(TopoJson, OfARecognitionHasTheSystemAndTheOthersWithWhatDiffers) {
+  topo::MachineIdentity machine{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
+  const json known = json::parse(recognition_json(machine, topo::recognize(machine, "auto")));
+  EXPECT_EQ(known["system"], "dgx-h100");
+  EXPECT_EQ(known["reason"], "by its GPUs");
+  EXPECT_EQ(known["machine"], "8 NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(known["gpus"].size(), 8);
+  EXPECT_EQ(known["others"][0], json::parse(R"({"system": "p5", "differences": []})"));
+  machine.gpus.pop_back();
+  const json unknown = json::parse(recognition_json(machine, {}));
+  EXPECT_TRUE(unknown["system"].is_null());
+  EXPECT_TRUE(unknown["reason"].is_null());
+  EXPECT_EQ(unknown["others"][0],
+            json::parse(R"({"system": "dgx-h100", "differences": ["8 GPUs, here 7"]})"));
+}
+
+TEST(TopoJson, OfClassesIsAnObjectForOneSizeAndAListForSeveral) {
+  const std::vector<ClassesOfSize> sizes{{.k = 2}, {.k = 3}};
+  EXPECT_EQ(json::parse(classes_json({}, std::span(sizes).first(1)))["k"], 2);
+  EXPECT_EQ(json::parse(classes_json({}, sizes))[1]["k"], 3);
+}
+
+TEST(TopoJson, RoundsWhatASolverIsOffBy) {
+  const topo::Graph graph = topo::load_system("dgx-2");
+  const topo::Bound bound{.devices = {0, 1}, .ring_GBps = 149.99999999999997};
+  EXPECT_THAT(bound_json(graph, bound), HasSubstr("\"ring_GBps\": 150.0"));
+}
+
+TEST(TopoJson, HasNullForAnUnlimitedRate) {
+  topo::Graph graph;
+  graph.devices = {add_node(graph, {.name = "GPU0"}), add_node(graph, {.name = "GPU1"})};
+  add_cable(graph, 0, 1, add_medium(graph, {.name = "unknown"}));
+  label_devices(graph);
+  EXPECT_EQ(json::parse(show_json(graph))["edges"][0]["nominal_GBps"], nullptr);
+}
+
+TEST(TopoText, DrawsEveryPartOnce) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const std::string text = show_text(graph, topo::ConstantSet::Nominal);
+  for (const topo::Node& node : graph.nodes) {
+    EXPECT_THAT(text, HasSubstr(node.name)) << node.name;
+  }
+  EXPECT_THAT(text, HasSubstr("GPU0 ↔ GPU3"));
+  EXPECT_THAT(text, HasSubstr("2x NVLink 2, 50 GB/s each way"));
+  EXPECT_THAT(text, Not(HasSubstr("GPU3 ↔ GPU0"))) << "each cable once";
+  EXPECT_THAT(text, HasSubstr(" X\n"));
+  const topo::Graph one = topo::keep_devices(graph, std::vector{0});
+  EXPECT_THAT(show_text(one, topo::ConstantSet::Nominal), Not(HasSubstr(" X\n"))) << "no matrix";
+}
+
+TEST(TopoText, NamesWhatABoundIsOf) {
+  const topo::Graph graph = topo::load_system("dgx-1v");
+  const auto text = [&](const std::vector<int>& set) {
+    return bound_text(graph, topo::bound_of(graph, set), topo::ConstantSet::Nominal);
+  };
+  EXPECT_THAT(text({0, 1, 2, 3}), HasSubstr("at most 100 GB/s over nvlink"));
+  EXPECT_THAT(text({0, 1, 2, 3, 4}), HasSubstr("no ring closes over NVLink"));
+  EXPECT_THAT(text({5}), HasSubstr("one device: nothing crosses a link"));
+  EXPECT_THAT(
+      bound_text(graph, {.devices = {0, 1}, .bound_GBps = 9, .lower_GBps = 8, .exact = false},
+                 topo::ConstantSet::Nominal),
+      HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
+}
+
+TEST(TopoText, HasAllToAllBetweenHosts) {
+  const topo::Graph graph = topo::load_system("knl-aries");
+  const topo::Bound eight = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_THAT(bound_text(graph, eight, topo::ConstantSet::Nominal),
+              HasSubstr("all-to-all 8 GB/s by the network of each host"));
+  EXPECT_EQ(json::parse(bound_json(graph, eight))["alltoall_GBps"], 8);
+  const topo::Graph one = topo::load_system("dgx-1v");
+  const topo::Bound pair = topo::bound_of(one, std::vector<int>{0, 3});
+  EXPECT_THAT(bound_text(one, pair, topo::ConstantSet::Nominal), Not(HasSubstr("all-to-all")));
+  EXPECT_FALSE(json::parse(bound_json(one, pair)).contains("alltoall_GBps"));
+}
+
+TEST(TopoText, NamesXgmiWhereTheGpusHaveIt) {
+  topo::Graph graph = topo::load_system("dgx-1v");
+  for (topo::Medium& medium : graph.media) {
+    if (medium.kind == topo::LinkKind::NvLink) medium.kind = topo::LinkKind::Xgmi;
+  }
+  label_devices(graph);
+  const topo::ConstantSet nominal = topo::ConstantSet::Nominal;
+  const topo::Bound five = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4});
+  EXPECT_THAT(bound_text(graph, five, nominal), HasSubstr("no ring closes over xGMI"));
+  const std::vector<topo::SetComparison> rows = topo::compare_sets(graph, {{{0, 1, 2, 3, 4}}}, {});
+  EXPECT_THAT(compare_text(rows), HasSubstr("* no ring closes over xGMI: "));
+  EXPECT_THAT(show_dot(graph, nominal), HasSubstr("\"XGMI2\""));
+  EXPECT_THAT(svg_graph_caption(graph), HasSubstr("Solid green: xGMI;"));
+}
+
+TEST(TopoText, WritesLongListsAsRanges) {
+  EXPECT_EQ(devices_text(std::vector<int>{0, 3}), "0,3");
+  EXPECT_EQ(devices_text(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");
+  EXPECT_EQ(rate_text(std::numeric_limits<double>::infinity()), "no limit");
+  EXPECT_EQ(rate_text(31.5), "31.5 GB/s");
+}
+
+TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
+  topo::Graph graph;
+  const int gpu = add_node(graph, {.name = "GPU0", .model = "say \"hi\""});
+  const int hub = add_node(graph, {.kind = topo::NodeKind::NvSwitch, .name = "hub"});
+  add_cable(graph, gpu, hub, add_medium(graph, {.name = "wire", .nominal_GBps = 10}), 2);
+  const std::string dot = show_dot(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
+  EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
+  EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
+  EXPECT_EQ(dot.find(" -- "), dot.rfind(" -- ")) << "both directions are one line";
+}
+
+TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {
+  const std::string svg = svg_graph(topo::load_system("dgx-1v"), topo::ConstantSet::Nominal);
+  const auto count = [&](const std::string& word) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = svg.find(word, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(count(">GPU" + std::to_string(i) + "</text>"), 1U);
+  EXPECT_EQ(count("<title>NVLink 2 between GPU"), 8U);
+  EXPECT_EQ(count("<title>2x NVLink 2 between GPU"), 8U);
+  EXPECT_EQ(count("QPI between"), 1U);
+}
+
+/// Two processors with ten leaves each: labels are parted, and a bridge with one part is left out.
+TEST(SvgGraph, FitsLabelsIntoTheirColumns) {
+  topo::Graph graph;
+  graph.name = "offer-b";
+  graph.title = "20x NIC";
+  const int wire =
+      add_medium(graph, {.name = "PCIe", .kind = topo::LinkKind::Pcie, .nominal_GBps = 63});
+  const int cpu = add_node(graph, {.kind = topo::NodeKind::Package, .name = "CPU0"});
+  const int bridge = add_node(graph, {.kind = topo::NodeKind::HostBridge, .name = "bridge0"});
+  add_cable(graph, cpu, bridge, wire);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "mlx5_bond_" + std::to_string(i);
+    add_cable(graph, i == 0 ? bridge : cpu,
+              add_node(graph, {.kind = topo::NodeKind::Nic, .name = name}), wire);
+  }
+  const std::string svg = svg_graph(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(svg, HasSubstr(">mlx5_</text>"));
+  EXPECT_THAT(svg, HasSubstr(">bond_0</text>"));
+  EXPECT_THAT(svg, HasSubstr("PCIe between CPU0 and mlx5_bond_0: 63 GB/s"));
+  EXPECT_THAT(svg, Not(HasSubstr("bridge0")));
+  const std::string page = svg_picture(graph, topo::ConstantSet::Nominal);
+  EXPECT_THAT(page, testing::StartsWith("<svg xmlns="));
+  EXPECT_THAT(page, HasSubstr(">offer-b: 20x NIC</text>"));
+  EXPECT_THAT(page, HasSubstr("Each way: PCIe: 63 GB/s"));
+}
+
+TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
+  EXPECT_THAT(svg_graph_caption(topo::load_system("gb200-nvl72")), HasSubstr("Drawn: "));
+  EXPECT_THAT(svg_graph_caption(topo::load_system("p3dn-x2")), Not(HasSubstr("Drawn: ")));
+  for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
+    EXPECT_THAT(svg_graph(topo::load_system(system.name()), topo::ConstantSet::Nominal),
+                Not(HasSubstr("nan")))
+        << system.name();
+  }
+}
+
+}  // namespace
+}  // namespace busbar

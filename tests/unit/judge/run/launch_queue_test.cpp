@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/run/launch_queue.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <sys/resource.h>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar::judge {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
+  struct Case {
+    std::size_t open_files = 1U << 20U;
+    std::size_t processes = 1U << 20U;
+    Bytes memory = 1024 * kGiB;
+    std::size_t processors = 1024;
+    std::optional<int> wanted{};
+    std::size_t launches = 0;
+    std::string token{};
+  };
+  for (const Case& one :
+       {Case{.open_files = 512, .launches = (512U - 8 - 32) / 2, .token = "512 open files"},
+        Case{.processors = 2, .launches = 512, .token = "2 processors"},
+        Case{.memory = kGiB, .processors = 2, .launches = 32, .token = "1 GiB"},
+        Case{.processes = 100,
+        .memory = kGiB,
+        .processors = 2,
+        .launches = 12,
+        .token = "100 more processes"},
+        Case{.memory = kGiB, .wanted = 500, .launches = 500, .token = "--at-once"},
+        Case{.open_files = 512, .wanted = 500, .launches = 236, .token = "512 open files"},
+        Case{.open_files = 512, .processes = 80, .wanted = 500, .launches = 10}}) {
+    const AtOnce at_once = choose_at_once({.open_files = one.open_files,
+                                           .used_files = 8,
+                                           .processes = one.processes,
+                                           .memory = one.memory,
+                                           .processors = one.processors},
+                                          one.wanted, one.wanted ? "--at-once" : "");
+    EXPECT_EQ(at_once.launches, one.launches);
+    EXPECT_THAT(at_once.reason, HasSubstr(one.token));
+  }
+  EXPECT_EQ(choose_at_once({}, {}, "").launches, 1U) << "never none";
+}
+
+TEST(AllowLaunches, RaisesTheSoftLimitAsFarAsNeededAndNoFurtherThanTheHardOne) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const LaunchLimits limits = probe_launch_limits();
+  EXPECT_EQ(limits.open_files, before.rlim_max);
+  EXPECT_GT(limits.memory, 0U);
+  EXPECT_GT(limits.processors, 0U);
+  rlimit low = before;
+  low.rlim_cur = 64;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  rlimit after{};
+  allow_launches(limits, 100);
+  getrlimit(RLIMIT_NOFILE, &after);
+  EXPECT_EQ(after.rlim_cur, limits.used_files + 32 + 200);
+  allow_launches(limits, std::size_t{1} << 40U);
+  getrlimit(RLIMIT_NOFILE, &after);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
+
+/// What is reported of launches.
+struct Report {
+  std::vector<std::size_t> begun{};
+  std::map<std::size_t, LaunchResult> results{};
+  std::size_t running = 0;
+  std::size_t most = 0;  ///< at the same time
+  std::optional<std::string> failure{};
+};
+
+Report report_of(const std::vector<LaunchCommands>& launches, const LaunchControl& control) {
+  Report report;
+  report.failure = run_launches(launches, control,
+                                {.begun =
+                                     [&](std::size_t number) {
+                                       report.begun.push_back(number);
+                                       report.most = std::max(report.most, ++report.running);
+                                     },
+                                 .ended =
+                                     [&](std::size_t number, const LaunchResult& result) {
+                                       report.results[number] = result;
+                                       --report.running;
+                                     }});
+  return report;
+}
+
+LaunchResult run(const std::vector<Words>& commands, double timeout_s = 10) {
+  Report report = report_of({commands}, {.timeout = Seconds{timeout_s}});
+  EXPECT_FALSE(report.failure);
+  return report.results.at(0);
+}
+
+/// With a time limit that is long enough for it to write something.
+LaunchResult run_until_timeout(const std::string& script) {
+  LaunchResult result;
+  for (double timeout_s = 0.2; result.csv.empty(); timeout_s *= 2) {
+    result = run({shell(script)}, timeout_s);
+  }
+  return result;
+}
+
+/// Lets this process open so many files more, while it lives.
+class FewFiles {
+ public:
+  explicit FewFiles(std::size_t more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    const std::filesystem::directory_iterator files("/proc/self/fd");
+    few.rlim_cur = static_cast<rlim_t>(std::distance(begin(files), end(files))) + more - 1;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+std::vector<LaunchCommands> rows(std::size_t count, const std::string& before = "sleep 0.1") {
+  std::vector<LaunchCommands> launches;
+  for (std::size_t i = 0; i < count; ++i) {
+    launches.push_back({shell(before + "; printf 'x\\n" + std::to_string(i) + "\\n'")});
+  }
+  return launches;
+}
+
+TEST(RunLaunch, JoinsTheCsvsOfItsCommandsIntoOne) {
+  const LaunchResult result = run({shell(R"(printf '# a: 1\nx,y\n1,2\n# finished: now\n')"),
+                                   shell(R"(printf '# a: 2\nx,y\n3,4\n# finished: later\n')")});
+  EXPECT_EQ(result.csv, "# a: 1\nx,y\n1,2\n3,4\n# finished: later\n");
+  EXPECT_EQ(result.failure, "");
+  EXPECT_THAT(result.command, HasSubstr(" && /bin/sh -c "));
+}
+
+TEST(RunLaunch, NamesTheExitAndTheProgramsOwnLine) {
+  const LaunchResult result =
+      run({shell("echo '[mpiexec] noise' >&2; echo 'x_perf: rank 1: no space' >&2; exit 4"),
+           shell("echo never")});
+  EXPECT_EQ(result.failure, "exit 4: x_perf: rank 1: no space");
+  EXPECT_EQ(result.exit_code, 4);
+  EXPECT_EQ(result.csv, "");
+  EXPECT_THAT(result.log, HasSubstr("noise"));
+}
+
+TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
+  EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 1")}).failure, "");
+  EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 77")}).failure, "");
+  EXPECT_EQ(run({shell("printf 'Welcome!\\n'; exit 0")}).failure,
+            "no row was written; standard output begins with 'Welcome!'");
+  EXPECT_EQ(run({shell("exit 0")}).failure, "no row was written");
+}
+
+TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
+  const LaunchResult result =
+      run_until_timeout("trap '' TERM; printf 'x\\n1\\n'; sleep 20 & wait; sleep 20");
+  EXPECT_THAT(result.failure, testing::StartsWith("timeout after 0."));
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.csv, "x\n1\n");
+  EXPECT_LT(result.seconds, 15);
+}
+
+TEST(RunLaunch, KeepsWhatALauncherSaysOfItsOwnEndOutOfTheCsv) {
+  const LaunchResult result = run_until_timeout(
+      R"(trap 'echo "[mpiexec] caught"; exit 1' TERM; printf 'x\n1\n'; sleep 20 & wait)");
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.csv, "x\n1\n");
+}
+
+TEST(RunLaunch, SharesItsTimeoutAmongItsCommands) {
+  const Words one = shell("printf 'x\\n1\\n'; sleep 1.2");  // no two of which take less than 2.4 s
+  EXPECT_TRUE(run({one, one}, 1.5).timed_out);
+}
+
+TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
+  const LaunchResult result =
+      run({shell(R"(printf 'x\n1\n# finished: now\n'; exec sleep 20)")}, 15);
+  EXPECT_EQ(result.failure, "");
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_LT(result.seconds, 10);
+  EXPECT_THAT(result.log, HasSubstr("did not end within 2 s"));
+}
+
+TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
+  std::atomic<bool> stop = false;
+  std::thread later([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  const Report report = report_of({{shell("sleep 20")}, {shell("sleep 20")}, {shell("sleep 20")}},
+                                  {.timeout = Seconds{20}, .at_once = 2, .stop = &stop});
+  later.join();
+  EXPECT_THAT(report.begun, ElementsAre(0, 1));
+  ASSERT_EQ(report.results.size(), 2U);
+  EXPECT_TRUE(report.results.at(0).stopped);
+  EXPECT_EQ(report.results.at(1).failure, "interrupted");
+  EXPECT_LT(report.results.at(1).seconds, 15);
+  EXPECT_FALSE(report.failure);
+}
+
+TEST(RunLaunches, RunAsManyAtTheSameTimeAsAllowedAndKeepTheirNumbers) {
+  const Report report = report_of(rows(7), {.timeout = Seconds{10}, .at_once = 3});
+  EXPECT_THAT(report.begun, ElementsAre(0, 1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(report.most, 3U);
+  ASSERT_EQ(report.results.size(), 7U);
+  for (const auto& [number, result] : report.results) {
+    EXPECT_EQ(result.csv, "x\n" + std::to_string(number) + "\n");
+  }
+}
+
+TEST(RunLaunches, KeepATimeLimitForEach) {
+  std::vector<LaunchCommands> launches = rows(3, "sleep 0.3");
+  launches.insert(launches.begin(), {shell("sleep 20")});
+  const Report report = report_of(launches, {.timeout = Seconds{2}, .at_once = 2});
+  EXPECT_TRUE(report.results.at(0).timed_out);
+  for (const std::size_t number : {1U, 2U, 3U}) {
+    EXPECT_EQ(report.results.at(number).failure, "") << number;
+  }
+}
+
+TEST(RunLaunches, WaitOutAShortageWhileOthersRun) {
+  constexpr std::size_t kForTwo = 2 + 2 * 2 + 2;  // their stdin, both, and ends that close at once
+  const FewFiles few(kForTwo);
+  const Report report = report_of(rows(6), {.timeout = Seconds{10}, .at_once = 6});
+  EXPECT_FALSE(report.failure) << *report.failure;
+  EXPECT_LT(report.most, 6U);  // one that has closed its ends may not be collected yet
+  ASSERT_EQ(report.results.size(), 6U);
+  for (const auto& [number, result] : report.results) EXPECT_EQ(result.failure, "");
+}
+
+TEST(RunLaunches, FailWhereAShortageLastsAndBlameNoLaunch) {
+  const FewFiles few(3);
+  const Report report = report_of(rows(2), {.timeout = Seconds{10}, .at_once = 2});
+  ASSERT_TRUE(report.failure);
+  EXPECT_THAT(*report.failure, HasSubstr("cannot start /bin/sh: "));
+  EXPECT_THAT(report.begun, IsEmpty());
+  EXPECT_THAT(report.results, IsEmpty());
+}
+
+TEST(RunLaunches, FailWithoutTheProgramEndTheOthersAndBlameNone) {
+  const auto start = Clock::now();
+  const Report report =
+      report_of({{shell("sleep 20")}, {{"/no/such/program"}}, {shell("sleep 20")}},
+                {.timeout = Seconds{20}, .at_once = 8});
+  ASSERT_TRUE(report.failure);
+  EXPECT_THAT(*report.failure, HasSubstr("cannot start /no/such/program: "));
+  EXPECT_THAT(report.begun, ElementsAre(0));
+  EXPECT_THAT(report.results, IsEmpty());
+  EXPECT_LT(Seconds(Clock::now() - start).count(), 15);
+}
+
+/// The output of a launch, and what is made of it.
+struct BannerCase {
+  const char* out;
+  const char* csv;
+  const char* banner;
+};
+
+class Banner : public testing::TestWithParam<BannerCase> {};
+
+TEST_P(Banner, IsTakenAwayFromTheCsv) {
+  std::string out = GetParam().out;
+  EXPECT_EQ(take_banner(out), GetParam().banner);
+  EXPECT_EQ(out, GetParam().csv);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Outputs, Banner,
+    testing::Values(
+        BannerCase{"# busbar: 1\ncollective,x\na,1\n", "# busbar: 1\ncollective,x\na,1\n", ""},
+        BannerCase{
+            "\n Welcome to n2!\n# news\n# busbar: 1\ncollective,x\na,1\n# finished: now\nbye\n",
+            "# busbar: 1\ncollective,x\na,1\n# finished: now\n", "Welcome to n2!"},
+        BannerCase{"Welcome!\n# hosts: n2\ncollective,x\na,1\n", "# hosts: n2\ncollective,x\na,1\n",
+                   "Welcome!"},
+        BannerCase{"Welcome!\ncollective,x\na,1\n# finished: no",
+                   "collective,x\na,1\n# finished: no", "Welcome!"},
+        BannerCase{"# hosts: n2\ncollective,x\n", "# hosts: n2\ncollective,x\n", ""},
+        BannerCase{"Welcome!\n", "Welcome!\n", ""}, BannerCase{"", "", ""}));
+
+TEST(RunLaunch, ReadsTheCsvBehindAGreeting) {
+  const LaunchResult result = run({shell("printf 'hello\\n# busbar: 1\\ncollective,x\\na,1\\n'")});
+  EXPECT_EQ(result.csv, "# busbar: 1\ncollective,x\na,1\n");
+  EXPECT_EQ(result.banner, "hello");
+  EXPECT_EQ(result.failure, "");
+}
+
+TEST(TellingLine, IsAProgramsReasonAndNotWhatStartsItsRanks) {
+  EXPECT_EQ(telling_line("ssh: noise\nx_perf: launcher: ssh {host} {program} (--launcher)\n"
+                         "x_perf: rank 1: no space\nx_perf: rank 2: no space\n"),
+            "x_perf: rank 1: no space");
+  EXPECT_EQ(telling_line("x_perf: launcher: ssh {host} {program} (--launcher)\nssh: refused\n"),
+            "ssh: refused");
+}
+
+TEST(AppendCsv, DropsALineThatWasNotFinished) {
+  std::string csv = "x,y\n1,2\n3,";
+  append_csv(csv, "x,y\n5,6\n");
+  EXPECT_EQ(csv, "x,y\n1,2\n5,6\n");
+}
+
+}  // namespace
+}  // namespace busbar::judge

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/expect/expect.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "study/expect/measured_file.hpp"
+#include "study/expect/output.hpp"
+#include "tests/unit/support/study_rows.hpp"
+
+namespace busbar::study {
+namespace {
+
+PublishedRate rate(double busbw_GBps, std::optional<Bytes> size, Evidence evidence) {
+  return {.system = "dgx-h100",
+          .collective = "allreduce",
+          .ranks = 8,
+          .size = size,
+          .busbw_GBps = busbw_GBps,
+          .evidence = evidence};
+}
+
+ExpectRequest request(std::optional<double> measured_GBps, Bytes size = 8 * kGiB) {
+  return {.system = "hgx-h100",  // an alias
+          .machine = topo::load_machine("dgx-h100"),
+          .collective = find_collective("allreduce"),
+          .size = size,
+          .ranks = 8,
+          .measured_GBps = measured_GBps};
+}
+
+const Published kPublished{
+    .rates = {rate(480, 8 * kGiB, Evidence::Measured), rate(470, 16 * kGiB, Evidence::Measured),
+              rate(476, 1 * kGiB, Evidence::Measured), rate(300, 64 * kMiB, Evidence::Measured),
+              rate(460, {}, Evidence::Floor), rate(900, 8 * kGiB, Evidence::User)}};
+
+TEST(Expect, ComparesWithWhatOthersMeasuredAtTheSizeElseNearIt) {
+  const Answer large = expect(request({}), kPublished);
+  EXPECT_DOUBLE_EQ(*large.reference_GBps, 480);
+  EXPECT_EQ(large.reference, ReferenceKind::SameSize);
+  EXPECT_EQ(large.published.size(), 4U);
+  EXPECT_EQ(large.floors.size(), 1U);
+  const Answer other = expect(request({}, 4 * kGiB), kPublished);
+  EXPECT_DOUBLE_EQ(*other.reference_GBps, 476) << "the median of 470, 476 and 480";
+  EXPECT_EQ(other.reference, ReferenceKind::NearSize);
+  const Answer small = expect(request({}, 100 * kMiB), kPublished);
+  EXPECT_DOUBLE_EQ(*small.reference_GBps, 300);
+  EXPECT_TRUE(small.floors.empty()) << "a floor without a size is of a large one";
+}
+
+TEST(Expect, ListsFiguresOfTheSizeBeforeThoseNearIt) {
+  std::vector<double> listed;
+  for (const PublishedRate& each : expect(request({}, kGiB), kPublished).published) {
+    listed.push_back(*each.busbw_GBps);
+  }
+  EXPECT_THAT(listed, testing::ElementsAre(476, 480, 470, 900));
+}
+
+TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
+  const Answer expected = expect(request({}), {});
+  EXPECT_EQ(expected.reference, ReferenceKind::Prediction);
+  EXPECT_EQ(expected.reference_GBps, expected.predicted_GBps);
+  EXPECT_DOUBLE_EQ(*expected.bound_GBps, 700);
+  Answer checked = expected;
+  checked.checking_logs = 1;
+  EXPECT_THAT(figures_table(request({}), checked).rows.at(1).at(2),
+              testing::HasSubstr("checked by one published log"));
+}
+
+TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
+  Published published = kPublished;
+  published.rates.push_back(rate(100, 8 * kGiB, Evidence::Measured));
+  published.rates.back().usual = false;
+  EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 480);
+}
+
+TEST(Expect, TakesNoFigureOfAnotherNetwork) {
+  Published published = kPublished;
+  published.rates.front().ranks = 16;
+  published.rates.front().nodes = 2;
+  ExpectRequest two = request({});
+  two.machine.hosts = 2;
+  two.ranks = 16;
+  EXPECT_NE(expect(two, published).reference, ReferenceKind::Prediction);
+  published.rates.front().system = "p5";  // the same GPUs
+  EXPECT_EQ(expect(two, published).reference, ReferenceKind::Prediction);
+  published.rates.front().system = "dgx-h100";
+  two.own_network = false;
+  EXPECT_EQ(expect(two, published).reference, ReferenceKind::Prediction);
+}
+
+TEST(Expect, JudgesAgainstTheReference) {
+  const auto grade = [](double GBps, const Published& published) {
+    return expect(request(GBps), published).grade;
+  };
+  EXPECT_EQ(grade(461, kPublished), Grade::AsExpected);
+  EXPECT_EQ(grade(459, kPublished), Grade::Low) << "below the only floor";
+  EXPECT_EQ(grade(409, kPublished), Grade::Low);
+  EXPECT_EQ(grade(407, kPublished), Grade::TooLow);
+  Published no_floor = kPublished;
+  std::erase_if(no_floor.rates, [](const auto& each) { return each.evidence == Evidence::Floor; });
+  EXPECT_EQ(grade(457, no_floor), Grade::AsExpected);
+  EXPECT_EQ(grade(455, no_floor), Grade::Low);
+  EXPECT_EQ(grade(720, kPublished), Grade::AboveBound);
+  const double predicted = *expect(request({}), {}).predicted_GBps;
+  EXPECT_EQ(grade(0.86 * predicted, {}), Grade::AsExpected);
+  EXPECT_EQ(grade(0.84 * predicted, {}), Grade::Low);
+  EXPECT_EQ(grade(0.69 * predicted, {}), Grade::TooLow);
+}
+
+TEST(Expect, RoundsTheShareOfTheReferenceDown) {
+  // 407.5 of 480 GB/s is 0.84896, and 0.85 would be only low.
+  EXPECT_THAT(verdict_text(expect(request(407.5), kPublished), 407.5),
+              testing::AllOf(testing::StartsWith("0.84 of "), testing::HasSubstr("too low")));
+}
+
+TEST(Expect, AppliesFloorsFromTheirSizeOn) {
+  EXPECT_EQ(expect(request(450), kPublished).missed_floors.size(), 1U);
+  EXPECT_TRUE(expect(request(450, kGiB), kPublished).missed_floors.empty());
+  EXPECT_TRUE(expect(request(460), kPublished).missed_floors.empty());
+}
+
+TEST(Expect, TakesFiguresOfTheSameGpusWithinAnNvlinkDomain) {
+  Published published = kPublished;
+  published.rates.front() = {.system = "gb200-nvl72",
+                             .nodes = 2,
+                             .collective = "allreduce",
+                             .ranks = 8,
+                             .size = 8 * kGiB,
+                             .busbw_GBps = 891.6};
+  ExpectRequest trays = request({});
+  trays.system = "gb200-tray";
+  trays.machine = topo::load_machine("gb200-tray");
+  trays.machine.hosts = 2;
+  EXPECT_DOUBLE_EQ(*expect(trays, published).reference_GBps, 891.6);
+}
+
+TEST(Expect, NamesWhatTheBoundAssumes) {
+  ExpectRequest clouds = request({});
+  clouds.machine = topo::load_machine("p5");
+  EXPECT_TRUE(expect(clouds, {}).assumptions.empty()) << "its PCIe tree is no part of one node's";
+  clouds.machine.hosts = 2;
+  clouds.ranks = 16;
+  EXPECT_EQ(expect(clouds, {}).assumptions.size(), 1U);
+}
+
+TEST(PartOf, HasTheRequestedNetworkBetweenItsNodes) {
+  ExpectRequest two = request({});
+  two.ranks = 16;
+  two.machine = part_of(two.machine, 8, 2, topo::NetworkRequest{.adapters = 4, .adapter_GBps = 25});
+  // 100 GB/s of a node, and of 16 ranks 15/8 of it, where its own 400 GB/s give 750.
+  EXPECT_DOUBLE_EQ(*expect(two, {}).bound_GBps, 187.5);
+}
+
+TEST(CurveOf, HasTheNodesThatItsRanksNeed) {
+  const auto nodes = [](const char* system, int ranks) {
+    const auto curve = curve_of("", "allreduce", ranks, topo::load_machine(system), 1);
+    return curve.predictor.set().parts.size();
+  };
+  EXPECT_EQ(nodes("dgx-h100", 17), 3U);
+  EXPECT_EQ(nodes("gb200-nvl72", 72), 18U) << "all of an NVLink domain";
+}
+
+/// As kubernetes.recipes has it for eight H200 NVL, whose prediction no log checks.
+ExpectRequest h200_nvl(double measured_GBps) {
+  ExpectRequest nvl = request(measured_GBps);
+  nvl.system = "h200-nvl-x8";
+  nvl.machine = topo::load_machine(nvl.system);
+  return nvl;
+}
+
+TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
+  Published stated{.rates = {rate(68.7, 8 * kGiB, Evidence::ThirdHand)}};
+  stated.rates.front().system = "h200-nvl-x8";
+  const Answer same = expect(h200_nvl(68.66), stated);
+  EXPECT_EQ(same.checking_logs, 0U);
+  EXPECT_EQ(same.reference, ReferenceKind::Published);
+  EXPECT_EQ(same.grade, Grade::AsExpected);
+  EXPECT_TRUE(same.causes.empty());
+  EXPECT_FALSE(is_wrong(same));
+  EXPECT_EQ(expect(h200_nvl(50), stated).reference, ReferenceKind::Prediction);
+  EXPECT_EQ(expect(h200_nvl(68.66), {}).grade, Grade::TooLow);
+  stated.rates.front().system = "dgx-h100";
+  const Answer checked = expect(request(68.7), stated);
+  EXPECT_GT(checked.checking_logs, 1U);
+  EXPECT_EQ(checked.grade, Grade::TooLow) << "the prediction is checked";
+}
+
+TEST(Expect, FailsWhereTheCurveFallsAtLargeSizes) {
+  const auto with_fall_at = [](Bytes size) {
+    ExpectRequest falls = request(470);
+    for (const auto& [bytes, GBps] :
+         {std::pair{size / 2, 40.0}, std::pair{size, 10.0}, std::pair{8 * kGiB, 470.0}}) {
+      falls.rows.push_back(test::study_row(bytes, GBps, 8));
+    }
+    falls.rows.push_back(test::study_row(8 * kGiB, 1, 4));
+    return expect(falls, kPublished);
+  };
+  const Answer large = with_fall_at(kMiB);
+  EXPECT_EQ(large.grade, Grade::AsExpected);
+  EXPECT_EQ(large.curve_findings.size(), 1U) << "rows of other ranks are another curve";
+  EXPECT_TRUE(is_wrong(large));
+  const Answer small = with_fall_at(32 * kKiB);
+  EXPECT_EQ(small.curve_findings.size(), 1U);
+  EXPECT_FALSE(is_wrong(small)) << "one late row of a few microseconds";
+}
+
+TEST(Expect, NamesTheCommonestOfTheCausesThatFitFirst) {
+  ExpectRequest two = request(196.5);
+  two.machine.hosts = 2;
+  two.ranks = 16;
+  std::vector<std::string_view> fitting;
+  for (const CauseResult& each : expect(two, {}).causes) {
+    if (each.fits) fitting.push_back(each.cause->id);
+  }
+  ASSERT_GE(fitting.size(), 4U);
+  EXPECT_EQ(fitting.front(), "gdr-off");
+  EXPECT_EQ(fitting.back(), "half-gpu-links") << "though it is among the nearest";
+}
+
+TEST(Expect, NamesTheCausesThatFitBeforeOthers) {
+  const Answer expected = expect(request(355), kPublished);
+  ASSERT_FALSE(expected.causes.empty());
+  EXPECT_EQ(expected.causes.front().cause->id, "nvls-off");
+  EXPECT_TRUE(expected.causes.front().fits);
+  for (const CauseResult& each : expected.causes) {
+    EXPECT_EQ(each.fits, each.distance <= kFit) << each.cause->id;
+    EXPECT_EQ(each.fits, each.cause->id == "nvls-off") << each.cause->id;
+  }
+  EXPECT_TRUE(expect(request(470), kPublished).causes.empty()) << "nothing is wrong";
+}
+
+}  // namespace
+}  // namespace busbar::study

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/plot/figures.hpp"
+
+#include <set>
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "format/chart_script.hpp"
+#include "format/csv_writer.hpp"
+#include "study/dataset.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/study_rows.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::study {
+namespace {
+
+using test::dataset;
+using test::with;
+using testing::ElementsAre;
+using Records = std::vector<Record>;
+using Datasets = std::vector<Dataset>;
+
+Record row(Bytes size, double busbw, int ranks = 4) {
+  return with(test::study_row(size, busbw, ranks), &Record::time_median_us, 100.0,
+              &Record::time_ci_low_us, 80.0, &Record::time_ci_high_us, 125.0, &Record::bound_GBps,
+              200.0);
+}
+Record placed(Bytes size, double busbw, bool in_place, int ranks = 4) {
+  return with(row(size, busbw, ranks), &Record::in_place, in_place);
+}
+
+SizeCurves curves_of(const Datasets& datasets, PlotPlacement placement = PlotPlacement::Out) {
+  return size_curves(datasets, placement);
+}
+/// Curves of one file, "a".
+SizeCurves curves_of(const Records& records, PlotPlacement placement = PlotPlacement::Out) {
+  return size_curves({dataset("a", records)}, placement);
+}
+std::tuple<double, std::optional<double>, std::optional<double>> values_of(const Spread& spread) {
+  return {spread.median, spread.low, spread.high};
+}
+SizePoint point_of(const Records& records) { return curves_of(records).curves.at(0).points.at(0); }
+
+TEST(SizeCurves, TurnTheIntervalOfTheTimeIntoOneOfTheBandwidth) {
+  EXPECT_EQ(curves_of(Records{row(1024, 100)}).common, "a, allreduce, float sum, out of place");
+  EXPECT_EQ(values_of(point_of({row(1024, 100)}).busbw_GBps), std::tuple(100, 80, 125));
+  const SizePoint to_zero = point_of({with(row(1024, 100), &Record::time_ci_low_us, 0.0)});
+  EXPECT_FALSE(to_zero.busbw_GBps.high);
+  EXPECT_FALSE(to_zero.time_us.low);
+}
+
+TEST(SizeCurves, TakeTheMedianAndTheRangeOfSeveralLaunchesTimesOfThoseWithTheBandwidths) {
+  EXPECT_EQ(values_of(point_of({row(1024, 100), row(1024, 130), row(1024, 110)}).busbw_GBps),
+            std::tuple(110, 100, 130));
+  // Two launches: the faster has the shorter time.
+  const Record fast =
+      with(row(1024, 120), &Record::time_median_us, 90.0, &Record::time_p99_us, 95.0);
+  Record slow = with(row(1024, 100), &Record::time_median_us, 108.0, &Record::time_p99_us, 115.0);
+  const SizePoint both = point_of({fast, slow});
+  EXPECT_EQ(values_of(both.busbw_GBps), std::tuple(110, 100, 120));
+  EXPECT_EQ(values_of(both.time_us), std::tuple(99, 90, 108));
+  EXPECT_EQ(both.time_p99_us, 105);
+  slow.time_p99_us.reset();
+  EXPECT_FALSE(point_of({fast, slow}).time_p99_us) << "one of them has none";
+}
+
+TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
+  const auto has_gap = [](const Dataset& file) {
+    return curves_of(Datasets{file}).curves.at(0).points.at(1).gap_before;
+  };
+  const Record skipped = with(row(2048, 0), &Record::status, RowStatus::Skipped);
+  EXPECT_TRUE(has_gap(dataset("a", {row(1024, 1), skipped, row(4096, 2)})));
+  Dataset cut = dataset("a", {row(1024, 1), row(4096, 2)});
+  EXPECT_FALSE(has_gap(cut));
+  for (const auto& [sizes, planned] : {std::pair{"1024-4096x2", true},
+                                       {"1024-4096x4", false},
+                                       {"1024-4096+1536", true},
+                                       {"1024-4096+2200", false}}) {
+    cut.facts["configuration"] = std::string("collective=allreduce sizes=") + sizes;
+    EXPECT_EQ(has_gap(cut), planned) << sizes;
+  }
+  Dataset rounded = dataset("a", {row(1000, 1), row(2000, 2)});  // down from 1024 and 2048
+  rounded.facts["configuration"] = "collective=allreduce sizes=1024-4096+1024";
+  EXPECT_FALSE(has_gap(rounded));
+}
+
+TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
+  const SizeCurves curves =
+      curves_of(Records{placed(1024, 10, false), placed(1024, 11, true), placed(2048, 20, true)});
+  ASSERT_EQ(curves.curves.size(), 1U);
+  EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
+  const Chart figure = busbw_figure(curves);
+  EXPECT_EQ(figure.curves.front().points.size(), 2U);
+  const ChartCurve& marks = figure.curves.back();
+  EXPECT_EQ(marks.kind, CurveKind::Hollow);
+  EXPECT_EQ(marks.title, "hollow: measured in place only");
+  ASSERT_EQ(marks.points.size(), 1U);
+  EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
+  const SizeCurves in_place = curves_of(Records{placed(1024, 11, true)}, PlotPlacement::In);
+  EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
+}
+
+TEST(BusbwFigure, DrawsASinglePointHollowAboveOthersAndNamesItsValue) {
+  const Chart figure = busbw_figure(curves_of(Datasets{
+      dataset("one", {row(2048, 477)}), dataset("two", {row(1024, 400), row(2048, 482)})}));
+  EXPECT_EQ(figure.curves.at(0).title, "one: 477 at 2 KiB");
+  EXPECT_EQ(figure.curves.at(1).title, "two");
+  const std::string script = chart_script(figure);
+  const std::size_t single = script.find("$curve1 using 1:2 with points");
+  ASSERT_NE(single, std::string::npos);
+  EXPECT_GT(single, script.find("$curve2 using 1:2 with linespoints"));
+}
+
+TEST(BusbwFigure, HasALogarithmicAxisWherePeaksDifferMuchOrAsRequested) {
+  const auto has_log = [](double slow, std::optional<bool> requested) {
+    const Datasets files{dataset("a", {row(1024, 480)}), dataset("b", {row(1024, slow)})};
+    return busbw_figure(curves_of(files), requested).panels.at(0).y.kind == AxisKind::Log;
+  };
+  EXPECT_TRUE(has_log(2.5, {}));
+  EXPECT_FALSE(has_log(2.5, false));
+  EXPECT_FALSE(has_log(100, {}));
+  EXPECT_TRUE(has_log(100, true));
+}
+
+Record flagged(Bytes size, const std::string& flags) {
+  return with(row(size, 10), &Record::flags, flags);
+}
+
+TEST(CurveNames, NameImportedMeansAndFakeGpus) {
+  const Record imported = flagged(1024, "imported mean");
+  const Record fake = flagged(1024, "fake");
+  EXPECT_EQ(curves_of(Records{imported}).common,
+            "a, allreduce, float sum, out of place, imported means");
+  EXPECT_EQ(curves_of(Records{imported}).curves[0].title, "a") << "all are";
+  const SizeCurves mixed = curves_of(
+      Datasets{dataset("a", {imported}), dataset("b", {row(1024, 1)}), dataset("c", {fake})});
+  EXPECT_EQ(mixed.curves[0].title, "a (imported means)");
+  EXPECT_EQ(mixed.curves[1].title, "b");
+  EXPECT_EQ(mixed.curves[2].title, "c (fake GPUs)");
+  const SizeCurves last =
+      curves_of(Datasets{dataset("a", {row(1024, 1)}), dataset("b", {imported})});
+  EXPECT_EQ(last.curves[1].title, "b (imported means)");
+}
+
+TEST(CurveNames, HaveAnOperationWhereThereIsOne) {
+  for (const char* none : {"", "none"}) {
+    EXPECT_EQ(curves_of(Records{with(row(1024, 10), &Record::op, none)}).common,
+              "a, allreduce, float, out of place");
+  }
+}
+
+TEST(CurveStyles, DistinguishCollectivesOfOneSystemByMoreThanADash) {
+  Records records;
+  for (const char* collective : {"allgather", "allreduce", "broadcast", "reduce", "sendrecv"}) {
+    records.push_back(with(row(1024, 10), &Record::collective, collective));
+  }
+  std::set<int> points;
+  const Datasets files{dataset("dgx-2", records), dataset("x", {row(1024, 1)})};
+  for (const SizeCurve& curve : curves_of(files).curves) {
+    if (curve.key.label == "dgx-2") points.insert(curve.style.point);
+  }
+  EXPECT_EQ(points.size(), 5U);
+}
+
+TEST(CurveStyles, DistinguishDeviceSetsOfEachCollective) {
+  Records records;
+  for (const char* collective : {"allgather", "allreduce"}) {
+    for (const char* devices : {"0,1,2,3", "0,2,4,6"}) {
+      records.push_back(
+          with(row(1024, 10), &Record::collective, collective, &Record::device_set, devices));
+    }
+  }
+  std::set<int> points;
+  for (const SizeCurve& curve : curves_of(records).curves) points.insert(curve.style.point);
+  EXPECT_EQ(points.size(), 4U);
+}
+
+TEST(BusbwFigure, NamesTheNodesOfAPanelWhereTheyAreKnownAndOne) {
+  const auto title = [](const std::vector<int>& nodes) {
+    Records records;
+    for (const int count : nodes) {
+      records.push_back(with(row(1024, 10), &Record::nodes, count));
+    }
+    return busbw_figure(curves_of(records)).panels.at(0).title;
+  };
+  EXPECT_EQ(title({2}), "4 ranks on 2 nodes");
+  EXPECT_EQ(title({1, 2}), "4 ranks");
+  EXPECT_EQ(title({0}), "4 ranks");
+}
+
+TEST(BusbwFigure, NamesTheBoundsOfAPanelOnce) {
+  const auto bounded = [](double bound) { return with(row(1024, 10), &Record::bound_GBps, bound); };
+  const auto titles = [](const Datasets& files) {
+    std::vector<std::string> all;
+    for (const ChartCurve& curve : busbw_figure(curves_of(files)).curves) {
+      if (curve.kind == CurveKind::Bound) all.push_back(curve.title);
+    }
+    return all;
+  };
+  EXPECT_THAT(titles({dataset("a", {bounded(200)}), dataset("b", {bounded(300)})}),
+              ElementsAre("bound, in the colour of its system", ""));
+  // Of one system's sets of devices all bounds are grey.
+  for (const auto& [bound, lines] : {std::pair{200.0, 1U}, {300.0, 2U}}) {
+    const Record other = with(bounded(bound), &Record::device_set, "0,2,4,6");
+    EXPECT_EQ(titles({dataset("a", {bounded(200), other})}).size(), lines) << bound;
+  }
+}
+
+TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
+  EXPECT_DOUBLE_EQ(share_figure(curves_of(Records{row(1024, 50)})).curves.at(0).points.at(0).y, 25);
+}
+
+TEST(ShareFigure, NamesTheSizeOfTheOnlyPointThatHasABound) {
+  const Record unbound = with(row(1024, 50), &Record::bound_GBps, std::nullopt);
+  const Chart figure = share_figure(curves_of(Records{unbound, row(2048, 50)}));
+  EXPECT_THAT(figure.curves.at(0).title, testing::EndsWith(": 25 at 2 KiB"));
+}
+
+Chart scaling(const Records& records, std::optional<Bytes> size = {}) {
+  return scaling_figure(curves_of(records), size);
+}
+
+TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
+  const Chart figure = scaling({row(1024, 50, 2), row(1024, 40, 4)});
+  ASSERT_EQ(figure.curves.size(), 4U);
+  EXPECT_EQ(figure.curves[2].kind, CurveKind::Ideal);
+  EXPECT_EQ(figure.curves[2].panel, 0) << "bandwidth";
+  EXPECT_EQ(figure.curves[3].panel, 1) << "time";
+  EXPECT_DOUBLE_EQ(figure.curves[2].points.at(1).y, 50);
+  EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
+}
+
+TEST(ScalingFigure, TakesTheBestOfSeveralDeviceSets) {
+  for (const auto& [near, far] : {std::pair{45.0, 30.0}, {30.0, 45.0}}) {
+    const Chart figure =
+        scaling({row(1024, 50, 2), with(row(1024, near), &Record::device_set, "0,1,2,3"),
+                 with(row(1024, far), &Record::device_set, "0,2,4,6")});
+    ASSERT_EQ(figure.curves.size(), 4U);
+    ASSERT_EQ(figure.curves[0].points.size(), 2U);
+    EXPECT_DOUBLE_EQ(figure.curves[0].points[1].y, 45);
+  }
+}
+
+TEST(ScalingFigure, IsAtTheLargestSizeThatAllCurvesHaveOutOfPlace) {
+  const Records records{row(1024, 50, 2), row(2048, 60, 2), row(4096, 70, 2),
+                        row(1024, 40, 4), row(2048, 50, 4), row(8192, 60, 4)};
+  EXPECT_NE(scaling(records).title.find("at 2 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling(records, 4096).empty()) << "one number of ranks";
+  EXPECT_TRUE(scaling({row(1024, 50, 2)}).empty());
+  EXPECT_TRUE(scaling_figure({}, {}).empty());
+  const Records in_place{row(1024, 50, 2), row(2048, 55, 2), row(1024, 40), placed(2048, 60, true)};
+  EXPECT_NE(scaling(in_place).title.find("1 KiB"), std::string::npos);
+  EXPECT_TRUE(scaling(in_place, 2048).empty()) << "4 ranks have it in place only";
+}
+
+TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
+  // 1 KiB on 4, 16 and 32 ranks: 2 and 8 ranks have another size alone.
+  Records records{row(2048, 9, 2), row(1024, 40, 4), row(2048, 9, 8), row(1024, 20, 16),
+                  row(1024, 10, 32)};
+  for (Record& record : records) record.nodes = record.ranks / 2;
+  const Chart figure = scaling(records, 1024);
+  ASSERT_EQ(figure.curves.size(), 4U);
+  const std::vector<ChartPoint>& points = figure.curves[0].points;
+  ASSERT_EQ(points.size(), 3U);
+  EXPECT_EQ(std::tuple(points[0].gap_before, points[1].gap_before, points[2].gap_before),
+            std::tuple(false, true, false));
+  // Ideal is the bandwidth of 4 ranks: 100 us at 10 of 40 GB/s would be 25.
+  EXPECT_DOUBLE_EQ(figure.curves[2].points[2].y, 40);
+  EXPECT_DOUBLE_EQ(figure.curves[3].points[2].y, 25);
+}
+
+TEST(ScalingFigure, HasIdealLinesInGreyOrOfTheirCurvesColours) {
+  const Records records{row(1024, 50, 2), row(1024, 40, 4)};
+  EXPECT_EQ(scaling(records).curves.at(2).style.colour, 0x777777);
+  const Chart two =
+      scaling_figure(curves_of(Datasets{dataset("a", records), dataset("b", records)}), {});
+  ASSERT_EQ(two.curves.size(), 8U);
+  EXPECT_NE(two.curves[0].style.colour, two.curves[4].style.colour);
+  EXPECT_EQ(two.curves[2].style.colour, two.curves[0].style.colour);
+  EXPECT_EQ(two.curves[6].style.colour, two.curves[4].style.colour);
+}
+
+Record pair(Bytes size, double busbw, int sender, int receiver) {
+  return with(row(size, busbw, 2), &Record::sender, sender, &Record::receiver, receiver);
+}
+Chart pairs(const Records& records, std::optional<Bytes> size = {}) {
+  return pairs_figure(Datasets{dataset("a", records)}, size, {});
+}
+
+TEST(PairsFigure, HasTheSenderAsRowAndTheReceiverAsColumn) {
+  // From 0 to 2 the median of 10, 20 and 90; back 44. Ranks 0 to 2 have six ordered pairs.
+  const Chart figure = pairs({pair(4096, 10, 0, 2), pair(4096, 90, 0, 2), pair(4096, 20, 0, 2),
+                              pair(4096, 44, 2, 0), pair(1024, 99, 0, 2)});
+  ASSERT_EQ(figure.curves.at(0).points.size(), 6U);
+  for (const ChartPoint& cell : figure.curves[0].points) {
+    const bool there = cell.y == 0 && cell.x == 2;
+    const bool back = cell.y == 2 && cell.x == 0;
+    EXPECT_EQ(cell.low, there ? std::optional(20.0) : back ? std::optional(44.0) : std::nullopt);
+  }
+  EXPECT_EQ(figure.title, "Pairs: allreduce, 4 KiB");
+  EXPECT_EQ(figure.panels.at(0).title, "a") << "the size is in the title of all";
+  // 24 in fives: from 20 to 45.
+  EXPECT_DOUBLE_EQ(figure.colours->low, 20);
+  EXPECT_DOUBLE_EQ(figure.colours->high, 45);
+  EXPECT_EQ(figure.panels.at(0).x.names, (std::vector<std::string>{"0", "1", "2"}));
+}
+
+TEST(PairsFigure, IsOfTheLargestSizeThatWasMeasured) {
+  const Records records{pair(1024, 10, 0, 1), pair(4096, 20, 0, 1), pair(2048, 30, 0, 1),
+                        with(pair(8192, 77, 0, 1), &Record::status, RowStatus::Failed)};
+  EXPECT_EQ(pairs(records).title, "Pairs: allreduce, 4 KiB");
+  EXPECT_EQ(pairs(records).curves.at(0).points.at(0).low, 20.0);
+  EXPECT_EQ(pairs(records, 1024).curves.at(0).points.at(0).low, 10.0);
+}
+
+TEST(PairsFigure, HasARowAndAColumnForEveryRankOfRowsWithBothEnds) {
+  for (const auto& [sender, receiver] : {std::pair{3, 0}, {0, 3}}) {
+    const Chart figure = pairs({pair(1024, 10, sender, receiver)});
+    EXPECT_EQ(figure.panels.at(0).x.names.size(), 4U);
+    EXPECT_EQ(figure.panels.at(0).y.names.size(), 4U);
+  }
+  const Record half = with(pair(4096, 99, 0, 5), &Record::receiver, std::nullopt);
+  EXPECT_EQ(pairs({pair(1024, 10, 0, 1), half}).panels.at(0).x.names.size(), 2U);
+}
+
+TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {
+  const Datasets files{
+      dataset("a", {pair(4096, 20, 0, 2), pair(4096, 25, 2, 0)}),
+      with(dataset("b", {pair(1024, 42, 0, 1), pair(1024, 30, 1, 0)}), &Dataset::simulated, true)};
+  const Chart figure = pairs_figure(files, {}, {});
+  EXPECT_EQ(figure.title, "Pairs: allreduce");
+  ASSERT_EQ(figure.panels.size(), 2U);
+  EXPECT_EQ(figure.panels[0].title, "a, 4 KiB");
+  EXPECT_EQ(figure.panels[1].title, "b (simulated), 1 KiB");
+  EXPECT_DOUBLE_EQ(figure.colours->low, 20);
+  EXPECT_DOUBLE_EQ(figure.colours->high, 45);
+}
+
+TEST(RoundLimits, AreMultiplesOfAStepThatIsInTheDataTenTimesAtMost) {
+  struct Case {
+    double low, high, from, to;
+  };
+  // Ten steps of 1 are not too many. In binary 0.3 / 0.1 is below 3, and 0.7 / 0.1 below 7.
+  for (const Case& one : {Case{1, 11, 1, 11}, Case{1, 11.5, 0, 12}, Case{0.3, 0.9, 0.3, 0.9},
+                          Case{0.3, 0.7, 0.3, 0.7}, Case{20, 44, 20, 45}, Case{9.5, 47.9, 5, 50}}) {
+    const ChartRange limits = round_limits(one.low, one.high);
+    EXPECT_NEAR(limits.low, one.from, 1e-12) << one.low << ' ' << one.high;
+    EXPECT_NEAR(limits.high, one.to, 1e-12) << one.low << ' ' << one.high;
+  }
+  EXPECT_LT(round_limits(7, 7).low, round_limits(7, 7).high);
+}
+
+Record chosen(Bytes size, double busbw, const std::string& algorithm, const std::string& protocol,
+              bool in_place = false) {
+  return with(placed(size, busbw, in_place), &Record::algorithm, algorithm, &Record::protocol,
+              protocol);
+}
+std::vector<ChartMark> marks_of(const Records& records) {
+  return busbw_figure(curves_of(records)).marks;
+}
+
+TEST(ChoiceMarks, StandBetweenTwoSizesOfDifferentChoices) {
+  const SizeCurves curves =
+      curves_of(Records{chosen(1024, 5, "Ring", "LL"), chosen(4096, 10, "Tree", "LL"),
+                        chosen(16384, 190, "Tree", "LL"), chosen(65536, 195, "NVLS", "Simple")});
+  for (const Chart& figure : {busbw_figure(curves), latency_figure(curves)}) {
+    ASSERT_EQ(figure.marks.size(), 2U);
+    EXPECT_DOUBLE_EQ(figure.marks[0].x, 2048);
+    EXPECT_EQ(figure.marks[0].panel, 0);
+    EXPECT_EQ(figure.marks[0].text, "Ring/LL → Tree/LL");
+    EXPECT_EQ(figure.marks[1].text, "Tree/LL → NVLS/Simple");
+  }
+  EXPECT_EQ(busbw_figure(curves).marks[0].place, ChartMark::Place::Above);
+  EXPECT_EQ(busbw_figure(curves).marks[1].place, ChartMark::Place::Below);
+}
+
+TEST(ChoiceMarks, NeedToKnowBothChoices) {
+  EXPECT_TRUE(
+      marks_of({chosen(1024, 5, "Ring", "LL"), row(2048, 10), chosen(4096, 10, "Tree", "LL"),
+                chosen(8192, 10, "Tree", "LL"), chosen(8192, 11, "Ring", "LL")})
+          .empty());
+  EXPECT_TRUE(marks_of({chosen(4096, 10, "Tree", "LL"), chosen(8192, 10, "Ring", "LL"),
+                        chosen(8192, 11, "Ring", "Simple")})
+                  .empty())
+      << "two launches chose two protocols";
+}
+
+TEST(ChoiceMarks, AreOneForCurvesThatChangeAlike) {
+  Records records;
+  for (const bool in_place : {false, true}) {
+    records.push_back(chosen(1024, 5, "Ring", "LL", in_place));
+    records.push_back(chosen(2048, 6, "Ring", "Simple", in_place));
+  }
+  EXPECT_EQ(busbw_figure(curves_of(records, PlotPlacement::Both)).marks.size(), 1U);
+  records.back() = chosen(2048, 6, "Symmetric", "RSxLDMC_AGxSTMC", true);
+  const std::vector<ChartMark> marks = busbw_figure(curves_of(records, PlotPlacement::Both)).marks;
+  ASSERT_EQ(marks.size(), 2U);
+  EXPECT_FALSE(marks[0].right);
+  EXPECT_TRUE(marks[1].right);
+  EXPECT_NE(marks[0].colour, marks[1].colour);
+  EXPECT_EQ(marks[1].text, "→ Symmetric/RSxLDMC_AGxSTMC");  // both would be too long
+}
+
+TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
+  Records records;
+  for (int power = 0; power < 12; ++power) {
+    records.push_back(chosen(Bytes{1024} << power, 5, power % 2 == 0 ? "Ring" : "Tree", "LL"));
+  }
+  const std::vector<ChartMark> marks = marks_of(records);
+  ASSERT_EQ(marks.size(), 11U);
+  for (const ChartMark& mark : marks) EXPECT_TRUE(mark.text.empty());
+  records.pop_back();
+  for (const ChartMark& mark : marks_of(records)) EXPECT_FALSE(mark.text.empty());
+}
+
+Dataset launch(const std::string& day, double busbw, const std::string& library) {
+  return dataset("a", {row(1024, busbw)}, {{"started", day + " 10:00:00"}, {"library", library}});
+}
+
+TEST(HistoryFigure, MarksTheFirstLaunchOfANewVersionAndKeepsLaunchesOfTheSameSecond) {
+  const Dataset first = launch("2026-11-01", 50, "NCCL 2.19");
+  const Dataset second = launch("2026-11-02", 51, "NCCL 2.20");
+  const Chart figure = history_figure({second, first}, PlotPlacement::Out, {});
+  ASSERT_EQ(figure.marks.size(), 1U);
+  EXPECT_DOUBLE_EQ(figure.marks[0].x, *started_at(second));
+  EXPECT_DOUBLE_EQ(*started_at(second) - *started_at(first), 86400);
+  EXPECT_EQ(figure.curves.at(0).points.size(), 2U);
+  const Chart three = history_figure({first, second, second}, PlotPlacement::Out, {});
+  EXPECT_EQ(three.curves.at(0).points.size(), 3U);
+}
+
+TEST(HistoryFigure, LeavesAGapWhereLaunchesAreMoreThanTwiceTheUsualTimeApart) {
+  Datasets launches;
+  for (const char* day : {"01", "02", "03", "04", "06", "09"}) {
+    launches.push_back(launch(std::string("2026-11-") + day, 50, ""));
+  }
+  std::vector<bool> gaps;
+  const Chart figure = history_figure(launches, PlotPlacement::Out, {});
+  for (const ChartPoint& point : figure.curves.at(0).points) gaps.push_back(point.gap_before);
+  EXPECT_THAT(gaps, ElementsAre(false, false, false, false, false, true));
+}
+
+TEST(LoadPlotInput, NamesEachFileAsRequested) {
+  const test::TemporaryFolder folder;
+  folder.write("a.csv", csv_header() + csv_row(row(1024, 10)));
+  folder.write("b.csv", csv_header() + csv_row(row(1024, 20)));
+  folder.write("s.csv",
+               "collective,type,op,in_place,size_bytes,time_us\nallreduce,float,sum,0,1024,5\n");
+  EXPECT_EQ(labelled_path("B=b.csv").path, "b.csv");
+  const PlotInput input = load_plot_input(std::vector<std::string>{
+      folder.path("a.csv"), "B=" + folder.path("b.csv"), "S=" + folder.path("s.csv")});
+  EXPECT_EQ(input.datasets.at(0).label, "a");
+  EXPECT_EQ(input.datasets.at(1).label, "B");
+  ASSERT_EQ(input.samples.size(), 1U);
+  EXPECT_EQ(input.samples[0].key.label, "S");
+}
+
+TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
+  SampleSet set{.size = 1024, .times_us = std::vector<double>(40, 5)};
+  set.times_us.back() = 4;  // one of 40: 2.5 %
+  const Chart chart = samples_figure(std::vector{set}, PlotPlacement::Out, {});
+  std::vector<std::pair<double, double>> points;
+  for (const auto& point : chart.curves.at(0).points) points.emplace_back(point.x, point.y);
+  EXPECT_THAT(points, ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));
+}
+
+TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
+  const auto requested = [](const std::vector<std::string>& names) {
+    return test::failure_of([&] {
+      (void)make_figures({.datasets = {dataset("a", {row(1024, 1)})}}, {.figures = names});
+    });
+  };
+  EXPECT_TRUE(requested({"pairs"}).says("sendrecv_perf --pairs all"));
+  EXPECT_TRUE(requested({"samples"}).says("--samples"));
+  EXPECT_TRUE(requested({"histogram"}).says("30 samples"));
+  EXPECT_EQ(requested({"history"}).status, Status::Usage);
+  EXPECT_EQ(requested({"busbw"}).status, Status::Ok);
+}
+
+}  // namespace
+}  // namespace busbar::study

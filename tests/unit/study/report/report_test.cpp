@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "format/document.hpp"
+#include "study/report/document.hpp"
+#include "study/report/findings.hpp"
+#include "tests/unit/support/study_rows.hpp"
+#include "topo/systems/system_file.hpp"
+
+namespace busbar::study {
+namespace {
+
+using test::dataset;
+using test::study_row;
+using test::with;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Record row(const std::string& collective, int ranks, Bytes size, double busbw) {
+  return with(study_row(size, busbw, ranks), &Record::collective, collective);
+}
+
+Dataset run_of(const std::string& system, std::vector<Record> records) {
+  return with(dataset(system, std::move(records), {{"system", system}}), &Dataset::simulated, true);
+}
+
+/// What arXiv 1905.08764 has of the all-reduce at 1 GB, and its broadcast around the crossing.
+ReportData papers() {
+  constexpr const char* kAr = "allreduce";
+  constexpr const char* kBc = "broadcast";
+  return make_report_data(
+      {run_of("dgx-2", {row(kAr, 2, kGiB, 120), row(kAr, 4, kGiB, 121), row(kAr, 8, kGiB, 120),
+                        row(kAr, 16, kGiB, 118), row(kBc, 8, 256 * kMiB, 117),
+                        row(kBc, 8, 512 * kMiB, 118)}),
+       run_of("p3dn", {row(kAr, 2, kGiB, 20), row(kAr, 4, kGiB, 80), row(kAr, 8, kGiB, 130),
+                       row(kBc, 8, 256 * kMiB, 110), row(kBc, 8, 512 * kMiB, 124)}),
+       run_of("ac922", {row(kAr, 2, kGiB, 70), row(kAr, 4, kGiB, 30)})},
+      {});
+}
+
+TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
+  const std::vector<std::string> found = fastest_findings(papers().panels);
+  EXPECT_THAT(found, Contains(HasSubstr("8 ranks, 1 GiB: p3dn is fastest with 130")));
+  EXPECT_THAT(found, Contains(HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120")));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("16 ranks"))));  // one system alone
+  for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
+}
+
+TEST(Findings, NameWhereTheLeadChangesAndHowRatesGoWithRanks) {
+  EXPECT_THAT(crossing_findings(papers().panels),
+              ElementsAre("simulated broadcast, 8 ranks: p3dn overtakes dgx-2 between 256 MiB "
+                          "and 512 MiB"));
+  const std::vector<std::string> found = trend_findings(papers());
+  EXPECT_THAT(found, Contains(HasSubstr("dgx-2 (simulated) is flat")));
+  EXPECT_THAT(found, Contains(HasSubstr("p3dn (simulated) is rising")));
+  EXPECT_THAT(found, Contains(HasSubstr("ac922 (simulated) is falling with the number of ranks: "
+                                        "70 GB/s over 2 ranks, 30 over 4")));
+}
+
+TEST(Findings, NameWhatIsLowOrSuspect) {
+  EXPECT_THAT(share_findings(papers().panels), IsEmpty());
+  const ReportData odd = make_report_data(
+      {run_of("dgx-2", {row("allreduce", 2, kMiB, 60), row("allreduce", 4, kMiB, 200)})}, {});
+  const std::vector<std::string> found = share_findings(odd.panels);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
+  EXPECT_THAT(found[0], HasSubstr("low"));
+  EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
+}
+
+/// A run of NCCL on so many nodes of eight GPUs.
+Dataset measured_run(const std::string& label, int nodes, double busbw) {
+  const Record measured = with(row("allreduce", 8 * nodes, 8 * kGiB, busbw), &Record::nodes, nodes);
+  return dataset(label, {measured}, {{"system", label}});
+}
+
+TEST(Findings, NameWhatIsBelowWhatOthersMeasuredOnAsManyNodes) {
+  const ReportData data = make_report_data({measured_run("dgx-h100", 2, 196.5)}, {});
+  const std::vector<std::string> found = share_findings(data.panels);
+  ASSERT_EQ(found.size(), 1U) << "one finding, not another by the bound";
+  EXPECT_THAT(found[0], AllOf(HasSubstr("all-reduce, 16 ranks: dgx-h100 has 196 GB/s at 8 GiB, "),
+                              HasSubstr("of the median that others measured"), HasSubstr("too low"),
+                              HasSubstr("GPUDirect RDMA")));
+  EXPECT_THAT(short_findings(data).front(), HasSubstr("too low"));
+  const SizeCurve& curve = data.panels[0].curves[0];
+  EXPECT_EQ(curve.points[0].bound_GBps, 750);
+  EXPECT_THAT(curve.limit, HasSubstr("8 InfiniBand NDR links of every host"));
+  const std::string page = markdown_page(report_document(data));
+  EXPECT_THAT(page, HasSubstr("What such machines reach in GB/s"));
+  EXPECT_THAT(page, HasSubstr("| dgx-h100 | 8 GiB | bound | 750 | the links"));
+  EXPECT_THAT(page, HasSubstr("1 NVSwitch, 8 PCIe switches"));
+  EXPECT_THAT(share_findings(make_report_data({measured_run("dgx-h100", 2, 470)}, {}).panels),
+              IsEmpty());
+}
+
+TEST(Findings, CompareNoRunOfAnotherLibraryOrOfTheFakeMachine) {
+  Dataset mpi = measured_run("dgx-h100", 1, 20);
+  mpi.records[0].backend = "mpi";
+  EXPECT_FALSE(make_report_data({mpi}, {}).panels[0].expectations[0]);
+  Dataset fake = measured_run("dgx-h100", 1, 20);
+  fake.records[0].flags = "fake";
+  EXPECT_FALSE(make_report_data({fake}, {}).panels[0].expectations[0]);
+}
+
+TEST(Findings, NameSizesAtWhichACurveFalls) {
+  const ReportData data = make_report_data(
+      {dataset("a", {row("alltoall", 16, 8 * kMiB, 30.2), row("alltoall", 16, 64 * kMiB, 0.79)})},
+      {});
+  EXPECT_THAT(suspect_findings(data),
+              ElementsAre(HasSubstr("all-to-all, 16 ranks: a, out of place falls from 30.2 GB/s at "
+                                    "8 MiB to 0.79 at 64 MiB")));
+}
+
+TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
+  const ReportData data = make_report_data(
+      {measured_run("p4de", 1, 230), measured_run("p4d", 1, 220), measured_run("P4D", 1, 210)}, {});
+  std::vector<std::string> names;
+  for (const ReportSystem& system : data.systems) {
+    names.push_back(system.name);
+    EXPECT_TRUE(system.graph) << system.name;
+    EXPECT_EQ(system.built_in, "p4d");
+  }
+  EXPECT_THAT(names, ElementsAre("p4de", "p4d", "P4D"));
+  EXPECT_EQ(data.panels[0].curves.size(), 3U);
+}
+
+TEST(Labels, StayWhereTheMachineIsRecognizedByItsGpus) {
+  Dataset log = measured_run("my-log", 1, 470);
+  log.facts.clear();
+  log.machine = "dgx-h100";
+  log.machine_note = "auto: dgx-h100, by its GPUs";
+  const ReportData data = make_report_data({log}, {});
+  EXPECT_EQ(data.systems[0].name, "my-log");
+  EXPECT_EQ(data.systems[0].graph->name, "dgx-h100");
+  EXPECT_THAT(data.notes, ElementsAre("my-log: auto: dgx-h100, by its GPUs"));
+}
+
+TEST(Doubts, OfACaptureStandFirstAndMarkTheSystem) {
+  topo::Graph capture = topo::load_system("dgx-2");
+  capture.name = "offer-b";
+  capture.warnings = {"GPU2 has no NVLink"};
+  const ReportData data = make_report_data({}, {capture, topo::load_system("h200-nvl-x8")});
+  const std::string page = markdown_page(report_document(data));
+  const std::size_t doubt = page.find("**Warning:** offer-b: GPU2 has no NVLink");
+  ASSERT_NE(doubt, std::string::npos);
+  EXPECT_LT(doubt, page.find("offer-b (doubtful): all 16 together"));
+  EXPECT_THAT(page, HasSubstr("offer-b (doubtful) 150"));
+  EXPECT_THAT(page, Not(HasSubstr("h200-nvl-x8 (doubtful)"))) << "its warning is of no capture";
+}
+
+TEST(Findings, NameTheBottleneckAndWhatToAvoid) {
+  const ReportData data = make_report_data({}, {topo::load_system("dgx-1v")});
+  EXPECT_THAT(limit_findings(data.systems[0]),
+              Contains("dgx-1v with its first 5 GPUs: no NVLink ring closes; PCIe 3.0 x16 into "
+                       "PLX2 limits them to 31.5 GB/s over nvlink+pcie"));
+  EXPECT_THAT(avoid_findings(data.systems[0]),
+              Contains(AllOf(HasSubstr("4 GPUs: avoid {0,1,2,7} and 9 sets like it: 15.75 GB/s"),
+                             HasSubstr("{0,1,2,3} has 100 GB/s, 6.35 times as much"))));
+  const ReportData even = make_report_data({}, {topo::load_system("dgx-2")});
+  EXPECT_THAT(avoid_findings(even.systems[0]), IsEmpty());
+  EXPECT_THAT(limit_findings(even.systems[0]),
+              ElementsAre(HasSubstr("first 2, 4, 8 and 16 GPUs: NVLink 2 of every GPU")));
+}
+
+TEST(Findings, OfTopologiesNeedNoCurves) {
+  const ReportData data =
+      make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")});
+  EXPECT_THAT(topology_findings(data),
+              Contains("8 devices, best set of each: dgx-1v and dgx-2 reach 150 GB/s"));
+  EXPECT_THAT(topology_findings(data),
+              Contains("4 devices, best set of each: dgx-2 reaches 150 GB/s; behind: dgx-1v 100"));
+}
+
+TEST(ShortFindings, AreOfTheWidestPanelsOfTheFirstCollectiveAndOfEachSystem) {
+  const std::vector<std::string> found = short_findings(papers());
+  ASSERT_EQ(found.size(), 5U);
+  EXPECT_THAT(found[0], HasSubstr("4 ranks, 1 GiB: dgx-2 is fastest with 121"));
+  EXPECT_THAT(found[1], HasSubstr("2 ranks, 1 GiB: dgx-2 is fastest with 120"));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("broadcast"))));
+  EXPECT_THAT(found, Contains(AllOf(HasSubstr("dgx-2: all 16 together reach 150 GB/s"),
+                                    HasSubstr("makes little difference"))));
+  EXPECT_THAT(found, Contains(HasSubstr("of 4 GPUs the best set, {0,1,2,3}, has 6.35 times the "
+                                        "bandwidth of the worst, {0,1,2,7}")));  // 100 / 15.75
+  ReportData broadcasts = papers();
+  std::erase_if(broadcasts.panels, [](const auto& one) { return one.collective != "broadcast"; });
+  EXPECT_THAT(short_findings(broadcasts), Contains(HasSubstr("p3dn overtakes dgx-2")));
+}
+
+TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
+  Dataset old = run_of("dgx-2", {row("allreduce", 2, kGiB, 120)});
+  Dataset young = run_of("ac922", {row("allreduce", 2, kGiB, 70)});
+  for (Dataset* run : {&old, &young}) run->simulated = false;
+  old.facts["library"] = "NCCL 2.3.7";
+  young.facts["library"] = "NCCL 2.4.7";
+  const ReportData data = make_report_data({old, young}, {});
+  EXPECT_THAT(comparison_warnings(data),
+              ElementsAre(HasSubstr("differ in library: NCCL 2.3.7 (dgx-2); NCCL 2.4.7 (ac922)")));
+  young.simulated = true;
+  EXPECT_THAT(comparison_warnings(make_report_data({old, young}, {})),
+              ElementsAre(HasSubstr("stand side by side: measured medians (dgx-2); "
+                                    "simulated (ac922)")));
+  const ReportData unknown =
+      make_report_data({run_of("mine", {row("allreduce", 2, kGiB, 70)})}, {});
+  EXPECT_THAT(comparison_warnings(unknown), IsEmpty());
+  EXPECT_THAT(markdown_page(report_document(unknown)), HasSubstr("No topology is known for mine;"));
+}
+
+TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
+  const Record skipped =
+      with(row("allreduce", 2, 2 * kMiB, 0), &Record::status, RowStatus::Skipped);
+  const ReportData data = make_report_data(
+      {run_of("mine", {row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 30),
+                       row("allreduce", 2, kMiB, 11), skipped})},
+      {});
+  ASSERT_EQ(data.panels.size(), 1U);
+  ASSERT_EQ(data.panels[0].curves.size(), 1U);
+  const SizeCurve& curve = data.panels[0].curves[0];
+  ASSERT_EQ(curve.points.size(), 1U);
+  EXPECT_EQ(curve.points[0].busbw_GBps.median, 11);
+  EXPECT_THAT(curve.missing, ElementsAre(2 * kMiB));
+}
+
+TEST(ReportData, ReadsNoFileThatACsvNames) {
+  const ReportData data = make_report_data({run_of("./secret.toml", {})}, {});
+  ASSERT_EQ(data.systems.size(), 1U);
+  EXPECT_FALSE(data.systems[0].graph.has_value());
+}
+
+TEST(ReportData, HasNoChoiceOfASingleDevice) {
+  const ReportData data = make_report_data({run_of("dgx-2", {row("allreduce", 1, kMiB, 10)})}, {});
+  EXPECT_EQ(data.systems.at(0).sets.at(0).k, 2);
+}
+
+TEST(Trend, IsOfTwoNumbersOfRanksAndFlatUpToFivePercentOfTheGreatest) {
+  const std::vector<std::pair<std::vector<double>, Trend>> cases{
+      {{120, 121, 119, 117}, Trend::Flat},  // DGX-2 at 2, 4, 8, 16
+      {{20, 80, 130}, Trend::Rising},       // P3 at 2, 4, 8
+      {{70, 30}, Trend::Falling},           // AC922 at 2, 4
+      {{100, 95}, Trend::Flat},
+      {{100, 94.9}, Trend::Falling},
+      {{94.9, 100}, Trend::Rising},
+      {{50, 25, 100}, Trend::Mixed},
+      {{50, 100, 50}, Trend::Mixed},
+      {{}, Trend::None},
+      {{5}, Trend::None}};
+  for (const auto& [rates, trend] : cases) {
+    EXPECT_EQ(trend_of(rates), trend) << testing::PrintToString(rates);
+  }
+  EXPECT_EQ(name(Trend::None), "");
+  EXPECT_EQ(name(Trend::Mixed), "mixed");
+}
+
+using Points = std::vector<SizePoint>;
+
+/// The loser and the winner of a crossing, and the sizes that it lies between.
+using Lead = std::tuple<std::size_t, std::size_t, Bytes, Bytes>;
+
+std::vector<Lead> crossings(const std::vector<Points>& points) {
+  std::vector<SizeCurve> curves;
+  for (const Points& one : points) curves.push_back({.points = one});
+  std::vector<Lead> leads;
+  for (const LeadChange& one : study::crossings(curves)) {
+    leads.emplace_back(one.loser, one.winner, one.after, one.until);
+  }
+  return leads;
+}
+
+TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
+  // the broadcast of arXiv 1905.08764, figure 2: P3 passes DGX-2 beyond 256 MB
+  const Points p3{
+      {64 * kMiB, 90}, {128 * kMiB, 104}, {256 * kMiB, 112}, {512 * kMiB, 124}, {kGiB, 128}};
+  const Points dgx2{
+      {64 * kMiB, 110}, {128 * kMiB, 114}, {256 * kMiB, 117}, {512 * kMiB, 118}, {kGiB, 119}};
+  EXPECT_THAT(crossings({p3, dgx2}), ElementsAre(Lead(1, 0, 256 * kMiB, 512 * kMiB)));
+  EXPECT_THAT(crossings({dgx2, p3}), ElementsAre(Lead(0, 1, 256 * kMiB, 512 * kMiB)));
+}
+
+TEST(Crossings, AreNoneWhereOneLeadsAtAllSizesOfBothOrTheLeaderLacksTheSize) {
+  EXPECT_TRUE(crossings({Points{{1, 2}, {2, 3}}, Points{{1, 1}, {2, 2}}}).empty());
+  EXPECT_TRUE(crossings({Points{}, Points{{1, 1}}}).empty());
+  EXPECT_TRUE(crossings({Points{{1, 10}, {2, 99}, {4, 10}}, Points{{1, 20}, {4, 20}}}).empty());
+  EXPECT_TRUE(
+      crossings({Points{{1, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 10}}, Points{{2, 99}}})
+          .empty());
+}
+
+TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
+  const Points rising{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}};
+  const Points even{{1, 30}, {2, 30}, {4, 30}, {8, 30}};
+  EXPECT_THAT(crossings({rising, even}), ElementsAre(Lead(1, 0, 2, 8)));
+}
+
+TEST(Crossings, AreOfTheLeadAloneAndMayBeSeveral) {
+  EXPECT_THAT(crossings({Points{{1, 10}, {2, 30}, {4, 10}}, Points{{1, 20}, {2, 20}, {4, 20}}}),
+              ElementsAre(Lead(1, 0, 1, 2), Lead(0, 1, 2, 4)));
+  EXPECT_THAT(crossings({Points{{1, 90}, {2, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 95}},
+                         Points{{1, 20}, {2, 10}, {4, 10}}}),
+              ElementsAre(Lead(0, 1, 2, 4)));
+  // beside a curve that ends before
+  EXPECT_THAT(crossings({Points{{1, 10}}, Points{{2, 20}, {4, 20}}, Points{{2, 10}, {4, 30}}}),
+              ElementsAre(Lead(1, 2, 2, 4)));
+}
+
+TEST(Leader, IsNullWithinTwoPercentOfTheGreater) {
+  // 2 of 100, not 1.96 of 98.02; and exactly two are not more
+  struct Case {
+    double first, second;
+    int leader;
+  };
+  for (const Case& one : {Case{100, 98.5, 0}, Case{100, 97.5, 1}, Case{97.5, 100, -1},
+                          Case{0, 0, 0}, Case{100, 98.02, 0}, Case{98.02, 100, 0}, Case{100, 98, 0},
+                          Case{98, 100, 0}, Case{100, 97.98, 1}}) {
+    EXPECT_EQ(leader(one.first, one.second), one.leader) << one.first << ' ' << one.second;
+  }
+}
+
+Record flagged(Bytes size, double busbw, const std::string& flags = {}) {
+  return with(study_row(size, busbw, 8), &Record::op, "", &Record::flags, flags);
+}
+Record in_place(Bytes size, double busbw) {
+  return with(flagged(size, busbw), &Record::in_place, true);
+}
+
+Document document_of(std::vector<Dataset> datasets) {
+  return report_document(make_report_data(std::move(datasets), {}));
+}
+std::string page_of(std::vector<Dataset> datasets) {
+  return markdown_page(document_of(std::move(datasets)));
+}
+
+std::vector<Figure> figures_of(const Document& document) {
+  std::vector<Figure> figures;
+  for (const Section& section : document.sections) {
+    for (const Block& block : section.blocks) {
+      if (const auto* figure = std::get_if<Figure>(&block)) figures.push_back(*figure);
+    }
+  }
+  return figures;
+}
+
+TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
+  const Dataset imported =
+      dataset("a", {flagged(1024, 10, "imported mean")},
+              {{"tool", "nccl-tests 2.17.8"}, {"imported-from", "/home/me/secret/a.txt"}});
+  const std::string page = page_of({imported});
+  EXPECT_THAT(page, HasSubstr("One run is imported from logs of nccl-tests: each value is a mean"));
+  EXPECT_THAT(page, HasSubstr("Values are means"));
+  EXPECT_THAT(page, HasSubstr("imported means (nccl-tests 2.17.8)"));
+  EXPECT_THAT(page, HasSubstr("a.txt"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+  EXPECT_THAT(page, Not(HasSubstr("Medians over launches")));
+  const std::string both = page_of({imported, dataset("b", {flagged(1024, 20)})});
+  EXPECT_THAT(both, HasSubstr("a (imported means)"));
+  EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
+}
+
+TEST(ReportDocument, LabelsFakeGpusAndSizesMeasuredInPlaceOnly) {
+  const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
+  EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
+  EXPECT_THAT(page, HasSubstr("no figure is real"));
+  EXPECT_THAT(page, Not(HasSubstr("measured.")));
+  EXPECT_THAT(
+      page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
+      HasSubstr("fake GPUs (a); measured medians (b)"));
+  EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
+              HasSubstr("| 2 KiB | 20 (in place) |"));
+}
+
+TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
+  const Record half = with(flagged(1024, 10), &Record::bound_GBps, 20.0);
+  const Record more = with(flagged(2048, 15), &Record::bound_GBps, 20.0);
+  const Figure share = figures_of(document_of({dataset("a", {half, more})})).at(1);
+  EXPECT_DOUBLE_EQ(share.chart.curves.at(0).points.at(0).y, 50);
+  EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
+  EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(0).caption,
+              HasSubstr("Hollow: measured in place only."));
+}
+
+TEST(ReportDocument, HasATableByRanksOfTwoNumbersOfThem) {
+  const Record four = with(flagged(1024, 10), &Record::ranks, 4);
+  EXPECT_THAT(page_of({dataset("a", {four})}), Not(HasSubstr("GB/s by ranks")));
+  EXPECT_THAT(page_of({dataset("a", {four, flagged(1024, 20)}), dataset("b", {four})}),
+              HasSubstr("| a | 10 | 20 | rising |\n| b | 10 |"));
+}
+
+TEST(ReportDocument, NamesTheTypeWhereItDiffersAndNoUnknownBoundsAndFacts) {
+  const Dataset other = dataset("a", {with(flagged(1024, 10), &Record::type, "double")});
+  const std::string page = page_of({other});
+  EXPECT_THAT(page, HasSubstr("all-reduce, 8 ranks, double\n"));
+  EXPECT_THAT(page, Not(HasSubstr("highest of bound")));
+  EXPECT_THAT(page, Not(HasSubstr("processor |")));
+  EXPECT_THAT(page_of({other, dataset("b", {flagged(1024, 10)})}),
+              HasSubstr("| a, double | b, float |"));
+}
+
+}  // namespace
+}  // namespace busbar::study
