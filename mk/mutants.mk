@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# `make mutants`: would the tests notice a small slip? tools/mutants explains; CONTRIBUTING.md has the score.
+# `make mutants`: would the tests notice a small slip? tools/mutants explains; docs/dev/mutants.md has the score.
 # SAMPLE=N of the order that SEED=N gives; MUTANTS=FILE[:LINE] ... or CHANGED=REVISION: all of those lines.
 SAMPLE := $(if $(MUTANTS)$(CHANGED),0,300)
 SEED := 1

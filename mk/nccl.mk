@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# NVIDIA's own NCCL, built from its source, over the fake GPU machine: docs/without-a-gpu.md.
+# NVIDIA's own NCCL, built from its source, over the fake GPU machine: docs/dev/without-a-gpu.md.
 # Its source is not ours: a folder or a tarball of NCCL 2.28.9.
 NCCL_SOURCE := $(wildcard ../shared/data/nccl-2.28.9.tar.xz)
 WHY_NO_NCCL := $(if $(NCCL_SOURCE),,no NCCL_SOURCE=FOLDER_OR_TARBALL of NCCL 2.28.9)$(if $(FAKE_CUDART),, no CUDA toolkit)

@@ -21,7 +21,7 @@ struct Where {
   }
 };
 
-/// Exit codes of every program; docs/exit-codes.md is their description.
+/// Exit codes of every program; docs/launching.md describes them.
 enum class Status {
   Ok = 0,
   Wrong = 1,        ///< wrong data or a failed check

@@ -10,7 +10,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   [ -d ../shared/data/nccl_tests_logs ] || skip "no ../shared/data here"
   run -0 bench/simulated-ratios
   for half in fitted "held back" table; do
-    [ "$(grep "| $half |" <<<"$output")" = "$(grep "| $half |" docs/simulation.md)" ]
+    [ "$(grep "| $half |" <<<"$output")" = "$(grep "| $half |" results/reference/simulated-ratios.md)" ]
   done
   tables=$output
   run -0 bench/simulated-ratios --fit

@@ -35,7 +35,7 @@ documented() {
   {
     make -s help | sed -n 's/^  \([a-z-]*\) .*/\1/p'
     # shellcheck disable=SC2016 # the backquote is the documents'
-    grep -ohE '(^|`)make( [A-Z_]+=[^ `]*)* [a-z][a-z-]+' README.md CONTRIBUTING.md docs/*.md examples/README.md | grep -oE '[a-z-]+$'
+    grep -ohE '(^|`)make( [A-Z_]+=[^ `]*)* [a-z][a-z-]+' README.md CONTRIBUTING.md docs/*.md docs/dev/*.md examples/README.md | grep -oE '[a-z-]+$'
   } | sort -u
 }
 

@@ -32,7 +32,7 @@ using MpiRequests = std::array<MPI_Request, 2>;
 
 /// Bytes of each rank that a library touches beyond the user's buffers, for a call of `size` bytes
 /// in nccl-tests' sense: the most of any rank and root, measured as growth of the resident set
-/// (docs/measurement.md, bench/temporary_memory.cpp).
+/// (docs/dev/measurement.md, bench/temporary_memory.cpp).
 struct TemporaryMemory {
   using Formula = Bytes (*)(Bytes size, int ranks);
   Formula mpich;     ///< 4.0.2

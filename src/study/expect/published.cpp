@@ -15,7 +15,7 @@
 namespace busbar::study {
 namespace {
 
-constexpr std::string_view kPublishedDocument = "docs/published.md";
+constexpr std::string_view kPublishedDocument = "results/reference/README.md";
 
 /// Short names of sources and what they stand for.
 using SourceNames = std::map<std::string, std::string>;

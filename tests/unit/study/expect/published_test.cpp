@@ -210,7 +210,7 @@ TEST(Published, AListOfFiguresIsOfSizesOrOfRanks) {
 TEST(Published, FaultsAreReportedWithTheirPlace) {
   EXPECT_EQ(parse_published(kSource + kRate + "ranks = [2]\n", "p.toml").rates.front().source,
             "My paper");
-  EXPECT_THAT(refusal("[[rate"), HasSubstr("docs/published.md"));
+  EXPECT_THAT(refusal("[[rate"), HasSubstr("results/reference/README.md"));
   EXPECT_THAT(refusal(kSource + kRate), HasSubstr("p.toml:3:1: [[rate]] needs the key \"ranks\""));
   EXPECT_THAT(refusal(kRate + "ranks = [2]\n"), HasSubstr("unknown source \"me\""));
   EXPECT_THAT(refusal(kSource + kRate + "ranks = [4, 2]\n"), HasSubstr("p.toml:9:13: ranks must"));
