@@ -5,21 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/options.hpp"
+#include "harness/option_table.hpp"
 #include "model/bootstrap.hpp"
 #include "model/collective.hpp"
 
 namespace busbar {
-
-/// One setting of a run.
-struct Setting {
-  std::string_view key{};  ///< in the configuration of files; empty: no row depends on it
-  std::string value{};
-  std::string words{};  ///< as on a command line, "-n 5" or "no -T"; empty: ranks may differ in it
-};
-
-/// All settings that rows or ranks depend on, in a fixed order.
-[[nodiscard]] std::vector<Setting> settings_of(const Options& options);
 
 /// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
 /// that differs in one.

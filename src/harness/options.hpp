@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
-#include "base/options.hpp"
 #include "base/units.hpp"
+#include "harness/split.hpp"
 #include "model/backend.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
@@ -63,17 +63,6 @@ enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 struct Fault {
   int rank = 0;
   std::uint64_t index = 0;  ///< element of the receive buffer
-};
-
-/// How the ranks of a job are divided into groups that run a collective each, at the same time:
-/// ranks of one colour are a group. nccl-tests' rule (its README, NCCL_TESTS_SPLIT).
-struct Split {
-  enum class Rule { And, Or, Mod, Div };
-
-  Rule rule = Rule::And;
-  std::uint64_t operand = 0;
-
-  [[nodiscard]] int color(int rank) const;
 };
 
 /// The options of a run; values only, defaults here and nowhere else.
@@ -155,15 +144,6 @@ void check_applicable(const Options& options, const Backend& backend, const Coll
 /// error.
 void apply_environment(Options& options, const std::function<const char*(const char*)>& lookup);
 
-/// The group of each rank, numbered by their lowest ranks.
-[[nodiscard]] std::vector<int> groups_of(const std::optional<Split>& split, int ranks);
-
-/// "MOD 8", "AND 0x7", "DIV0b100", "%4": a rule and a number, decimal, hexadecimal or binary.
-/// Throws a usage error that names the variable.
-[[nodiscard]] Split parse_split(std::string_view text);
-/// A hexadecimal mask: AND.
-[[nodiscard]] Split parse_split_mask(std::string_view text);
-
 /// A command line of a *_perf program: options of a run, or a text to print instead.
 struct CommandLine {
   Options options;
@@ -172,9 +152,6 @@ struct CommandLine {
 
 /// Reads a *_perf command line, without the program's name. Throws a usage error of one line.
 [[nodiscard]] CommandLine parse_command_line(std::span<char* const> arguments);
-
-/// All options of *_perf.
-[[nodiscard]] const CommandLineTable<Options>& perf_options();
 
 /// What --version prints: the version, the MPI library and the backends.
 [[nodiscard]] std::string version_text();

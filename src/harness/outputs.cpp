@@ -13,6 +13,7 @@
 #include "format/console_table.hpp"
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
+#include "harness/configuration.hpp"
 #include "harness/row.hpp"
 
 namespace busbar {
@@ -41,14 +42,30 @@ std::pair<RowKey, std::uint64_t> cycle_key(const Record& record) {
   return {row_key(record), record.cycle};
 }
 
-/// The first parts that differ, for a message.
+/// "key=" of a part of a configuration.
+std::string part_key(const std::string& part) { return part.substr(0, part.find('=') + 1); }
+
+/// The first part in which two configurations differ, for a message; empty where none does. A part
+/// that a file of an older version lacks has the default.
 std::string difference(const std::string& earlier, const std::string& now) {
-  const std::vector<std::string> before = split(earlier, ' ');
+  if (earlier.empty()) return "it does not name its configuration";
+  std::vector<std::string> before = split(earlier, ' ');
   const std::vector<std::string> after = split(now, ' ');
-  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
-    if (before[i] != after[i]) return fmt::format("it has {}, this run {}", before[i], after[i]);
+  const auto find = [](const std::vector<std::string>& parts, const std::string& part) {
+    return std::ranges::find(parts, part_key(part), part_key);
+  };
+  for (const std::string& part : configuration_of(Options{})) {
+    if (find(before, part) == before.end() && find(after, part) != after.end())
+      before.push_back(part);
   }
-  return "it does not name its configuration";
+  for (const std::string& part : after) {
+    const auto was = find(before, part);
+    if (was == before.end()) return fmt::format("this run has {}", part);
+    if (*was != part) return fmt::format("it has {}, this run {}", *was, part);
+  }
+  const auto gone = std::ranges::find_if(
+      before, [&](const std::string& part) { return find(after, part) == after.end(); });
+  return gone == before.end() ? "" : fmt::format("it has {}, this run none", *gone);
 }
 
 }  // namespace
@@ -88,10 +105,10 @@ void Outputs::open(const Options& options) {
 
 void Outputs::check_resumable(const std::string& configuration) {
   on_rank_zero(bootstrap_, [&] {
-    if (resume_ && earlier_configuration_ != configuration) {
+    const std::string other = difference(earlier_configuration_, configuration);
+    if (resume_ && !other.empty()) {
       throw usage_error(
-          "--resume: the CSV is of another configuration: {}; give another file with --csv",
-          difference(earlier_configuration_, configuration));
+          "--resume: the CSV is of another configuration: {}; give another file with --csv", other);
     }
     if (visits_) visits_->begin(configuration);
   });

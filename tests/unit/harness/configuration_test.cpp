@@ -22,11 +22,12 @@ TEST(Configuration, IsOfTheDefaultsInAFixedOrder) {
       "warmup=auto aggregated=1 cycles=1 visits=1 aggregation=max checks=1 blocking=0 "
       "cadence=streaming "
       "ci-width=0.02 time-budget=3 progress=auto cache=warm pages=huge bind=auto devices=free "
-      "seed=1 graph=0 registration=0 cta-policy=auto unalign=0 pairs=off split=none");
+      "seed=1 graph=0 registration=0 cta-policy=auto unalign=0 pairs=off split=none share-gpus=off "
+      "host-limits=auto memory-limit=none first-device=0");
 }
 
 TEST(Configuration, DiffersForEverythingThatMakesRowsIncomparable) {
-  std::vector<Options> variants(30);
+  std::vector<Options> variants(34);
   variants[1].sweep.first = 8;
   variants[2].sweep.last = 8;
   variants[3].sweep.factor = 1;
@@ -56,6 +57,10 @@ TEST(Configuration, DiffersForEverythingThatMakesRowsIncomparable) {
   variants[27].split = Split{.rule = Split::Rule::Div, .operand = 2};
   variants[28].split = Split{.rule = Split::Rule::Mod, .operand = 3};
   variants[29].pages = Pages::Small;
+  variants[30].share_devices = true;
+  variants[31].host_limits = false;
+  variants[32].memory_limit = kGiB;
+  variants[33].first_device = 4;
   std::set<std::string> texts;
   for (const Options& options : variants) texts.insert(join(configuration_of(options), " "));
   EXPECT_EQ(texts.size(), variants.size());

@@ -170,6 +170,21 @@ TEST_F(OutputsOfARun, RefuseAnotherConfigurationNamingTheFirstDifference) {
   EXPECT_TRUE(failure.says("it has ranks=16, this run ranks=8")) << failure.message;
 }
 
+TEST_F(OutputsOfARun, ResumeAFileOfAnOlderVersionWithTheDefaultsOfOptionsThatItLacks) {
+  (void)run({measured(false)}, false);
+  Outputs outputs(bootstrap, options(true));
+  const std::string known = "host-limits=auto collective=allreduce ranks=16";
+  EXPECT_NO_THROW(outputs.check_resumable(known));
+  EXPECT_TRUE(test::failure_of([&] {
+                outputs.check_resumable("collective=allreduce ranks=16 host-limits=off");
+              }).says("it has host-limits=auto, this run host-limits=off"));
+  EXPECT_TRUE(test::failure_of([&] {
+                outputs.check_resumable("collective=allreduce");
+              }).says("it has ranks=16, this run none"));
+  EXPECT_TRUE(
+      test::failure_of([&] { outputs.check_resumable(known + " a=1"); }).says("this run has a=1"));
+}
+
 TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritten) {
   Options unwritable = options();
   unwritable.csv_path = folder.path("none/x.csv");
