@@ -21,9 +21,9 @@
 #include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "judge/run/journal.hpp"
-#include "judge/run_facts.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
+#include "study/run_facts.hpp"
 
 namespace busbar {
 namespace {
@@ -110,14 +110,14 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   judge::Observation first;
   if (!files.csvs.empty()) {
     first.file = files.csvs.front();
-    study::Dataset dataset = judge::read_file_or_log(first.file).dataset;
+    study::Dataset dataset = judge::read_observation_file(first.file).dataset;
     first.facts = std::move(dataset.facts);
     first.records = std::move(dataset.records);
   } else if (!files.journals.front().lines.empty()) {
     first = files.journals.front().lines.front();
   }
   const topo::WantedSystem own =
-      topo::wanted_system(judge::identity_of(first, options.assumed), judge::is_ready_made);
+      topo::wanted_system(study::identity_of(first.view(), options.assumed), judge::is_ready_made);
   options.specification = own.name;
   fmt::print(stderr, "busbar: {}\n", own.note);
 }
@@ -191,7 +191,7 @@ bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
   if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
   return options.specification == topo::kAutoSystem ||
          std::ranges::all_of(files.csvs, [](const std::string& path) {
-           return origin_of(judge::read_file_or_log(path).dataset) == study::Origin::Imported;
+           return origin_of(judge::read_observation_file(path).dataset) == study::Origin::Imported;
          });
 }
 
@@ -199,7 +199,7 @@ bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
 std::string contents_of(const AcceptFiles& files) {
   std::map<std::tuple<std::string, int, int>, std::set<Bytes>> kinds;
   for (const std::string& path : files.csvs) {
-    for (const Record& row : judge::read_file_or_log(path).dataset.records) {
+    for (const Record& row : judge::read_observation_file(path).dataset.records) {
       kinds[{row.collective, row.ranks, row.nodes}].insert(row.size);
     }
   }

@@ -13,9 +13,9 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "format/progress_line.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launch_queue.hpp"
-#include "judge/run_facts.hpp"
 #include "judge/spec/source.hpp"
 
 namespace busbar {

@@ -5,11 +5,11 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
-#include "judge/run_facts.hpp"
 #include "stats/summary.hpp"
 #include "study/expect/expect.hpp"
 #include "study/expect/measured_file.hpp"
 #include "study/expect/output.hpp"
+#include "study/run_facts.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
@@ -120,13 +120,13 @@ void take_measured_set(O& options, const Record& row, const std::string& file,
 
 /// Refuses a file of other GPUs than the machine's, where both are known.
 void check_gpus(const Measured& measured, const std::string& file, const topo::Graph& host) {
-  const auto reported = judge::fact_of({.facts = measured.facts}, "gpu");
+  const auto reported = study::fact_of({.facts = measured.facts}, "gpu");
   std::vector<std::string> known = host.gpu_names;
   if (known.empty()) known = topo::identity_of(host).gpus;
   if (!reported || known.empty() || known.front().empty()) return;
-  if (judge::matches_fact("gpu", *reported, known)) {
+  if (study::matches_fact("gpu", *reported, known)) {
     const std::string note =
-        judge::generic_gpu_note({.file = file, .facts = measured.facts}, known.front());
+        study::generic_gpu_note({.path = file, .facts = measured.facts}, known.front());
     if (!note.empty()) fmt::print(stderr, "busbar: {}\n", note);
     return;
   }
@@ -141,8 +141,8 @@ std::string find_system(const O& options, const Measured& measured) {
   const topo::WantedSystem system =
       measured.facts.empty()
           ? topo::wanted_system(options.system)
-          : topo::wanted_system(judge::identity_of(
-                {.file = options.measured, .facts = measured.facts, .records = measured.records},
+          : topo::wanted_system(study::identity_of(
+                {.path = options.measured, .facts = measured.facts, .records = measured.records},
                 {}));
   fmt::print(stderr, "busbar: {}\n", system.note);
   return system.name;

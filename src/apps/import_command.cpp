@@ -186,9 +186,11 @@ std::vector<study::LogLaunch> launches_of_one_log(std::vector<study::LogLaunch> 
 study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
   const std::vector<study::LogLaunch> launches = launches_of_one_log(read.launches);
   const std::string& path = launches.front().log.path;
+  std::vector<std::string> settings;
+  for (const study::LogLaunch& launch : launches) settings.push_back(launch.setting);
   const std::string what =
       fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
-                  study::settings_text(launches));
+                  study::settings_text(settings));
   if (!run) {
     throw usage_error("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
                       what, fs::path(path).stem().string());

@@ -5,8 +5,8 @@
 #include "format/document.hpp"
 #include "format/gnuplot.hpp"
 #include "format/output_file.hpp"
-#include "judge/run_facts.hpp"
 #include "study/report/document.hpp"
+#include "study/run_facts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -39,8 +39,8 @@ bool is_markdown(const std::string& path) {
 void recognize_machine(study::Dataset& dataset) {
   if (dataset.simulated) return;
   try {
-    const topo::WantedSystem system = topo::wanted_system(judge::identity_of(
-        {.file = dataset.path, .facts = dataset.facts, .records = dataset.records}, {}));
+    const topo::WantedSystem system = topo::wanted_system(study::identity_of(
+        {.path = dataset.path, .facts = dataset.facts, .records = dataset.records}, {}));
     dataset.machine = system.name;
     dataset.machine_note = system.note;
   } catch (const Error&) {

@@ -14,8 +14,8 @@
 #include "format/csv_reader.hpp"
 #include "format/csv_writer.hpp"
 #include "format/table.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/rule_check.hpp"
-#include "judge/run_facts.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -145,7 +145,7 @@ std::set<std::string> values_of(std::span<const Observation> observations, const
   std::set<std::string> values;
   for (const Observation& observation : observations) {
     if (!set.empty() && observation.device_set != set) continue;
-    if (const auto value = fact_of(observation, fact)) values.insert(*value);
+    if (const auto value = study::fact_of(observation.view(), fact)) values.insert(*value);
   }
   return values;
 }

@@ -181,7 +181,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths,
                                       std::vector<std::string>& notes) {
   std::vector<ObservationFile> files;
   for (const std::string& path : paths) {
-    files.push_back(read_file_or_log(path));
+    files.push_back(read_observation_file(path));
     notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
     const study::Dataset& dataset = files.back().dataset;
     if (dataset.records.empty() && !dataset.facts.contains("configuration")) {

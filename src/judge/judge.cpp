@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/node_accounts.hpp"
 #include "judge/rule_check.hpp"
-#include "judge/run_facts.hpp"
 #include "judge/suspects.hpp"
 #include "model/flag.hpp"
 
@@ -36,7 +36,7 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
   const auto gpu = fingerprint.find("gpu");
   for (const Observation& observation : input.observations) {
     if (gpu == fingerprint.end() || input.assumed.contains("gpu")) break;
-    std::string note = generic_gpu_note(observation, gpu->second.front());
+    std::string note = study::generic_gpu_note(observation.view(), gpu->second.front());
     if (note.empty()) continue;
     notes.push_back(std::move(note));
     break;

@@ -2,7 +2,6 @@
 #include "judge/observation.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -10,9 +9,7 @@
 
 #include "base/text.hpp"
 #include "model/flag.hpp"
-#include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
-#include "study/import/log_runs.hpp"
+#include "study/import/file_rows.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -33,31 +30,13 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
 
 }  // namespace
 
-ObservationFile read_file_or_log(const std::string& path) {
-  const std::string text = read_file(path).value_or("");
-  if (text.find("size_bytes") != std::string::npos) return read_observation_file(path);
-  const study::LogFile log = study::read_log(text, path, {});
-  if (const auto launches = study::launches_of(log, {}); launches.size() > 1) {
-    throw usage_error(
-        "{} has {} runs of the same rows: {}; a file is a launch: busbar import {} -o FOLDER/ "
-        "makes a CSV of each",
-        path, launches.size(), study::settings_text(launches), path);
-  }
-  study::ImportedRows rows = study::records_of({&log, 1}, {});
-  return {.dataset = {.path = path,
-                      .label = std::filesystem::path(path).stem().string(),
-                      .facts = {rows.facts.begin(), rows.facts.end()},
-                      .records = std::move(rows.records)},
-          .notes = std::move(rows.warnings)};
-}
-
 ObservationFile read_observation_file(const std::string& path) {
-  ObservationFile file{.dataset = study::load_dataset(path)};
-  const study::Dataset& dataset = file.dataset;
-  const bool none = dataset.cut.empty() && dataset.records.empty();
-  const std::string why = none ? "no row in it" : dataset.cut;
-  if (!why.empty()) file.failure = fmt::format("{}: {}", path, why);
-  return file;
+  study::FileRows rows = study::read_launch(path);
+  const bool none = rows.dataset.cut.empty() && rows.dataset.records.empty();
+  const std::string why = none ? "no row in it" : rows.dataset.cut;
+  return {.dataset = std::move(rows.dataset),
+          .failure = why.empty() ? "" : fmt::format("{}: {}", path, why),
+          .notes = std::move(rows.notes)};
 }
 
 bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {

@@ -10,6 +10,7 @@
 #include "judge/spec/specification.hpp"
 #include "model/record.hpp"
 #include "study/dataset.hpp"
+#include "study/run_facts.hpp"
 
 namespace busbar::judge {
 
@@ -40,6 +41,10 @@ struct Observation {
   std::string unreachable{};  ///< the node that did not answer, if that is the failure
   Facts facts{};              ///< of the CSV's head
   std::vector<Record> records{};
+
+  [[nodiscard]] study::FileView view() const {
+    return {.path = file, .facts = facts, .records = records};
+  }
 };
 
 /// A launch's CSV, and what is the matter with it.
@@ -49,12 +54,9 @@ struct ObservationFile {
   std::vector<std::string> notes{};  ///< of a log: what was inferred
 };
 
-/// Reads one. Throws Error (Usage) with file, line and column where it is no CSV of ours.
+/// Reads a launch's CSV, or the log of another tool as `busbar import` does. Throws Error (Usage)
+/// with file, line and column where it is neither, and for a log of several launches.
 [[nodiscard]] ObservationFile read_observation_file(const std::string& path);
-
-/// The same, and reads logs of other tools as `busbar import` does. Throws Error (Usage) for
-/// a log of several runs, which are several launches.
-[[nodiscard]] ObservationFile read_file_or_log(const std::string& path);
 
 /// One use of a device set: these nodes measure together.
 struct Instance {

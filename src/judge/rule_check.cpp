@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/fleet_rule.hpp"
-#include "judge/run_facts.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
 #include "stats/summary.hpp"
@@ -340,12 +340,12 @@ std::optional<std::string> baseline_fact(const Baseline& baseline, const std::st
 std::string mismatch(const Observation& launch, const std::string& fact, const SampleKey& key,
                      const JudgeInput& input) {
   const std::string& file = input.baseline->file;
-  const auto reported = fact_of(launch, fact, input.assumed);
+  const auto reported = study::fact_of(launch.view(), fact, input.assumed);
   const auto wanted = baseline_fact(*input.baseline, fact, key.set.id);
   // A row of the same device set was found already; only texts that both have can contradict.
   if (fact == "device_set" && (!wanted || !reported)) return {};
   if (!wanted) return fmt::format("baseline {} does not report {}", file, fact);
-  if (!reported) return "baseline: " + unreported_text(launch, fact);
+  if (!reported) return "baseline: " + study::unreported_text(launch.view(), fact);
   if (*reported == *wanted) return {};
   return fmt::format("baseline {} is of {} '{}', this is '{}'", file, fact, *wanted, *reported);
 }

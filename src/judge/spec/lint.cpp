@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/run_facts.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
 #include "topo/systems/system_file.hpp"
@@ -253,7 +253,7 @@ std::string fact_fault(const Specification& specification, const Baseline& basel
     return fmt::format("must_match needs {}, but the fingerprint of [system] has no {} to match",
                        fact, key);
   }
-  if (matches_fact(key, reported->second, wanted->second)) return {};
+  if (study::matches_fact(key, reported->second, wanted->second)) return {};
   return fmt::format("{} is of {} '{}', the fingerprint of [system] wants {} {}", baseline.file,
                      fact, reported->second, key, alternatives(wanted->second));
 }

@@ -5,6 +5,7 @@
 
 #include "format/csv_reader.hpp"
 #include "stats/summary.hpp"
+#include "study/import/file_rows.hpp"
 
 namespace busbar::study {
 namespace {
@@ -56,6 +57,12 @@ Launch LaunchMaker::finish(const std::string& cut) const {
 }
 
 Launch load_launch(const std::string& path) {
+  if (!is_csv(path)) {
+    FileRows rows = read_launch(path);
+    LaunchMaker maker(path, std::move(rows.dataset.facts));
+    for (const Record& record : rows.dataset.records) maker.add(record);
+    return maker.finish();
+  }
   CsvRows rows(path);
   LaunchMaker maker(path, facts_of(rows.head()));
   for (Record record; rows.next(record); record = {}) maker.add(record);

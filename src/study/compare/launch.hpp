@@ -64,7 +64,7 @@ class LaunchMaker {
   std::map<RowKey, Cycles> cycles_{};
 };
 
-/// Reads a CSV row by row. Throws Error (Usage) where it is not one of ours.
+/// Reads a CSV row by row, or a log as read_launch does. Throws Error (Usage) where it is neither.
 [[nodiscard]] Launch load_launch(const std::string& path);
 /// All of them, in order; the same bytes count once (distinct_files).
 [[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths,

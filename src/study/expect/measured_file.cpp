@@ -11,57 +11,33 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "stats/summary.hpp"
-#include "study/dataset.hpp"
-#include "study/import/log_reader.hpp"
+#include "study/import/file_rows.hpp"
 #include "study/import/log_runs.hpp"
 
 namespace busbar::study {
 namespace {
 
-/// The launches of each setting of a log. `size`: of rates that have none.
-std::vector<Measured> read_measured_log(std::string_view content, const std::string& path,
-                                        const Collective& collective, std::optional<Bytes> size) {
-  const LogFile log = read_log(content, path, {.size = size});
-  const LogHints hints{.collective = std::string(collective.name)};
-  std::vector<Measured> all;
-  for (const LogLaunch& launch : launches_of(log, hints)) {
-    ImportedRows rows = records_of({&launch.log, 1}, hints);
-    auto same = std::ranges::find(all, launch.setting, &Measured::setting);
-    if (same == all.end()) {
-      all.push_back({.setting = launch.setting, .facts = {rows.facts.begin(), rows.facts.end()}});
-      same = all.end() - 1;
-    }
-    std::move(rows.records.begin(), rows.records.end(), std::back_inserter(same->records));
-  }
-  return all;
-}
-
 using topo::EqualHosts;
 using topo::MeasuredCurve;
 using topo::MeasuredTime;
 
-/// The rows of a file, and the GPUs of each process that a log names.
-struct FileRows {
-  std::vector<Record> records{};
-  std::optional<int> gpus_per_process{};
-};
-
+/// The launches of a file as one, where all are of one setting.
 FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
-  if (path.ends_with(".csv")) return {.records = load_dataset(path).records};
-  const auto text = read_file(path);
-  if (!text) throw usage_error("cannot read {}", path);
-  const LogReading reading{.skip_bad_lines = true, .ranks = request.ranks};
-  const std::vector<LogFile> logs{read_log(*text, path, reading)};
-  const LogHints hints{.collective = request.collective, .ranks = request.ranks};
-  const std::vector<LogLaunch> launches = launches_of(logs.front(), hints);
-  for (const LogLaunch& launch : launches) {
-    if (launch.setting == launches.front().setting) continue;
-    throw usage_error(
-        "{} has runs of several settings: {}; make a CSV of each by busbar import, and give one",
-        path, settings_text(launches));
+  std::vector<FileRows> launches =
+      read_launches(path, {.collective = request.collective, .ranks = request.ranks},
+                    {.skip_bad_lines = true, .ranks = request.ranks});
+  std::vector<std::string> settings;
+  for (const FileRows& launch : launches) settings.push_back(launch.setting);
+  FileRows all = std::move(launches.front());
+  for (FileRows& launch : std::span(launches).subspan(1)) {
+    if (launch.setting != all.setting) {
+      throw usage_error(
+          "{} has runs of several settings: {}; make a CSV of each by busbar import, and give one",
+          path, settings_text(settings));
+    }
+    std::ranges::move(launch.dataset.records, std::back_inserter(all.dataset.records));
   }
-  return {.records = records_of(logs, hints).records,
-          .gpus_per_process = logs.front().tables.front().gpus_per_process};
+  return all;
 }
 
 bool counts(const Record& record) {
@@ -95,16 +71,18 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
     if (*figure > 0) return {{.busbw_GBps = figure}};
     throw usage_error("--measured {}: expected GB/s above 0, or a file", text);
   }
-  const auto content = read_file(text);
-  if (!content) {
+  if (!std::filesystem::exists(text)) {
     throw usage_error("--measured {}: no number of GB/s, and no file", one_line(text));
   }
   std::vector<Measured> all;
-  if (content->starts_with("# busbar")) {
-    Dataset dataset = load_dataset(text);
-    all.push_back({.records = std::move(dataset.records), .facts = std::move(dataset.facts)});
-  } else {
-    all = read_measured_log(*content, text, collective, size);
+  for (FileRows& launch :
+       read_launches(text, {.collective = std::string(collective.name)}, {.size = size})) {
+    auto same = std::ranges::find(all, launch.setting, &Measured::setting);
+    if (same == all.end()) {
+      all.push_back({.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
+      same = all.end() - 1;
+    }
+    std::ranges::move(launch.dataset.records, std::back_inserter(same->records));
   }
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {
@@ -132,7 +110,7 @@ std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths
     using Key = std::tuple<std::string, int, bool>;  // collective, ranks, in place
     std::map<Key, std::vector<MeasuredTime>> times;
     const FileRows rows = rows_of_file(path, request);
-    for (const Record& record : rows.records) {
+    for (const Record& record : rows.dataset.records) {
       if (!counts(record) || record.sender) continue;
       times[{record.collective, record.ranks, record.in_place}].push_back(
           {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});

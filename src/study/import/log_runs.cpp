@@ -237,19 +237,19 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
   return launches;
 }
 
-std::string settings_text(std::span<const LogLaunch> launches) {
+std::string settings_text(std::span<const std::string> settings) {
   std::vector<std::pair<std::string, std::size_t>> counts;
-  for (const LogLaunch& launch : launches) {
+  for (const std::string& setting : settings) {
     const auto known =
-        std::ranges::find(counts, launch.setting, &std::pair<std::string, std::size_t>::first);
+        std::ranges::find(counts, setting, &std::pair<std::string, std::size_t>::first);
     if (known == counts.end()) {
-      counts.emplace_back(launch.setting, 1);
+      counts.emplace_back(setting, 1);
     } else {
       ++known->second;
     }
   }
   if (counts.size() == 1 && counts.front().first.empty()) {
-    return fmt::format("{} launches of one setting", launches.size());
+    return fmt::format("{} launches of one setting", settings.size());
   }
   return join_each(counts, ", ", [](const auto& one) {
     const std::string name = one.first.empty() ? "no own setting" : one.first;

@@ -22,7 +22,7 @@ struct LogLaunch {
 /// command shows that they are repetitions, by their order. Throws what records_of throws.
 [[nodiscard]] std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints);
 
-/// "NCCL_ALGO=Ring, NCCL_ALGO=Tree (3 launches)".
-[[nodiscard]] std::string settings_text(std::span<const LogLaunch> launches);
+/// "NCCL_ALGO=Ring, NCCL_ALGO=Tree (3 launches)", of the settings of all launches.
+[[nodiscard]] std::string settings_text(std::span<const std::string> settings);
 
 }  // namespace busbar::study

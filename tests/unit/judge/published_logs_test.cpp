@@ -10,8 +10,8 @@
 #include "base/text.hpp"
 #include "format/csv_writer.hpp"
 #include "judge/file_matching.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/judge.hpp"
-#include "judge/run_facts.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "study/import/nccl_text.hpp"
@@ -182,7 +182,7 @@ class PublishedLogs : public ::testing::Test {
     Specification specification = specification_of(log);
     const auto observations = observed(log, specification);
     try {
-      return topo::wanted_system(identity_of(observations.at(0), log.assumed)).name;
+      return topo::wanted_system(study::identity_of(observations.at(0).view(), log.assumed)).name;
     } catch (const Error&) {
       return "none";
     }

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "study/import/file_rows.hpp"
 #include "study/import/log_reader.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
@@ -106,16 +108,19 @@ TEST(LaunchesOf, AreNotApartByWhatOneLogLacks) {
 }
 
 TEST(SettingsText, CountsLaunches) {
-  const std::vector<LogLaunch> all{{.setting = "A"}, {.setting = "B"}, {.setting = "B"}};
-  EXPECT_EQ(settings_text(all), "A, B (2 launches)");
-  EXPECT_EQ(settings_text(std::vector<LogLaunch>(3)), "3 launches of one setting");
+  EXPECT_EQ(settings_text(std::vector<std::string>{"A", "B", "B"}), "A, B (2 launches)");
+  EXPECT_EQ(settings_text(std::vector<std::string>(3)), "3 launches of one setting");
 }
 
 TEST(LaunchesOf, ARealSweepAreItsThreeAlgorithms) {
   const std::filesystem::path path = "../shared/data/journey2/sweep.log";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-  const auto all = launches_of(read_log(test::text_of(path), path, {}), {});
-  EXPECT_EQ(settings_text(all), "NCCL_ALGO=NVLS, NCCL_ALGO=Ring, NCCL_ALGO=Tree");
+  std::vector<std::string> settings;
+  for (const FileRows& launch : read_launches(path)) settings.push_back(launch.setting);
+  EXPECT_EQ(settings_text(settings), "NCCL_ALGO=NVLS, NCCL_ALGO=Ring, NCCL_ALGO=Tree");
+  const test::Failure failure = test::failure_of([&] { (void)read_launch(path); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("3 runs")) << failure.message;
 }
 
 }  // namespace

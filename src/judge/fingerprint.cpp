@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fingerprint.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "study/run_facts.hpp"
+
+namespace busbar::judge {
+namespace {
+
+std::string fact_error(const Observation& observation, const std::string& key,
+                       const std::vector<std::string>& wanted, const Facts& assumed) {
+  const std::optional<std::string> reported = study::fact_of(observation.view(), key, assumed);
+  if (!reported) return "fingerprint: " + study::unreported_text(observation.view(), key);
+  if (study::matches_fact(key, *reported, wanted)) return {};
+  const bool brief = std::ranges::any_of(
+      wanted, [&](const std::string& one) { return study::is_part(one, *reported); });
+  return fmt::format(
+      "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
+      observation.file,
+      key != "gpu" || !brief
+          ? ""
+          : fmt::format(
+                "; whole names are compared: if this is the GPU that is meant, write gpu = \"{}\"",
+                *reported));
+}
+
+/// Predicted rows say so themselves, and never pass.
+std::string backend_error(const Observation& observation, const std::string& wanted) {
+  if (wanted == "auto") return {};
+  for (const Record& record : observation.records) {
+    const std::string& reported = record.backend;
+    if (reported.empty() || reported == "sim" || reported == wanted) continue;
+    return fmt::format("[run] backend: measured over {} where {} is wanted ({})", reported, wanted,
+                       observation.file);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string alternatives(const std::vector<std::string>& wanted) {
+  return join_each(wanted, " or ", [](const std::string& one) { return fmt::format("'{}'", one); });
+}
+
+std::string fingerprint_error(const Specification& specification,
+                              std::span<const Observation> observations, const Facts& assumed) {
+  for (const Observation& observation : observations) {
+    if (observation.records.empty()) continue;  // missing data are reported by its rules
+    std::string error = backend_error(observation, specification.run.backend);
+    for (const auto& [key, wanted] : specification.system.fingerprint) {
+      if (error.empty()) error = fact_error(observation, key, wanted, assumed);
+    }
+    if (!error.empty()) return error;
+  }
+  return {};
+}
+
+std::string unreported_error(const Specification& specification, const Facts& assumed) {
+  if (specification.run.backend != "mpi") return {};
+  std::vector<std::string> facts;
+  for (const char* key : {"gpu", "gpus_per_node", "nics_per_node", "driver"}) {
+    const bool wanted = specification.system.fingerprint.contains(key);
+    if (wanted && !assumed.contains(key)) facts.emplace_back(key);
+  }
+  if (facts.empty()) return {};
+  return fmt::format(
+      "the fingerprint wants {}, which a run over MPI does not report: every rule would be an "
+      "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume {}=VALUE",
+      join(facts, ", "), facts.front());
+}
+
+std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
+                                           bool same_machine) {
+  std::map<std::string, std::set<std::string>> nodes_of;
+  for (const Observation& observation : observations) {
+    const std::set<std::string> hosts = hosts_of(observation);
+    // Of several hosts it is not known which is which node.
+    if (observation.records.empty() || hosts.size() != 1) continue;
+    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [host, nodes] : nodes_of) {
+    if (nodes.size() < 2) continue;
+    notes.push_back(
+        fmt::format("nodes {} ran on one host by its own name, {}: {}", join_all(nodes, " "), host,
+                    same_machine ? "they may be one machine, which same_machine permits"
+                                 : "they may be one machine, and rules between them never pass "
+                                   "([run] same_machine = true or --same-machine permits it)"));
+  }
+  return notes;
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/run_facts.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "model/rank_fact.hpp"
+#include "topo/graph/constants.hpp"
+
+namespace busbar::study {
+namespace {
+
+std::optional<std::string> head_fact(const FileView& file, const std::string& key) {
+  const auto found = file.facts.find(key);
+  if (found == file.facts.end() || found->second.empty()) return {};
+  return found->second;
+}
+
+std::vector<RankFact> ranks_of(const FileView& file) {
+  std::vector<RankFact> ranks;
+  for (const auto& [key, value] : file.facts) {
+    if (key.starts_with("rank-")) ranks.push_back(parse_rank_fact(value));
+  }
+  return ranks;
+}
+
+std::optional<std::string> joined(const std::set<std::string>& values) {
+  return values.empty() ? std::nullopt : std::optional(join_all(values, "; "));
+}
+
+/// Of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
+std::set<std::string> imported_gpus(const FileView& file) {
+  std::set<std::string> names;
+  for (const std::string& part : split(head_fact(file, "devices").value_or(""), ',')) {
+    const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
+    if (sides.size() > 2 && sides[1] == "x") names.insert(join(std::span(sides).subspan(2), " "));
+  }
+  return names;
+}
+
+std::optional<std::string> gpu_of(const FileView& file) {
+  std::set<std::string> names;
+  for (const RankFact& rank : ranks_of(file)) {
+    if (rank.gpu && !rank.gpu->name.empty()) names.insert(rank.gpu->name);
+  }
+  return joined(names.empty() ? imported_gpus(file) : names);
+}
+
+/// Ranks per node, of rows that have both.
+std::optional<std::string> ranks_per_node_of(const FileView& file) {
+  std::set<std::string> counts;
+  for (const Record& record : file.records) {
+    if (record.nodes < 1 || record.group) continue;
+    counts.insert(fmt::format("{:g}", static_cast<double>(record.ranks) / record.nodes));
+  }
+  return joined(counts);
+}
+
+/// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
+/// are all listed. An imported log has a rank for each GPU.
+std::optional<std::string> gpus_per_node_of(const FileView& file) {
+  if (auto reported = head_fact(file, "gpus-per-node")) return reported;
+  std::map<std::string, std::set<std::string>> gpus;
+  for (const RankFact& rank : ranks_of(file)) {
+    if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
+  }
+  std::set<std::string> counts;
+  for (const auto& [host, buses] : gpus) counts.insert(fmt::format("{}", buses.size()));
+  if (counts.empty() && !imported_gpus(file).empty()) return ranks_per_node_of(file);
+  return joined(counts);
+}
+
+std::optional<std::string> device_set_of(const FileView& file) {
+  std::set<std::string> sets;
+  for (const Record& record : file.records) {
+    if (!record.device_set.empty()) sets.insert(record.device_set);
+  }
+  return sets.empty() ? head_fact(file, "device-set") : joined(sets);
+}
+
+std::optional<std::string> reported_fact(const FileView& file, const std::string& key) {
+  if (key == "gpu") return gpu_of(file);
+  if (key == "gpus_per_node") return gpus_per_node_of(file);
+  if (key == "nics_per_node") return head_fact(file, "nics-per-node");
+  if (key == "ngpus") return ranks_per_node_of(file);
+  if (key == "device_set") return device_set_of(file);
+  return head_fact(file, key == "nccl" ? "library" : key);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+}  // namespace
+
+bool is_part(const std::string& part, const std::string& text) {
+  return lower(text).find(lower(part)) != std::string::npos;
+}
+
+std::optional<std::string> fact_of(const FileView& file, const std::string& key,
+                                   const Facts& assumed) {
+  auto reported = reported_fact(file, key);
+  const auto known = assumed.find(key);
+  const bool is_said = reported && !(key == "gpu" && topo::is_generic_gpu(*reported));
+  return is_said || known == assumed.end() ? reported : known->second;
+}
+
+topo::MachineIdentity identity_of(const FileView& file, const Facts& assumed) {
+  const auto number = [&](const std::string& key) {
+    return to_number<std::size_t>(fact_of(file, key, assumed).value_or(""));
+  };
+  for (const char* key : {"gpu", "gpus_per_node"}) {
+    if (fact_of(file, key, assumed)) continue;
+    throw usage_error("auto: {} does not report {}; name the system", file.path, key);
+  }
+  const auto gpus = number("gpus_per_node");
+  if (!gpus) {
+    throw usage_error("auto: {} reports {} GPUs of its hosts; name the system", file.path,
+                      *fact_of(file, "gpus_per_node", assumed));
+  }
+  int nodes = 1;
+  for (const Record& record : file.records) nodes = std::max(nodes, record.nodes);
+  return {.gpus = std::vector<std::string>(*gpus, *fact_of(file, "gpu", assumed)),
+          .nics = number("nics_per_node"),
+          .product = fact_of(file, "machine", assumed).value_or(""),
+          .product_given = !fact_of(file, "machine"),
+          .nodes = nodes};
+}
+
+std::string unreported_text(const FileView& file, const std::string& key) {
+  return fmt::format("{} does not report {} (--assume {}=VALUE where you know it)", file.path, key,
+                     key);
+}
+
+bool matches_fact(const std::string& key, const std::string& reported,
+                  const std::vector<std::string>& wanted) {
+  const auto is_wanted = [&](const std::string& text, const auto& matches) {
+    return std::ranges::any_of(wanted, [&](const std::string& one) { return matches(one, text); });
+  };
+  if (key == "gpu") {
+    const std::vector<std::string> names = split(reported, ';');
+    return std::ranges::all_of(names, [&](const std::string& gpu) {
+      return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);
+    });
+  }
+  return is_wanted(reported, [](const auto& one, const auto& text) {
+    return is_number(one) ? text == one : is_part(one, text);
+  });
+}
+
+std::string generic_gpu_note(const FileView& file, const std::string& taken_for) {
+  const std::optional<std::string> reported = gpu_of(file);
+  if (!reported || !topo::is_generic_gpu(*reported)) return {};
+  return fmt::format("{}: '{}' is what drivers call a GPU that they do not know: taken for {}",
+                     file.path, *reported, taken_for);
+}
+
+}  // namespace busbar::study

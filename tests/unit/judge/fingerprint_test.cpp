@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fingerprint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar::judge {
+namespace {
+
+Observation two_gpus() {
+  const std::string rank = "host h1 device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H200";
+  return {.file = "a.csv",
+          .facts = {{"gpus-per-node", "2"}, {"rank-0", rank}},
+          .records = {{.ranks = 2, .nodes = 1}}};
+}
+
+TEST(Fingerprint, OverMpiNoGpuIsReported) {
+  Specification specification;
+  specification.run.backend = "mpi";
+  EXPECT_EQ(unreported_error(specification, {}), "");
+  specification.system.fingerprint = {{"processor", {"EPYC"}}};
+  EXPECT_EQ(unreported_error(specification, {}), "");
+  specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}};
+  EXPECT_THAT(unreported_error(specification, {}), testing::HasSubstr("gpu, gpus_per_node"));
+  EXPECT_EQ(unreported_error(specification, {{"gpu", "NVIDIA H200"}, {"gpus_per_node", "8"}}), "");
+  specification.run.backend = "nccl";
+  EXPECT_EQ(unreported_error(specification, {}), "");
+}
+
+/// Why two GPUs are not those of a fingerprint, or empty.
+std::string stranger(const std::map<std::string, std::vector<std::string>>& fingerprint,
+                     const Facts& assumed = {}) {
+  Specification specification;
+  specification.system.fingerprint = fingerprint;
+  return fingerprint_error(specification, std::vector{two_gpus()}, assumed);
+}
+
+TEST(Fingerprint, AFingerprintAsksEveryFile) {
+  EXPECT_EQ(stranger({{"gpu", {"H200"}}, {"gpus_per_node", {"2"}}}), "");
+  EXPECT_EQ(stranger({{"gpus_per_node", {"8"}}}),
+            "fingerprint: gpus_per_node is '2' where '8' is wanted (a.csv)");
+  // An assumption stands for what files do not report, not for what they do.
+  EXPECT_NE(stranger({{"gpus_per_node", {"8"}}}, {{"gpus_per_node", "8"}}), "");
+  EXPECT_NE(stranger({{"driver", {"580.1"}}}), "");
+  EXPECT_EQ(stranger({{"driver", {"580.1"}}}, {{"driver", "580.1"}}), "");
+  EXPECT_EQ(stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
+            "fingerprint: gpu is 'NVIDIA H200' where 'NVIDIA H200 NVL' or 'NVIDIA B200' is wanted "
+            "(a.csv)");
+  EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
+}
+
+TEST(Fingerprint, RowsOfAnotherBackendAreRefused) {
+  const auto refusal = [](const std::string& wanted, const std::string& reported) {
+    std::vector<Observation> launches{two_gpus()};
+    launches.front().records = {{.backend = "nccl"}, {.backend = reported}};
+    Specification specification;
+    specification.run.backend = wanted;
+    return fingerprint_error(specification, launches, {});
+  };
+  EXPECT_EQ(refusal("nccl", "nccl"), "");
+  EXPECT_EQ(refusal("nccl", "sim"), "") << "says so itself, in another way";
+  EXPECT_EQ(refusal("nccl", "mpi"),
+            "[run] backend: measured over mpi where nccl is wanted (a.csv)");
+  EXPECT_EQ(refusal("auto", "mpi"), "");
+}
+
+}  // namespace
+}  // namespace busbar::judge
