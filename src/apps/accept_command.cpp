@@ -11,6 +11,7 @@
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 #include "judge/spec/specification.hpp"
+#include "model/fact.hpp"
 #include "topo/systems/recognize.hpp"
 
 namespace busbar {
@@ -35,7 +36,7 @@ void add_assumed(AcceptOptions& options, View option, View text) {
         "invalid value '{}' for {}; expected KEY=VALUE, as in --assume gpu='NVIDIA H200'", text,
         option);
   }
-  options.assumed[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+  options.assumed[fact_key(text.substr(0, equals))] = text.substr(equals + 1);
 }
 
 void set_accept_output(AcceptOptions& options, View option, View text) {

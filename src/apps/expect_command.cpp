@@ -120,11 +120,11 @@ void take_measured_set(O& options, const Record& row, const std::string& file,
 
 /// Refuses a file of other GPUs than the machine's, where both are known.
 void check_gpus(const Measured& measured, const std::string& file, const topo::Graph& host) {
-  const auto reported = study::fact_of({.facts = measured.facts}, "gpu");
+  const auto reported = study::fact_of({.facts = measured.facts}, key(Fact::Gpu));
   std::vector<std::string> known = host.gpu_names;
   if (known.empty()) known = topo::identity_of(host).gpus;
   if (!reported || known.empty() || known.front().empty()) return;
-  if (study::matches_fact("gpu", *reported, known)) {
+  if (study::matches_fact(key(Fact::Gpu), *reported, known)) {
     const std::string note =
         study::generic_gpu_note({.path = file, .facts = measured.facts}, known.front());
     if (!note.empty()) fmt::print(stderr, "busbar: {}\n", note);
@@ -136,8 +136,8 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
-  const auto simulated = measured.facts.find("system");
-  if (simulated != measured.facts.end()) return simulated->second;
+  const std::string simulated = value_of(measured.facts, Fact::System);
+  if (!simulated.empty()) return simulated;
   const topo::WantedSystem system =
       measured.facts.empty()
           ? topo::wanted_system(options.system)

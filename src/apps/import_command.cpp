@@ -11,6 +11,7 @@
 #include "format/csv_writer.hpp"
 #include "format/markup_text.hpp"
 #include "format/output_file.hpp"
+#include "model/fact.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_runs.hpp"
 #include "study/plot/figures.hpp"
@@ -140,9 +141,9 @@ void set_targets(O& options, const std::vector<std::string>& words) {
 
 /// The same CSV as report/csv_writer writes row by row.
 std::string csv_of(const ImportedFile& file) {
-  HeaderFacts facts{{"busbar", std::string(version())}};
-  if (!file.system.empty()) facts.emplace_back("system", file.system);
-  if (!file.label.empty()) facts.emplace_back("label", file.label);
+  HeaderFacts facts{{key(Fact::Busbar), std::string(version())}};
+  if (!file.system.empty()) facts.emplace_back(key(Fact::System), file.system);
+  if (!file.label.empty()) facts.emplace_back(key(Fact::Label), file.label);
   facts.insert(facts.end(), file.rows.facts.begin(), file.rows.facts.end());
   std::string text = csv_head(facts, file.rows.warnings) + csv_header();
   for (const Record& record : file.rows.records) text += csv_row(record);

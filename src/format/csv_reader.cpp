@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/fact.hpp"
 
 namespace busbar {
 namespace {
@@ -182,10 +183,14 @@ Facts facts_of(std::span<const std::string> head) {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     const std::string_view text = line;
-    std::string key{trim(text.substr(1, colon - 1))};
-    facts.insert_or_assign(std::move(key), trim(text.substr(colon + 2)));
+    facts.insert_or_assign(fact_key(trim(text.substr(1, colon - 1))), trim(text.substr(colon + 2)));
   }
   return facts;
+}
+
+std::string value_of(const Facts& facts, Fact fact) {
+  const auto found = facts.find(key(fact));
+  return found == facts.end() ? std::string() : found->second;
 }
 
 CsvFile read_csv(const std::string& path) {

@@ -35,16 +35,11 @@ CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv"
   earlier_ = std::move(earlier.records);
 }
 
-std::string CsvWriter::earlier_fact(const std::string& key) const {
-  const auto found = earlier_facts_.find(key);
-  return found == earlier_facts_.end() ? std::string() : found->second;
-}
-
 void CsvWriter::begin(const RunContext& context) {
   if (file_.size() > 0) {
     for (const auto& [key, value] : context.facts) {
-      if (key == "started" || key == "command") {
-        file_.append(fmt::format("# resumed-{}: {}\n", key, value));
+      if (key == busbar::key(Fact::Started) || key == busbar::key(Fact::Command)) {
+        file_.append(fmt::format("# resumed_{}: {}\n", key, value));
       }
     }
     return;
@@ -119,6 +114,15 @@ std::string schema_markdown() {
       "| column | unit | meaning |\n|---|---|---|\n";
   for (const RecordField& field : record_fields()) {
     text += fmt::format("| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
+  }
+  text +=
+      "\nFacts of the head, one line each; of each rank there is one more, `rank_0` and so on. "
+      "Files "
+      "of version\n"
+      "0.1 have hyphens in place of the underscores, and are read alike.\n\n"
+      "| fact | meaning |\n|---|---|\n";
+  for (const FactInfo& fact : fact_table()) {
+    text += fmt::format("| `{}` | {} |\n", fact.key, fact.meaning);
   }
   text +=
       "\nThe JSON of `-J FILE.json` has the same rows under the same names: `{\"context\": {...}, "

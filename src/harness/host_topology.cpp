@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/text.hpp"
+#include "model/fact.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
 #include "topo/systems/system_writer.hpp"
@@ -186,10 +187,10 @@ std::vector<std::pair<std::string, std::string>> inventory_facts(
     }
     if (host.driver.front() != '\0') values[2].insert(host.driver.data());
   }
-  constexpr std::array kKeys{"gpus-per-node", "nics-per-node", "driver"};
+  constexpr std::array kFacts{Fact::GpusPerNode, Fact::NicsPerNode, Fact::Driver};
   std::vector<std::pair<std::string, std::string>> facts;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values.at(i).empty()) facts.emplace_back(kKeys.at(i), join_all(values.at(i), "; "));
+    if (!values.at(i).empty()) facts.emplace_back(key(kFacts.at(i)), join_all(values.at(i), "; "));
   }
   return facts;
 }

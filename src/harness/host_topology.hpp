@@ -46,7 +46,7 @@ struct HostTopology {
                                         int count, topo::Selection request);
 
 /// What the hosts of a run have, used by it or not, for the heads of files: gpus-per-node and
-/// nics-per-node as nvidia-smi and hwloc show them, and driver, the version of NVIDIA's kernel
+/// nics_per_node as nvidia-smi and hwloc show them, and driver, the version of NVIDIA's kernel
 /// module. Hosts that differ are joined by "; "; what no host reports is left out. Collective.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> inventory_facts(
     Bootstrap& world, const std::optional<HostTopology>& topology);

@@ -121,7 +121,7 @@ constexpr Effect nothing(TextOf value = nullptr) { return {{}, value, nullptr, f
 struct RunOption {
   Option<O> option;
   Effect effect;
-  unsigned scope = 0;  ///< OptionScope bits; 0: for every run
+  unsigned scope = 0;  ///< bits, kSimulated and others; 0: for every run
 };
 
 /// A member as text.

@@ -14,7 +14,10 @@ namespace busbar {
 [[nodiscard]] const CommandLineTable<Options>& perf_options();
 
 /// What only some runs have a use for; an option may be of several.
-enum OptionScope : unsigned { kSimulated = 1, kMeasured = 2, kDevice = 4, kHost = 8 };
+inline constexpr unsigned kSimulated = 1;
+inline constexpr unsigned kMeasured = 2;
+inline constexpr unsigned kDevice = 4;
+inline constexpr unsigned kHost = 8;
 
 /// Refuses the first option of these scopes that was given; throws a usage error: "-G" and the
 /// problem.

@@ -15,6 +15,7 @@
 #include "format/json_writer.hpp"
 #include "harness/configuration.hpp"
 #include "harness/row.hpp"
+#include "model/fact.hpp"
 
 namespace busbar {
 namespace {
@@ -84,7 +85,7 @@ void Outputs::open(const Options& options) {
   }
   if (!options.csv_path.empty()) {
     auto csv = std::make_unique<CsvWriter>(options.csv_path, resume_);
-    earlier_configuration_ = csv->earlier_fact("configuration");
+    earlier_configuration_ = csv->earlier_fact(Fact::Configuration);
     // A file that holds no row yet has nothing that could belong to another configuration.
     resume_ = resume_ && (!csv->earlier().empty() || !earlier_configuration_.empty());
     for (const Record& record : csv->earlier()) {

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/configuration.hpp"
+#include "model/fact.hpp"
 #include "model/rank_fact.hpp"
 #include "topo/systems/recognize.hpp"
 
@@ -46,10 +47,10 @@ const char* yes_or_no(const TransportSummary& transports, bool value) {
 }  // namespace
 
 void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
-  facts.emplace_back("nccl-nvls", yes_or_no(transports, transports.nvls));
-  facts.emplace_back("nccl-gpudirect-rdma", yes_or_no(transports, transports.gpudirect));
-  facts.emplace_back("nccl-links", join_all(transports.links, ", "));
-  facts.emplace_back("nccl-channels", join_all(transports.channels, "; "));
+  facts.emplace_back(key(Fact::Nvls), yes_or_no(transports, transports.nvls));
+  facts.emplace_back(key(Fact::GpudirectRdma), yes_or_no(transports, transports.gpudirect));
+  facts.emplace_back(key(Fact::Links), join_all(transports.links, ", "));
+  facts.emplace_back(key(Fact::Channels), join_all(transports.channels, "; "));
 }
 
 std::string note_of(const TransportSummary& transports) {
@@ -298,28 +299,28 @@ HeaderFacts facts_of(const HeaderInput& input) {
   const bool connected_by_mpi =
       find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
-      {"busbar", std::string(version())},
-      {"configuration", configuration(input)},
-      {"started", local_time()},
-      {"command", input.command},
-      {"hosts", join_all(hosts, " ")},
-      {"machine", machine_name()},
-      {"processor", ranks.front().processor_model.data()},
-      {"kernel", kernel_release()},
-      {"library", input.backend.backend->library()},
-      {"library-files", input.backend.backend->library_files()},
-      {connected_by_mpi ? "mpi" : "bootstrap", run.world.connected_by()},
-      {"compiler", compiler()},
-      {"environment", join(input.environment, " ")},
-      {"timer-cost-ns", fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
-      {"device-set", run.bound.device_set},
-      {"bound-kind", run.bound.kind},
-      {"bound-limit", run.bound.limit},
+      {key(Fact::Busbar), std::string(version())},
+      {key(Fact::Configuration), configuration(input)},
+      {key(Fact::Started), local_time()},
+      {key(Fact::Command), input.command},
+      {key(Fact::Hosts), join_all(hosts, " ")},
+      {key(Fact::Machine), machine_name()},
+      {key(Fact::Processor), ranks.front().processor_model.data()},
+      {key(Fact::Kernel), kernel_release()},
+      {key(Fact::Library), input.backend.backend->library()},
+      {key(Fact::LibraryFiles), input.backend.backend->library_files()},
+      {key(connected_by_mpi ? Fact::Mpi : Fact::Bootstrap), run.world.connected_by()},
+      {key(Fact::Compiler), compiler()},
+      {key(Fact::LibraryEnvironment), join(input.environment, " ")},
+      {key(Fact::TimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
+      {key(Fact::DeviceSet), run.bound.device_set},
+      {key(Fact::BoundKind), run.bound.kind},
+      {key(Fact::BoundLimit), run.bound.limit},
   };
   facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
   if (input.transports) add_facts(*input.transports, facts);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    facts.emplace_back(fmt::format("rank-{}", rank), rank_text(run, rank));
+    facts.emplace_back(fmt::format("rank_{}", rank), rank_text(run, rank));
   }
   return facts;
 }

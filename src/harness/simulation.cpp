@@ -16,6 +16,7 @@
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"
+#include "model/fact.hpp"
 #include "topo/predict/predictor.hpp"
 #include "topo/systems/recognize.hpp"
 
@@ -99,22 +100,22 @@ RunContext header_of(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor, const std::string& command) {
   const topo::Graph& graph = predictor.cluster().graph();
   RunContext context = blank_header(options, collective, predictor.set().ranks);
-  context.facts = {{"busbar", std::string(version())},
-                   {"configuration", configuration(options, collective, predictor)},
-                   {"started", local_time()},
-                   {"command", command},
-                   {"simulated", "yes"},
-                   {"system", graph.name},
-                   {"system-title", graph.title},
-                   {"system-source", graph.source},
-                   {"library", "simulated"},
-                   {"processor", graph.title.empty() ? graph.name : graph.title},
-                   {"algorithm", algorithm_text(options, predictor)},
-                   {"flows", flows_text(predictor)},
-                   {"protocol-source", predictor.protocol().source},
-                   {"device-set", predictor.set().to_text()},
-                   {"bound-kind", predictor.limits().kind},
-                   {"bound-limit", predictor.limits().limit}};
+  context.facts = {{key(Fact::Busbar), std::string(version())},
+                   {key(Fact::Configuration), configuration(options, collective, predictor)},
+                   {key(Fact::Started), local_time()},
+                   {key(Fact::Command), command},
+                   {key(Fact::Simulated), "yes"},
+                   {key(Fact::System), graph.name},
+                   {key(Fact::SystemTitle), graph.title},
+                   {key(Fact::SystemSource), graph.source},
+                   {key(Fact::Library), "simulated"},
+                   {key(Fact::Processor), graph.title.empty() ? graph.name : graph.title},
+                   {key(Fact::Algorithm), algorithm_text(options, predictor)},
+                   {key(Fact::Flows), flows_text(predictor)},
+                   {key(Fact::ProtocolSource), predictor.protocol().source},
+                   {key(Fact::DeviceSet), predictor.set().to_text()},
+                   {key(Fact::BoundKind), predictor.limits().kind},
+                   {key(Fact::BoundLimit), predictor.limits().limit}};
   context.notes = notes_of(options, collective, predictor);
   context.warmup = context.operations = context.checks = "0";
   context.aggregated = "1";

@@ -34,7 +34,7 @@ std::chrono::sys_days day_of(const std::string& date) {
   throw usage_error("'{}' is no date: write it as 2026-11-21", date);
 }
 
-constexpr const char* kDateKey = "baseline-made-on";
+constexpr const char* kDateKey = "baseline_made_on";
 
 /// The columns in the order of the file.
 void visit_columns(auto& row, const auto& visit) {
@@ -154,8 +154,10 @@ std::set<std::string> values_of(std::span<const Observation> observations, const
 /// name, and what differs within one is no baseline.
 void add_facts(Baseline& baseline, const Specification& specification,
                std::span<const Observation> observations, const Facts& assumed) {
-  for (const char* fact : {"gpu", "gpus_per_node", "processor", "library", "nccl", "driver",
-                           "ngpus", "device_set", "kernel", "busbar", "environment"}) {
+  for (const Fact each : {Fact::Gpu, Fact::GpusPerNode, Fact::Processor, Fact::Library,
+                          Fact::Driver, Fact::RanksPerNode, Fact::DeviceSet, Fact::Kernel,
+                          Fact::Busbar, Fact::LibraryEnvironment}) {
+    const std::string fact = key(each);
     const std::set<std::string> all = values_of(observations, fact, "");
     if (all.size() == 1) baseline.facts[fact] = *all.begin();
     if (all.size() < 2) continue;
@@ -168,7 +170,7 @@ void add_facts(Baseline& baseline, const Specification& specification,
   for (const Observation& observation : observations) {
     hosts.insert(observation.nodes.begin(), observation.nodes.end());
   }
-  baseline.facts["hosts"] = join_all(hosts, " ");
+  baseline.facts[key(Fact::Hosts)] = join_all(hosts, " ");
   std::vector<std::string> unreported;
   for (const auto& [fact, value] : assumed) {
     if (!values_of(observations, fact, "").empty()) continue;
@@ -176,7 +178,7 @@ void add_facts(Baseline& baseline, const Specification& specification,
     unreported.push_back(fact);
   }
   if (!unreported.empty()) baseline.facts["assumed"] = join(unreported, " ");
-  baseline.facts["system"] = specification.system.name;
+  baseline.facts[key(Fact::System)] = specification.system.name;
   baseline.facts["specification"] = specification.file;
 }
 

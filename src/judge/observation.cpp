@@ -63,12 +63,10 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
 }
 
 std::set<std::string> hosts_of(const Observation& observation) {
-  const auto found = observation.facts.find("hosts");
-  if (found == observation.facts.end()) return {};
+  const std::vector<std::string> hosts = split_words(value_of(observation.facts, Fact::Hosts));
   for (const Record& row : observation.records) {
     if (has_flag(row, Flag::Imported)) return {};  // logs cut names
   }
-  const std::vector<std::string> hosts = split_words(found->second);
   return {hosts.begin(), hosts.end()};
 }
 

@@ -24,7 +24,7 @@ struct Dataset {
   std::string machine_note{};  ///< why that, for people
 
   /// A fact of the head, or empty.
-  [[nodiscard]] std::string fact(const std::string& key) const;
+  [[nodiscard]] std::string fact(Fact fact) const { return value_of(facts, fact); }
   /// The value of "key=value" in the head's configuration, or empty.
   [[nodiscard]] std::string setting(const std::string& key) const;
 };

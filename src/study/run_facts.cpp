@@ -8,14 +8,15 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/fact.hpp"
 #include "model/rank_fact.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::study {
 namespace {
 
-std::optional<std::string> head_fact(const FileView& file, const std::string& key) {
-  const auto found = file.facts.find(key);
+std::optional<std::string> head_fact(const FileView& file, const std::string& name) {
+  const auto found = file.facts.find(name);
   if (found == file.facts.end() || found->second.empty()) return {};
   return found->second;
 }
@@ -23,7 +24,7 @@ std::optional<std::string> head_fact(const FileView& file, const std::string& ke
 std::vector<RankFact> ranks_of(const FileView& file) {
   std::vector<RankFact> ranks;
   for (const auto& [key, value] : file.facts) {
-    if (key.starts_with("rank-")) ranks.push_back(parse_rank_fact(value));
+    if (key.starts_with("rank_")) ranks.push_back(parse_rank_fact(value));
   }
   return ranks;
 }
@@ -35,7 +36,7 @@ std::optional<std::string> joined(const std::set<std::string>& values) {
 /// Of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
 std::set<std::string> imported_gpus(const FileView& file) {
   std::set<std::string> names;
-  for (const std::string& part : split(head_fact(file, "devices").value_or(""), ',')) {
+  for (const std::string& part : split(head_fact(file, key(Fact::Devices)).value_or(""), ',')) {
     const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
     if (sides.size() > 2 && sides[1] == "x") names.insert(join(std::span(sides).subspan(2), " "));
   }
@@ -63,7 +64,7 @@ std::optional<std::string> ranks_per_node_of(const FileView& file) {
 /// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
 /// are all listed. An imported log has a rank for each GPU.
 std::optional<std::string> gpus_per_node_of(const FileView& file) {
-  if (auto reported = head_fact(file, "gpus-per-node")) return reported;
+  if (auto reported = head_fact(file, key(Fact::GpusPerNode))) return reported;
   std::map<std::string, std::set<std::string>> gpus;
   for (const RankFact& rank : ranks_of(file)) {
     if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
@@ -79,16 +80,15 @@ std::optional<std::string> device_set_of(const FileView& file) {
   for (const Record& record : file.records) {
     if (!record.device_set.empty()) sets.insert(record.device_set);
   }
-  return sets.empty() ? head_fact(file, "device-set") : joined(sets);
+  return sets.empty() ? head_fact(file, key(Fact::DeviceSet)) : joined(sets);
 }
 
-std::optional<std::string> reported_fact(const FileView& file, const std::string& key) {
-  if (key == "gpu") return gpu_of(file);
-  if (key == "gpus_per_node") return gpus_per_node_of(file);
-  if (key == "nics_per_node") return head_fact(file, "nics-per-node");
-  if (key == "ngpus") return ranks_per_node_of(file);
-  if (key == "device_set") return device_set_of(file);
-  return head_fact(file, key == "nccl" ? "library" : key);
+std::optional<std::string> reported_fact(const FileView& file, const std::string& name) {
+  if (name == key(Fact::Gpu)) return gpu_of(file);
+  if (name == key(Fact::GpusPerNode)) return gpus_per_node_of(file);
+  if (name == key(Fact::RanksPerNode)) return ranks_per_node_of(file);
+  if (name == key(Fact::DeviceSet)) return device_set_of(file);
+  return head_fact(file, name);
 }
 
 bool is_number(const std::string& text) {
@@ -101,47 +101,45 @@ bool is_part(const std::string& part, const std::string& text) {
   return lower(text).find(lower(part)) != std::string::npos;
 }
 
-std::optional<std::string> fact_of(const FileView& file, const std::string& key,
+std::optional<std::string> fact_of(const FileView& file, const std::string& name,
                                    const Facts& assumed) {
-  auto reported = reported_fact(file, key);
-  const auto known = assumed.find(key);
-  const bool is_said = reported && !(key == "gpu" && topo::is_generic_gpu(*reported));
+  auto reported = reported_fact(file, name);
+  const auto known = assumed.find(name);
+  const bool is_said = reported && !(name == key(Fact::Gpu) && topo::is_generic_gpu(*reported));
   return is_said || known == assumed.end() ? reported : known->second;
 }
 
 topo::MachineIdentity identity_of(const FileView& file, const Facts& assumed) {
-  const auto number = [&](const std::string& key) {
-    return to_number<std::size_t>(fact_of(file, key, assumed).value_or(""));
-  };
-  for (const char* key : {"gpu", "gpus_per_node"}) {
-    if (fact_of(file, key, assumed)) continue;
-    throw usage_error("auto: {} does not report {}; name the system", file.path, key);
+  const auto fact = [&](Fact wanted) { return fact_of(file, key(wanted), assumed); };
+  for (const Fact needed : {Fact::Gpu, Fact::GpusPerNode}) {
+    if (fact(needed)) continue;
+    throw usage_error("auto: {} does not report {}; name the system", file.path, key(needed));
   }
-  const auto gpus = number("gpus_per_node");
+  const auto gpus = to_number<std::size_t>(*fact(Fact::GpusPerNode));
   if (!gpus) {
     throw usage_error("auto: {} reports {} GPUs of its hosts; name the system", file.path,
-                      *fact_of(file, "gpus_per_node", assumed));
+                      *fact(Fact::GpusPerNode));
   }
   int nodes = 1;
   for (const Record& record : file.records) nodes = std::max(nodes, record.nodes);
-  return {.gpus = std::vector<std::string>(*gpus, *fact_of(file, "gpu", assumed)),
-          .nics = number("nics_per_node"),
-          .product = fact_of(file, "machine", assumed).value_or(""),
-          .product_given = !fact_of(file, "machine"),
+  return {.gpus = std::vector<std::string>(*gpus, *fact(Fact::Gpu)),
+          .nics = to_number<std::size_t>(fact(Fact::NicsPerNode).value_or("")),
+          .product = fact(Fact::Machine).value_or(""),
+          .product_given = !fact_of(file, key(Fact::Machine)),
           .nodes = nodes};
 }
 
-std::string unreported_text(const FileView& file, const std::string& key) {
-  return fmt::format("{} does not report {} (--assume {}=VALUE where you know it)", file.path, key,
-                     key);
+std::string unreported_text(const FileView& file, const std::string& name) {
+  return fmt::format("{} does not report {} (--assume {}=VALUE where you know it)", file.path, name,
+                     name);
 }
 
-bool matches_fact(const std::string& key, const std::string& reported,
+bool matches_fact(const std::string& name, const std::string& reported,
                   const std::vector<std::string>& wanted) {
   const auto is_wanted = [&](const std::string& text, const auto& matches) {
     return std::ranges::any_of(wanted, [&](const std::string& one) { return matches(one, text); });
   };
-  if (key == "gpu") {
+  if (name == key(Fact::Gpu)) {
     const std::vector<std::string> names = split(reported, ';');
     return std::ranges::all_of(names, [&](const std::string& gpu) {
       return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);

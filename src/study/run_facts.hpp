@@ -20,11 +20,10 @@ struct FileView {
   std::span<const Record> records{};
 };
 
-/// A fact of a file by the name that specifications use: gpu, gpus_per_node, processor, library
-/// (or nccl), driver, ngpus (ranks of a node), hosts, device_set, or any key of the CSV's head.
+/// A fact of a file by its key (model/fact.hpp), of the head or of its rows.
 /// What the file does not report, a GPU's generic name too, is taken from `assumed`, else it is
 /// nothing; several values are joined by "; ".
-[[nodiscard]] std::optional<std::string> fact_of(const FileView& file, const std::string& key,
+[[nodiscard]] std::optional<std::string> fact_of(const FileView& file, const std::string& name,
                                                  const Facts& assumed = {});
 
 /// The machine that a launch ran on. Throws Error (Usage) where neither its file nor `assumed` has
@@ -32,12 +31,12 @@ struct FileView {
 [[nodiscard]] topo::MachineIdentity identity_of(const FileView& file, const Facts& assumed);
 
 /// "x.csv does not report gpu (--assume gpu=VALUE where you know it)".
-[[nodiscard]] std::string unreported_text(const FileView& file, const std::string& key);
+[[nodiscard]] std::string unreported_text(const FileView& file, const std::string& name);
 
 /// True where what is reported is one of the values that are wanted, upper and lower case alike: a
 /// GPU by its whole name, but for "NVIDIA" before it, and of several each, where a generic name may
 /// be any GPU's; a number as it is; other texts as a part.
-[[nodiscard]] bool matches_fact(const std::string& key, const std::string& reported,
+[[nodiscard]] bool matches_fact(const std::string& name, const std::string& reported,
                                 const std::vector<std::string>& wanted);
 
 /// Whether the text has that part, upper and lower case alike.

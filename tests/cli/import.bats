@@ -21,7 +21,7 @@ LOG
   run -0 --separate-stderr ./busbar import "$DIR/a.log" -o "$DIR/a.csv" --system "H100 box"
   [ -z "$output" ]
   [[ $stderr == *"wrote 2 rows of 1 log"* ]]
-  grep -q "^# imported-from: $DIR/a.log$" "$DIR/a.csv"
+  grep -q "^# imported_from: $DIR/a.log$" "$DIR/a.csv"
   grep -q '^# system: H100 box$' "$DIR/a.csv"
   grep -q '^# devices: 2 x NVIDIA H100$' "$DIR/a.csv"
   [ "$(column time_median_us "$DIR/a.csv" | paste -sd,)" = 276.88,277 ]

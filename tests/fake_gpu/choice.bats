@@ -16,10 +16,10 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   chosen 2 allreduce_perf -b 8K -e 1M -f 8 --placement out
   [ "$(column size_bytes,algorithm,protocol,channels "$DIR/a.csv" | xargs)" = \
     "8192|Ring|LL|2 65536|Ring|LL128|8 524288|Ring|LL128|8" ]
-  [ "$(fact nccl-nvls)" = yes ]
-  [ "$(fact nccl-gpudirect-rdma)" = no ]
-  [ "$(fact nccl-links)" = P2P/CUMEM ]
-  [ "$(fact nccl-channels)" = "16 coll, 8 nvls, 32 p2p" ]
+  [ "$(fact nccl_nvls)" = yes ]
+  [ "$(fact nccl_gpudirect_rdma)" = no ]
+  [ "$(fact nccl_links)" = P2P/CUMEM ]
+  [ "$(fact nccl_channels)" = "16 coll, 8 nvls, 32 p2p" ]
   [[ $output == *"# NCCL's log: NVLS yes, GPUDirect RDMA no, links: P2P/CUMEM"* ]]
   [[ $output != *"names no algorithm"* ]]
   [[ $(fact environment) != *NCCL_DEBUG* ]]
@@ -47,8 +47,8 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   rm -f "$DIR/a.csv"
   run -0 timeout 60 mpirun -np 1 env FAKE_NCCL_VIA='NET/IB/3/GDRDMA(PCI)' ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv" : \
     -np 1 ./allreduce_perf "${QUICK[@]}" --nccl-choice --csv "$DIR/a.csv"
-  [ "$(fact nccl-gpudirect-rdma)" = yes ]
-  [ "$(fact nccl-links)" = "NET/IB, NET/Socket" ]
+  [ "$(fact nccl_gpudirect_rdma)" = yes ]
+  [ "$(fact nccl_links)" = "NET/IB, NET/Socket" ]
 }
 @test "groups have a choice each" {
   NCCL_TESTS_SPLIT="MOD 2" chosen 4 allreduce_perf -b 16K -e 16K --placement out
@@ -58,7 +58,7 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   FAKE_NCCL_CHOICE=silent chosen 2 allreduce_perf -b 8K -e 16K
   [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
   [ "$(grep -c "names no algorithm for 4 of 4 measurements" <<< "$output")" -eq 1 ]
-  [ "$(fact nccl-links)" = P2P/CUMEM ]
+  [ "$(fact nccl_links)" = P2P/CUMEM ]
   chosen 2 sendrecv_perf -b 8K -e 8K
   [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
   [[ $output == *"names no algorithm for 1 of 1 measurements"* ]]
@@ -92,7 +92,7 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
 }
 @test "an NCCL whose log cannot be switched off has its connections in the header and no choice" {
   LD_LIBRARY_PATH=$FAKE/nccl-2.14:$FAKE FAKE_NCCL_TRACE=$DIR/trace chosen 2 allreduce_perf -b 8K -e 16K
-  [ "$(fact nccl-links)" = P2P/CUMEM ]
+  [ "$(fact nccl_links)" = P2P/CUMEM ]
   [ "$(column algorithm,protocol,channels "$DIR/a.csv" | sort -u)" = "||" ]
   [ "$(grep -c "cannot switch its log" <<< "$output")" -eq 1 ]
   [[ $output != *"names no algorithm"* ]]

@@ -45,7 +45,7 @@ NOT_IN_PLACE="alltoall sendrecv"
   [[ $output == *"# fake: this is the "*" GPU machine"* ]]
   [[ $output == *"device  1 [0000:21:00] Fake GPU X9"* ]]
   [ "$(column flags "$DIR/a.csv" | grep -c '\bfake\b')" -eq 4 ]
-  grep -q '^# rank-1: .* device 1 bus 0000:21:00.0 uuid [0-9a-f]\{32\} name Fake GPU' "$DIR/a.csv"
+  grep -q '^# rank_1: .* device 1 bus 0000:21:00.0 uuid [0-9a-f]\{32\} name Fake GPU' "$DIR/a.csv"
   [ "$(table | awk '{ print NF }' | sort -u)" = 13 ]
   grep -q '^# library: NCCL [0-9.]*, CUDA' "$DIR/a.csv"
 }

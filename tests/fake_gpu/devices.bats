@@ -34,8 +34,8 @@ set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; 
 }
 @test "the head tells all GPUs of the host, also those that are not used" {
   on_mesh 2
-  grep -qx '# gpus-per-node: 8' "$DIR/a.csv"
-  grep -qx '# nics-per-node: [0-9]*' "$DIR/a.csv"
+  grep -qx '# gpus_per_node: 8' "$DIR/a.csv"
+  grep -qx '# nics_per_node: [0-9]*' "$DIR/a.csv"
 }
 @test "the worst four GPUs are told with what they cost" {
   on_mesh 4 --devices worst

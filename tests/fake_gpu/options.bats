@@ -80,7 +80,7 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   [ "$(nproc)" -gt 1 ] || skip "one processor"
   quick --csv "$DIR/a.csv"
   [ "$(flags one-processor)" -eq 0 ]
-  grep -q '^# rank-0: .* processors [2-9]' "$DIR/a.csv"
+  grep -q '^# rank_0: .* processors [2-9]' "$DIR/a.csv"
   rm "$DIR/a.csv"
   run -0 taskset -c 0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$(flags one-processor)" -eq 4 ]

@@ -20,9 +20,9 @@ MEASURED=(-b 1K -e 4K -n 3 -w 1)  # with the limits of the host
   [[ $line =~ ^"# Host: 2 ranks on "[a-z]+" "[0-9,-]+": copy "[0-9.]+" GB/s and reduce "[0-9.]+" GB/s per rank (memory)" ]]
   [[ $line == *"; all-reduce at most "*" GB/s (memory)" ]]
   [[ $line != *bandwidth* ]]
-  grep -q '^# bound-kind: host-memory$' "$DIR/a.csv"
-  grep -q '^# bound-limit: copy and reduce, GB/s of each of 2 ranks at once' "$DIR/a.csv"
-  [ "$(sed -n 's/^# device-set: //p' "$DIR/a.csv")" = "$(column device_set "$DIR/a.csv" | sort -u)" ]
+  grep -q '^# bound_kind: host-memory$' "$DIR/a.csv"
+  grep -q '^# bound_limit: copy and reduce, GB/s of each of 2 ranks at once' "$DIR/a.csv"
+  [ "$(sed -n 's/^# device_set: //p' "$DIR/a.csv")" = "$(column device_set "$DIR/a.csv" | sort -u)" ]
 }
 
 @test "more than twice the ranks have a smaller bound each, on the same processors" {

@@ -124,7 +124,7 @@ NOT_IN_PLACE=sendrecv
   needs_mpich "MPIR_CVAR_ODD_EVEN_CLIQUES"
   run env MPIR_CVAR_ODD_EVEN_CLIQUES=1 mpirun -np 4 ./allgather_perf -b 1K -e 1K -n 1 -w 0 --csv "$DIR/a.csv"
   [ "$(column nodes,wrong "$DIR/a.csv" | sort -u)" = "2|0" ]
-  [ "$(sed -n 's/^# rank-[0-9]*: host [^ ]* node \([0-9]\).*/\1/p' "$DIR/a.csv" | xargs)" = "0 1 0 1" ]
+  [ "$(sed -n 's/^# rank_[0-9]*: host [^ ]* node \([0-9]\).*/\1/p' "$DIR/a.csv" | xargs)" = "0 1 0 1" ]
 }
 
 @test "four fake nodes are four nodes in the rows" {
@@ -132,7 +132,7 @@ NOT_IN_PLACE=sendrecv
   run -0 mpirun -hosts a,b,c,d -launcher fork -ppn 4 -np 16 ./allreduce_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
   [ "$(column nodes "$DIR/a.csv" | sort -u)" = 4 ]
   [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
-  [ "$(grep -c '^# rank-[0-9]*: .* node 3 ' "$DIR/a.csv")" -eq 4 ]
+  [ "$(grep -c '^# rank_[0-9]*: .* node 3 ' "$DIR/a.csv")" -eq 4 ]
   [[ $output == *"for 16 ranks on the fullest host"* ]]  # one kernel: memory is planned for all
 }
 

@@ -242,8 +242,9 @@ void lint_known_issue(const Rule& rule, const std::string& today, Findings& find
 std::string fact_fault(const Specification& specification, const Baseline& baseline,
                        const std::string& fact) {
   // Each of its rows is of one, which is held against the rules'.
-  if (fact == "device_set") return {};
-  const std::string key = fact == "nccl" ? "library" : fact == "ngpus" ? "gpus_per_node" : fact;
+  if (fact == key(Fact::DeviceSet)) return {};
+  const std::string key =
+      fact == busbar::key(Fact::RanksPerNode) ? busbar::key(Fact::GpusPerNode) : fact;
   const auto reported = baseline.facts.find(fact);
   const auto wanted = specification.system.fingerprint.find(key);
   if (reported == baseline.facts.end()) {

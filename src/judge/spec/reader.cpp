@@ -11,6 +11,7 @@
 #include "judge/spec/source.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
+#include "model/fact.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -78,6 +79,7 @@ std::optional<BaselineRule> read_baseline(const TomlFields& file, Faults& faults
   if (!file.has("baseline")) return std::nullopt;
   const TomlFields fields = table_of(file, "baseline");
   auto rule = read_fields<BaselineRule>(fields, {}, &faults);
+  for (std::string& fact : rule.must_match) fact = fact_key(fact);
   rule.file = beside(file_of(fields, "file"), rule.file);
   rule.place = place_of(file, "baseline");
   return rule;

@@ -16,11 +16,6 @@ void insert(std::set<std::string>& values, const std::string& cell) {
 
 }  // namespace
 
-std::string Launch::fact(const std::string& key) const {
-  const auto found = facts.find(key);
-  return found == facts.end() ? std::string{} : found->second;
-}
-
 LaunchMaker::LaunchMaker(std::string path, Facts facts)
     : launch_{.path = std::move(path), .facts = std::move(facts)} {}
 

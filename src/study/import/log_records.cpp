@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/fact.hpp"
 #include "study/import/nccl_text.hpp"
 #include "study/import/table_collective.hpp"
 
@@ -157,14 +158,14 @@ std::string settings_of(const LogTable& table) {
 /// The facts in logs: where they are from, tool, library, devices, hosts, command, settings; "a; b"
 /// where several differ.
 HeaderFacts facts_of(std::span<const LogFile> logs) {
-  std::array<std::pair<const char*, std::vector<std::string>>, 8> values{{{"imported-from", {}},
-                                                                          {"tool", {}},
-                                                                          {"library", {}},
-                                                                          {"devices", {}},
-                                                                          {"hosts", {}},
-                                                                          {"command", {}},
-                                                                          {"settings", {}},
-                                                                          {"matrix", {}}}};
+  std::array<std::pair<Fact, std::vector<std::string>>, 8> values{{{Fact::ImportedFrom, {}},
+                                                                   {Fact::Tool, {}},
+                                                                   {Fact::Library, {}},
+                                                                   {Fact::Devices, {}},
+                                                                   {Fact::Hosts, {}},
+                                                                   {Fact::Command, {}},
+                                                                   {Fact::Settings, {}},
+                                                                   {Fact::Matrix, {}}}};
   for (const LogFile& log : logs) {
     add_new(values[0].second, log.path);
     for (const LogTable& table : log.tables) {
@@ -177,8 +178,8 @@ HeaderFacts facts_of(std::span<const LogFile> logs) {
     }
   }
   HeaderFacts facts;
-  for (const auto& [key, all] : values) {
-    if (!all.empty()) facts.emplace_back(key, join(all, "; "));
+  for (const auto& [fact, all] : values) {
+    if (!all.empty()) facts.emplace_back(key(fact), join(all, "; "));
   }
   return facts;
 }
@@ -218,7 +219,7 @@ class LogConverter {
     }
     if (!found.source.empty()) {
       const std::string how = found.inferred ? "its rows: " + found.source : found.source;
-      rows_.facts.emplace_back("collective-from",
+      rows_.facts.emplace_back(key(Fact::CollectiveFrom),
                                fmt::format("{} by {}", found.collective->name, how));
     }
     return *found.collective;

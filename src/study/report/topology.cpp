@@ -67,14 +67,14 @@ void warn_if_different(const ValuesOf& values, const std::string& what,
 }
 
 void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
-  for (const std::string fact : {"busbar", "library", "nccl", "cuda", "driver"}) {
+  for (const Fact fact : {Fact::Busbar, Fact::Library, Fact::Driver}) {
     ValuesOf values;
     for (const Dataset& dataset : data.datasets) {
       const std::string value = dataset.fact(fact);
-      const bool known = !value.empty() && (!dataset.simulated || fact == "busbar");
+      const bool known = !value.empty() && (!dataset.simulated || fact == Fact::Busbar);
       if (known) values[value].insert(dataset.label);
     }
-    warn_if_different(values, "runs differ in " + fact,
+    warn_if_different(values, "runs differ in " + key(fact),
                       "; differences between them are not the topology's alone", warnings);
   }
 }

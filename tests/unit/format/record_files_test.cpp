@@ -103,13 +103,13 @@ TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   write(whole + "allreduce,mpi,16");
   CsvWriter writer(path(), true);
   ASSERT_EQ(writer.earlier().size(), 1U);
-  EXPECT_EQ(writer.earlier_fact("configuration"), "collective=allreduce ranks=16");
-  EXPECT_EQ(writer.earlier_fact("colour"), "");
+  EXPECT_EQ(writer.earlier_fact(Fact::Configuration), "collective=allreduce ranks=16");
+  EXPECT_EQ(writer.earlier_fact(Fact::Driver), "");
   writer.begin(test::context());
   writer.write(measured(true), {});
   EXPECT_EQ(text(), whole +
-                        "# resumed-started: 2026-11-21 14:00:00\n"
-                        "# resumed-command: ./allreduce_perf -e 32M\n" +
+                        "# resumed_started: 2026-11-21 14:00:00\n"
+                        "# resumed_command: ./allreduce_perf -e 32M\n" +
                         csv_row(measured(true)));
 }
 
@@ -218,7 +218,7 @@ TEST(ReadCsv, GivesBackTheRecordsThatWereWritten) {
 TEST(ReadCsv, KeepsTheHeadAndPassesOverLaterComments) {
   const CsvFile file =
       read("# busbar: 0.1.0\n# configuration: a=1 b=2\n" + csv_header() + csv_row(measured(false)) +
-           "# resumed-started: later\n" + csv_row(measured(true)) + "# finished: now\n");
+           "# resumed_started: later\n" + csv_row(measured(true)) + "# finished: now\n");
   EXPECT_EQ(file.head, (std::vector<std::string>{"# busbar: 0.1.0", "# configuration: a=1 b=2"}));
   EXPECT_EQ(file.records.size(), 2U);
 }

@@ -26,8 +26,8 @@ TEST(InventoryFacts, CountTheGpusAndNicsOfAHostThatHasGpus) {
   host.graph.nodes = {{}, {}, {.kind = topo::NodeKind::Nic}};
   const auto facts = inventory_facts(world, host);  // and the driver, where there is one
   ASSERT_GE(facts.size(), 2U);
-  EXPECT_EQ(facts[0].first + '=' + facts[0].second, "gpus-per-node=2");
-  EXPECT_EQ(facts[1].first + '=' + facts[1].second, "nics-per-node=1");
+  EXPECT_EQ(facts[0].first + '=' + facts[0].second, "gpus_per_node=2");
+  EXPECT_EQ(facts[1].first + '=' + facts[1].second, "nics_per_node=1");
 }
 
 TEST(FirstText, IsTheLowestRanksThatHasOne) {

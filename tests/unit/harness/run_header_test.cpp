@@ -30,10 +30,10 @@ TEST(GatherTransports, JoinsTheLinksOfAllRanks) {
   EXPECT_EQ(all->links, (std::set<std::string>{"NET/IB", "P2P/CUMEM"}));
   HeaderFacts facts;
   add_facts(*all, facts);
-  EXPECT_EQ(facts, (HeaderFacts{{"nccl-nvls", "yes"},
-                                {"nccl-gpudirect-rdma", "no"},
-                                {"nccl-links", "NET/IB, P2P/CUMEM"},
-                                {"nccl-channels", "16 coll, 8 nvls"}}));
+  EXPECT_EQ(facts, (HeaderFacts{{"nccl_nvls", "yes"},
+                                {"nccl_gpudirect_rdma", "no"},
+                                {"nccl_links", "NET/IB, P2P/CUMEM"},
+                                {"nccl_channels", "16 coll, 8 nvls"}}));
   EXPECT_EQ(note_of(*all), "NCCL's log: NVLS yes, GPUDirect RDMA no, links: NET/IB, P2P/CUMEM");
   communicator.connected->known = false;
   EXPECT_FALSE(gather_transports(ranks, communicator)->known);
@@ -150,16 +150,16 @@ TEST(RunHeader, HasTheFactsThatExplainAFile) {
   EXPECT_EQ(fact(context, "hosts"), "vm");
   EXPECT_EQ(fact(context, "processor"), "AMD EPYC");
   EXPECT_EQ(fact(context, "environment"), "UCX_TLS=tcp");
-  EXPECT_EQ(fact(context, "timer-cost-ns"), "40.0");
-  EXPECT_EQ(fact(context, "rank-0"), "host vm node 0 numa 0 core 1 processors 1");
-  EXPECT_EQ(fact(context, "rank-15"), "host vm node 0 numa - core - processors 1");
+  EXPECT_EQ(fact(context, "timer_cost_ns"), "40.0");
+  EXPECT_EQ(fact(context, "rank_0"), "host vm node 0 numa 0 core 1 processors 1");
+  EXPECT_EQ(fact(context, "rank_15"), "host vm node 0 numa - core - processors 1");
 }
 
 TEST(RunHeader, ReportsTheSetAndItsBound) {
   FakeRun run;
-  EXPECT_EQ(fact(run.context(), "device-set"), "cores 0-1");
-  EXPECT_EQ(fact(run.context(), "bound-kind"), "host-memory");
-  EXPECT_EQ(fact(run.context(), "bound-limit"), "copy and reduce");
+  EXPECT_EQ(fact(run.context(), "device_set"), "cores 0-1");
+  EXPECT_EQ(fact(run.context(), "bound_kind"), "host-memory");
+  EXPECT_EQ(fact(run.context(), "bound_limit"), "copy and reduce");
   EXPECT_TRUE(run.notes("\nHost: 16 ranks on cores 0-1"));
   run.bound.note.clear();
   run.expect_notes({"Host:", "\n\n"}, false);
@@ -178,8 +178,8 @@ TEST(RunHeader, HasADeviceLinePerRankInNcclTestsForm) {
   EXPECT_EQ(run.context().devices[9],
             " Rank  9 Group  0 Pid 249104 on         vm device  1 [0000:07:00] NVIDIA H200");
   EXPECT_TRUE(
-      fact(run.context(), "rank-9").ends_with(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"))
-      << fact(run.context(), "rank-9");
+      fact(run.context(), "rank_9").ends_with(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"))
+      << fact(run.context(), "rank_9");
   run.expect_notes({"fake", "share a GPU"}, false);
 }
 
@@ -299,7 +299,7 @@ TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
   run.expect_notes({"group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same",
                     "group 1: ranks 1 3 5 7 9 11 13 15;"});
   EXPECT_TRUE(run.context().devices[5].starts_with(" Rank  5 Group  1 Pid"));
-  EXPECT_TRUE(fact(run.context(), "rank-5").ends_with(" group 1"));
+  EXPECT_TRUE(fact(run.context(), "rank_5").ends_with(" group 1"));
 }
 
 TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {

@@ -46,8 +46,8 @@ TEST(Baseline, HasMedianAndMadPerInstanceAndOfAll) {
   EXPECT_EQ(made.rows[0].launches, 3U);
   EXPECT_EQ(made.rows[2].key.instance, "");
   EXPECT_DOUBLE_EQ(made.rows[2].median, 456);
-  EXPECT_EQ(made.facts.at("nccl"), "NCCL 2.29.2");
-  EXPECT_EQ(made.facts.at("ngpus"), "8");
+  EXPECT_EQ(made.facts.at("library"), "NCCL 2.29.2");
+  EXPECT_EQ(made.facts.at("ranks_per_node"), "8");
   EXPECT_EQ(made.facts.at("hosts"), "h1 h2");
   EXPECT_EQ(made.facts.at("system"), one.specification.system.name);
   JudgeCase alone;
@@ -62,9 +62,9 @@ TEST(Baseline, HasFactsThatDifferByTheSetOfDevices) {
   one.observations.back().device_set = "pairs";
   one.observations.back().facts["library"] = "NCCL 2.18.1";
   const Baseline made = built(one);
-  EXPECT_FALSE(made.facts.contains("nccl"));
-  EXPECT_EQ(made.facts.at("nccl.set"), "NCCL 2.29.2");
-  EXPECT_EQ(made.facts.at("nccl.pairs"), "NCCL 2.18.1");
+  EXPECT_FALSE(made.facts.contains("library"));
+  EXPECT_EQ(made.facts.at("library.set"), "NCCL 2.29.2");
+  EXPECT_EQ(made.facts.at("library.pairs"), "NCCL 2.18.1");
 }
 
 TEST(Baseline, IsReadBackAsItWasWritten) {
@@ -120,8 +120,9 @@ TEST(Baseline, RefusesWhatIsNoMeasureForOthers) {
 
 /// A baseline of this day for h1 and for all, with rows that differ in metric or statistic alone.
 struct BaselineCase {
-  Baseline baseline{.file = "b.csv",
-                    .facts = {{"nccl", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ngpus", "8"}}};
+  Baseline baseline{
+      .file = "b.csv",
+      .facts = {{"library", "NCCL 2.29.2"}, {"driver", "580.1"}, {"ranks_per_node", "8"}}};
   JudgeCase of = healthy_case();
 
   explicit BaselineCase(const std::string& day = "2026-11-01", int max_age_days = 90) {
@@ -140,9 +141,10 @@ struct BaselineCase {
     time.key.metric = Metric::Time;
     baseline.rows = {p99, time, row("h1", 450), row("", 460), p99, time};
     of.rule().compare = RuleKind::Baseline;
-    of.specification.baseline = {.file = "b.csv",
-                                 .max_age_days = max_age_days,
-                                 .must_match = {"nccl", "driver", "ngpus", "device_set"}};
+    of.specification.baseline = {
+        .file = "b.csv",
+        .max_age_days = max_age_days,
+        .must_match = {"library", "driver", "ranks_per_node", "device_set"}};
     of.baseline = &baseline;
   }
 };
@@ -171,18 +173,18 @@ TEST(Baseline, MayBeAsOldAsAllowedAndOfToday) {
 
 TEST(Baseline, IsNoReferenceWhereItsFactsDoNotMatch) {
   BaselineCase one;
-  one.baseline.facts["nccl"] = "NCCL 2.18.1";
+  one.baseline.facts["library"] = "NCCL 2.18.1";
   expect_result(one.of.first(),
-                "ERROR baseline b.csv is of nccl 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
+                "ERROR baseline b.csv is of library 'NCCL 2.18.1', this is 'NCCL 2.29.2'");
   one.baseline.facts.clear();
-  EXPECT_THAT(one.of.first().reason, testing::EndsWith(" nccl"));
+  EXPECT_THAT(one.of.first().reason, testing::EndsWith(" library"));
 }
 
 TEST(Baseline, IsComparedWithTheLaunchesOfItsInstanceOnly) {
   JudgeCase one = healthy_case();
   const Baseline made = built(one);
   for (std::size_t i = 3; i < 6; ++i) one.observations[i].facts["library"] = "NCCL 2.18.1";
-  one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"nccl"}};
+  one.specification.baseline = {.file = "b.csv", .max_age_days = 90, .must_match = {"library"}};
   one.rule().compare = RuleKind::Baseline;
   one.baseline = &made;
   Observation failed = one.observations[0];  // it has no head to compare
@@ -210,7 +212,7 @@ TEST(Baseline, IsNoReferenceOfARowWithoutOneInIt) {
 TEST(Baseline, RefusesAFileWithItsLine) {
   const test::TemporaryFolder folder;
   const std::string head =
-      "# baseline-made-on: 2026-11-01\n"
+      "# baseline_made_on: 2026-11-01\n"
       "device_set,instance,collective,type,size_bytes,metric,statistic,median,mad,launches\n";
   const std::string row = "set,,allreduce,float,1024,busbw,";
   for (const auto& [text, token] : std::vector<std::pair<std::string, std::string>>{

@@ -12,7 +12,7 @@ namespace {
 Observation two_gpus() {
   const std::string rank = "host h1 device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H200";
   return {.file = "a.csv",
-          .facts = {{"gpus-per-node", "2"}, {"rank-0", rank}},
+          .facts = {{"gpus_per_node", "2"}, {"rank_0", rank}},
           .records = {{.ranks = 2, .nodes = 1}}};
 }
 

@@ -162,7 +162,7 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
        [](JudgeCase& c) {
          c.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
          for (Observation& o : c.observations) {
-           o.facts["rank-0"] =
+           o.facts["rank_0"] =
                "host h1 node 0 device 0 bus 0000:07:00.0 uuid GPU-1 name NVIDIA H100";
          }
        }},

@@ -20,11 +20,11 @@ File two_gpus() {
   return {.file = "a.csv",
           .facts = {{"hosts", "h1"},
                     {"library", "NCCL 2.29.2"},
-                    {"device-set", "0,1"},
-                    {"rank-0",
+                    {"device_set", "0,1"},
+                    {"rank_0",
                      "host h1 node 0 numa 0 core 0 processors 1 device 0 bus 0000:07:00.0 uuid "
                      "GPU-1 name NVIDIA H200"},
-                    {"rank-1",
+                    {"rank_1",
                      "host h1 node 0 numa 0 core 1 processors 1 device 1 bus 0000:08:00.0 uuid "
                      "GPU-2 name NVIDIA H200"}},
           .records = {{.ranks = 2, .nodes = 1}}};
@@ -40,15 +40,15 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
   File o = two_gpus();
   expect_facts(o, {{"gpu", "NVIDIA H200"},
                    {"gpus_per_node", "2"},
-                   {"ngpus", "2"},
-                   {"nccl", "NCCL 2.29.2"},
+                   {"ranks_per_node", "2"},
+                   {"library", "NCCL 2.29.2"},
                    {"device_set", "0,1"},
                    {"driver", std::nullopt},
                    {"nics_per_node", std::nullopt}});
   o.facts["devices"] = "6 x NVIDIA H200";  // of all hosts
   expect_facts(o, {{"gpus_per_node", "2"}});
-  o.facts["gpus-per-node"] = "16";  // not only those in use
-  o.facts["nics-per-node"] = "8";
+  o.facts["gpus_per_node"] = "16";  // not only those in use
+  o.facts["nics_per_node"] = "8";
   o.facts["driver"] = "550.54.15";
   expect_facts(o, {{"gpus_per_node", "16"}, {"nics_per_node", "8"}, {"driver", "550.54.15"}});
   // An imported log, and one whose list of devices is cut short.
@@ -61,7 +61,7 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
 
 TEST(RunFacts, HostsOfUnequalNumbersOfGpusAreNoKnownMachine) {
   File o = two_gpus();
-  o.facts["gpus-per-node"] = "4; 8";
+  o.facts["gpus_per_node"] = "4; 8";
   const auto failure = test::failure_of([&] { (void)identity_of(view(o), {}); });
   EXPECT_EQ(failure.status, Status::Usage);
   EXPECT_TRUE(failure.says("a.csv reports 4; 8 GPUs")) << failure.message;
@@ -70,9 +70,9 @@ TEST(RunFacts, HostsOfUnequalNumbersOfGpusAreNoKnownMachine) {
 TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
   File o = two_gpus();
   o.records.push_back({.ranks = 8, .nodes = 0});
-  o.facts["rank-1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
-  expect_facts(o, {{"ngpus", "2"}, {"gpu", "NVIDIA H100; NVIDIA H200"}});
-  for (const char* rank : {"rank-0", "rank-1"}) o.facts[rank] = "host h1 device 0 bus x name ";
+  o.facts["rank_1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
+  expect_facts(o, {{"ranks_per_node", "2"}, {"gpu", "NVIDIA H100; NVIDIA H200"}});
+  for (const char* rank : {"rank_0", "rank_1"}) o.facts[rank] = "host h1 device 0 bus x name ";
   expect_facts(o, {{"gpu", std::nullopt}});
 }
 

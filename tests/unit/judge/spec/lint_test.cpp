@@ -160,7 +160,7 @@ Baseline good() {
   return {
       .file = "b.csv",
       .made_on = "2026-11-01",
-      .facts = {{"gpu", "NVIDIA H200"}, {"ngpus", "8"}},
+      .facts = {{"gpu", "NVIDIA H200"}, {"ranks_per_node", "8"}},
       .rows = {
           {.key = {.device_set = "node", .collective = "allreduce", .type = "float", .size = kGiB},
            .median = 400,
@@ -178,8 +178,9 @@ TEST(SpecLint, RefusesABaselineThatDoesNotFit) {
       {kCompared, [](Baseline& b) { b.made_on = "2026-11-22"; }, "after today"},
       {kCompared, [](Baseline& b) { b.facts["gpu"] = "NVIDIA H100"; },
        "refused: b.csv is of gpu 'NVIDIA H100', the fingerprint of [system] wants gpu 'H200'"},
-      {kCompared, [](Baseline& b) { b.facts["ngpus"] = "80"; }, "wants gpus_per_node '8'"},
-      {kCompared, [](Baseline& b) { b.facts.erase("ngpus"); }, "which b.csv does not have"},
+      {kCompared, [](Baseline& b) { b.facts["ranks_per_node"] = "80"; }, "wants gpus_per_node '8'"},
+      {kCompared, [](Baseline& b) { b.facts.erase("ranks_per_node"); },
+       "which b.csv does not have"},
       {no_driver, [](Baseline& b) { b.facts["driver"] = "550"; },
        "the fingerprint of [system] has no driver"},
       {kCompared, [](Baseline& b) { b.rows[0].key.statistic = Statistic::P99; },

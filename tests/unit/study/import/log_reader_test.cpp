@@ -183,7 +183,7 @@ TEST(ReadLog, InfersTheCollectiveAndReportsIt) {
   EXPECT_EQ(rows.records[0].collective, "allreduce");
   EXPECT_EQ(rows.records[0].ranks, 2);
   EXPECT_THAT(rows.warnings.at(1), HasSubstr("allreduce alone: redop sum"));  // 0: no footer
-  EXPECT_EQ(rows.facts.back().first, "collective-from");
+  EXPECT_EQ(rows.facts.back().first, "collective_from");
   EXPECT_THAT(rows.facts.back().second, HasSubstr("allreduce by its rows"));
 }
 

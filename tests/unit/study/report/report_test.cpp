@@ -348,7 +348,7 @@ std::vector<Figure> figures_of(const Document& document) {
 TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
   const Dataset imported =
       dataset("a", {flagged(1024, 10, "imported mean")},
-              {{"tool", "nccl-tests 2.17.8"}, {"imported-from", "/home/me/secret/a.txt"}});
+              {{"tool", "nccl-tests 2.17.8"}, {"imported_from", "/home/me/secret/a.txt"}});
   const std::string page = page_of({imported});
   EXPECT_THAT(page, HasSubstr("One run is imported from logs of nccl-tests: each value is a mean"));
   EXPECT_THAT(page, HasSubstr("Values are means"));
