@@ -46,24 +46,12 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   run flags BACKEND_LDLIBS CUDA_HOME="$T/cuda"
   [[ $output != *-lnccl* && $output != *-lcudart* ]]
 }
-@test "pip's NCCL, whose library has no link without a version, is found" {
-  toolkit cuda
-  files site-packages/nvidia/nccl/include/nccl.h site-packages/nvidia/nccl/lib/libnccl.so.2
-  run flags BACKEND_LDLIBS CUDA_HOME="$T/cuda" NCCL_HOME="$T/site-packages/nvidia/nccl"
-  [[ $output == *"-rpath,$T/site-packages/nvidia/nccl/lib"* ]]
-}
 @test "conda's folder of this machine's kind is found" {
   files "conda/$KIND/include/cuda_runtime_api.h" "conda/$KIND/lib/libcudart.so" conda/bin/nvcc conda/include/nccl.h conda/lib/libnccl.so.2
   CONDA_PREFIX=$T/conda run flags NCCL_CXXFLAGS
   [ "$output" = "-isystem $T/conda/include -isystem $T/conda/$KIND/include" ]
   CONDA_PREFIX=$T/conda run flags NVCC
   [ "$output" = "$T/conda/bin/nvcc" ]
-}
-@test "the HPC SDK's folders are found" {
-  toolkit sdk/cuda
-  files sdk/comm_libs/nccl/include/nccl.h sdk/comm_libs/nccl/lib/libnccl.so.2
-  NVHPC_ROOT=$T/sdk run flags NCCL_CXXFLAGS
-  [ "$output" = "-isystem $T/sdk/comm_libs/nccl/include -isystem $T/sdk/cuda/include" ]
 }
 @test "a toolkit is found by the nvcc in PATH, through links" {
   toolkit opt/cuda-12
@@ -93,12 +81,6 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   [[ $output == *"missing: some-browser"*"going on without"* ]]
   PATH=$T/bin run -1 tools/install-packages some-browser
   [[ $output == *"BUSBAR_NO_INSTALL=1"* ]]
-}
-@test "make names the packages that are missing and installs nothing" {
-  run make -n MPI= all
-  [[ $output == *"BUSBAR_NO_INSTALL=1 tools/install-packages "*libhwloc-dev* ]]
-  BUSBAR_NO_INSTALL=1 run -0 tools/install-packages no-such-package
-  [[ $output == *no-such-package*"make deps"* ]]
 }
 @test "a bundle starts where none of the libraries is installed" {
   tools/make-bundle "$T/bundle" "${BUILD:-build}/bin/allreduce_perf"
