@@ -151,35 +151,22 @@ TEST_P(RefusedCommandLine, NamesTheOptionOnOneLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, RefusedCommandLine,
-    testing::Values("-b nan", "-b inf", "-b 1,000", "-b 0", "-b -1", "-b ''", "-b abc", "-b 4GB",
-                    "-b 1e6", "-b 0x10", "-b 1.5", "-e 0", "-e nan", "-i 0", "-i 1.5", "-i x",
-                    "-f 0", "-f 1.5", "-f -2", "-f nan", "-f x", "-n 0", "-n -1", "-n x", "-n 1.5",
+    testing::Values("-b nan", "-b 0", "-b ''", "-e 0", "-i 0", "-f 0", "-f x", "-n 0", "-n x",
                     "-w -1", "-w x", "-m 0", "-m x", "-N -1", "-N x", "-a 4", "-a max", "-c -1",
-                    "-c x", "-o mulsum", "-o SUM", "-d f16", "-d Float", "-r -1", "-r x", "-z 4",
-                    "-z x", "-S 2", "-S yes", "-T -1", "-T nan", "-T inf", "-T x", "-J x.txt",
-                    "-J x", "-g 0", "-g x", "--cadence fast", "--ci-width 0", "--ci-width nan",
-                    "--ci-width 51", "--time-budget 0", "--time-budget inf", "--progress spin",
-                    "--cache cold", "--pages 2M", "--bind socket", "--memory-limit 0",
-                    "--memory-limit lots", "--placement under", "--seed -1", "--seed x",
-                    "--inject-fault 1", "--inject-fault 1:2:3", "--inject-fault a:b",
-                    "--inject-fault -1:0", "--csv ''", "--samples ''", "--backend ''",
-                    "--backend rccl", "-p 2", "-p x", "-G -1", "-G x", "-R 3", "-R yes", "-x 3",
-                    "-x auto", "-C 2", "-M 2", "-u -1", "-u 1.5", "-I 2", "-K -1", "-K x", "-K 2",
-                    "--pairs some"));
+                    "-c x", "-o mulsum", "-d f16", "-r -1", "-r x", "-z 4", "-z x", "-S 2", "-T -1",
+                    "-T x", "-J x.txt", "-g 0", "-g x", "--cadence fast", "--ci-width 0",
+                    "--ci-width 51", "--time-budget 0", "--progress spin", "--cache cold",
+                    "--pages 2M", "--bind socket", "--memory-limit 0", "--memory-limit lots",
+                    "--placement under", "--seed -1", "--seed x", "--inject-fault 1",
+                    "--inject-fault 1:2:3", "--inject-fault a:b", "--inject-fault -1:0", "--csv ''",
+                    "--samples ''", "--backend ''", "--backend rccl", "-p 2", "-p x", "-G -1",
+                    "-G x", "-R 3", "-x 3", "-x auto", "-C 2", "-M 2", "-u -1", "-I 2", "-K -1",
+                    "-K x", "-K 2", "--pairs some"));
 
 INSTANTIATE_TEST_SUITE_P(Lines, RefusedCommandLine,
                          testing::Values("stray -b 8", "-t 2", "--nthreads 2", "-y 1",
                                          "--stream_null 1", "-D 1", "-V 8", "--cadance isolated",
                                          "-q", "-b 2M -e 1M", "--seed"));
-
-TEST(PerfOptions, AreAllInTheHelpWithTheirArguments) {
-  const std::string help(embedded_text("docs/options.md"));
-  for (const Option<Options>& option : perf_options().options) {
-    const std::string line = fmt::format("  {}{}{} ", join(split(option.names, ','), ", "),
-                                         option.argument.empty() ? "" : " ", option.argument);
-    EXPECT_NE(help.find(line), std::string::npos) << line;
-  }
-}
 
 std::vector<int> colors(const char* text, int ranks = 8) {
   const Split split = parse_split(text);
