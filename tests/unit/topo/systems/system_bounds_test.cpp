@@ -2,8 +2,6 @@
 // What the specification's table of worked results and the papers (T-1 to T-19 of the notes on the
 // sources) say about the built-in systems, or lets be derived from them.
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <map>
 #include <string>
 
@@ -12,7 +10,6 @@
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/bounds/bound.hpp"
 #include "topo/bounds/host_limits.hpp"
-#include "topo/choice/choose.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -146,103 +143,12 @@ TEST(SystemBounds, AreOneForEverySetOfASwitchedSystem) {  // T-1
   }
 }
 
-/// How many sets of k devices have which ring bound.
-std::map<double, std::uint64_t> classes(const Graph& graph, int k) {
-  std::map<double, std::uint64_t> found;
-  for (const SetClass& one : classes_of(graph, k)) {
-    found[std::round(one.ring_GBps * 1e6) / 1e6] = one.count;
-  }
-  return found;
-}
-
-TEST(SystemBounds, HaveTheClassesOfTheCubeMeshes) {
-  using Classes = std::vector<std::map<double, std::uint64_t>>;
-  const std::map<std::string, Classes> systems{{"dgx-1v",
-                                                {{{0, 8}},
-                                                 {{50, 8}, {25, 8}, {0, 12}},
-                                                 {{50, 8}, {0, 48}},
-                                                 {{100, 2}, {50, 6}, {0, 62}},
-                                                 {{50, 24}, {0, 32}},
-                                                 {{100, 4}, {50, 24}},
-                                                 {{100, 8}},
-                                                 {{150, 1}}}},
-                                               {"dgx-1p",
-                                                {{{0, 8}},
-                                                 {{20, 16}, {0, 12}},
-                                                 {{40, 8}, {0, 48}},
-                                                 {{60, 2}, {40, 6}, {0, 62}},
-                                                 {{40, 24}, {0, 32}},
-                                                 {{60, 4}, {40, 24}},
-                                                 {{60, 8}},
-                                                 {{80, 1}}}}};
-  for (const auto& [system, sizes] : systems) {
-    const Graph graph = load_system(system);
-    for (int k = 1; k <= 8; ++k) {
-      EXPECT_EQ(classes(graph, k), sizes.at(static_cast<std::size_t>(k) - 1)) << system << ' ' << k;
-    }
-  }
-  std::map<double, std::uint64_t> fallbacks;
-  const auto nccl = classes_of(load_system("dgx-1v"), 4, {.constants = ConstantSet::Nccl});
-  for (const SetClass& one : nccl.back().fallback) fallbacks[one.bound.bound_GBps] = one.count;
-  ASSERT_EQ(fallbacks.size(), 2U);
-  EXPECT_NEAR(fallbacks.begin()->first, 6, 1e-6);
-  EXPECT_EQ(fallbacks.begin()->second, 14U);
-  EXPECT_NEAR(fallbacks.rbegin()->first, 12, 1e-6);
-  EXPECT_EQ(fallbacks.rbegin()->second, 48U);
-}
-
 /// The same machine where each medium of a kind has another figure.
 Graph with_medium(Graph graph, LinkKind kind, double Medium::*figure, double GBps) {
   for (Medium& medium : graph.media) {
     if (medium.kind == kind) medium.*figure = GBps;
   }
   return graph;
-}
-
-TEST(SystemBounds, FollowTheFiguresOfOtherProducts) {
-  const auto smp_64 = [](const char* system) {
-    return with_medium(load_system(system), LinkKind::Smp, &Medium::nominal_GBps, 64);
-  };
-  for (const Set& set : {Set{0, 2}, Set{0, 1, 2}, prefix(4)}) {
-    EXPECT_NEAR(bound(smp_64("ac922"), set), 64, 1e-6);
-  }
-  EXPECT_NEAR(bound(smp_64("summit"), {0, 3}), 50, 1e-6);
-  EXPECT_NEAR(bound(smp_64("summit"), prefix(6)), 64, 1e-6);
-  // NCCL 2.10 to 2.16
-  const Graph older =
-      with_medium(load_system("c4140-sxm2"), LinkKind::NvLink, &Medium::nccl_GBps, 22);
-  EXPECT_NEAR(bound(older, prefix(4), ConstantSet::Nccl), 132, 1e-6);
-  Graph a800 = load_system("dgx-a100");
-  for (Link& link : a800.links) {
-    if (a800.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::NvLink) link.count = 8;
-  }
-  for (int k = 2; k <= 8; ++k) EXPECT_NEAR(ring(a800, prefix(k)), 200, 1e-6) << k;
-}
-
-TEST(SystemBounds, HaveTheSquareOfV100) {
-  // Sides of 2, 2, 1 and 2 links; the diagonals have none.
-  const Graph square = nvlink_graph({"0202", "2020", "0201", "2010"}, 25);
-  EXPECT_NEAR(ring(square, {0, 1}), 50, 1e-6);
-  EXPECT_NEAR(ring(square, {2, 3}), 25, 1e-6);
-  EXPECT_EQ(ring(square, {0, 2}), 0);
-  EXPECT_EQ(classes(square, 3), (std::map<double, std::uint64_t>{{0, 4}}));
-  EXPECT_NEAR(ring(square, prefix(4)), 50, 1e-6);
-}
-
-TEST(SystemBounds, HaveTheReductionInTheSwitch) {
-  const Graph graph = load_system("dgx-h100");
-  for (const auto& [k, GBps] : std::map<int, double>{{2, 300}, {3, 450}, {8, 700}}) {
-    EXPECT_NEAR(bound_of(graph, prefix(k)).in_switch_GBps.value_or(0), GBps, 1e-6) << k;
-  }
-  EXPECT_FALSE(bound_of(load_system("dgx-a100"), prefix(8)).in_switch_GBps.has_value());
-}
-
-TEST(SystemBounds, LeaveNvlinkWhereNoRingClosesOverIt) {
-  EXPECT_EQ(bound_of(load_system("p3dn"), Set{0, 5}).kind.find("nvlink"), std::string::npos);
-  EXPECT_GT(bound(load_system("p3dn"), {0, 5}), 0);
-  for (int k = 2; k <= 8; ++k) {  // T-19
-    EXPECT_EQ(bound_of(load_system("exxact-ts4"), prefix(k)).kind, "shared memory") << k;
-  }
 }
 
 /// Two hosts of a system.
@@ -286,17 +192,6 @@ TEST(SystemBounds, HaveTheNetworkOfARackThroughTheC2cOfItsGpus) {
     EXPECT_NEAR(bound(racks, {0, 72}), GBps, 1e-6) << system;
     EXPECT_NEAR(bound(slow, {0, 72}), 20, 1e-6) << system;
   }
-}
-
-TEST(SystemBounds, CompareNvlinkAndPcieAsThePaperDoes) {  // T-16; it rounds 15.75 to 16
-  const double pcie = bound(load_system("c4140-pcie"), prefix(4));
-  EXPECT_NEAR(ring(load_system("c4140-sxm2"), prefix(4)) / pcie, 9.375, 0.2);
-}
-
-TEST(SystemBounds, HaveTheTreesOverACut) {  // T-17b: 2(n-1)/n of the cut
-  const Bound hosts = bound_of(load_system("p3dn-x2"), prefix(16), {.flows = 1});
-  EXPECT_NEAR(hosts.cut_GBps * 2 * 15 / 16, 2.34, 0.005);
-  EXPECT_NEAR(bound_of(load_system("ac922"), prefix(4)).cut_GBps * 2 * 3 / 4, 48, 1e-6);
 }
 
 Graph with_p2p(const char* system, P2p p2p) {
