@@ -277,10 +277,6 @@ CUDA_CALL(cudaDeviceGetPCIBusId, (char* text, int bytes, int device), {
                                   static_cast<unsigned>(pci_part(*gpu, 4, 0xFF))));
   return cudaSuccess;
 })
-CUDA_CALL(cudaDeviceSynchronize, (), {
-  const cudaError_t status = use_device_outside_capture();
-  return status != cudaSuccess ? status : await_device(this_thread().device);
-})
 CUDA_CALL(cudaRuntimeGetVersion, (int* version), { return give_version(version); })
 CUDA_CALL(cudaDriverGetVersion, (int* version), { return give_version(version); })
 
@@ -307,8 +303,6 @@ cudaError_t cudaFree(void* pointer) {
   });
 }
 
-CUDA_CALL(cudaMallocHost, (void** pointer, size_t bytes),
-          { return allocate_pinned(pointer, bytes); })
 CUDA_CALL(cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), {
   constexpr unsigned kKnown =
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;

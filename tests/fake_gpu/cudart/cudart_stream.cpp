@@ -103,8 +103,6 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
 
 extern "C" {
 
-CUDA_CALL(cudaStreamCreate, (cudaStream_t * stream),
-          { return create_stream(stream, cudaStreamDefault); })
 CUDA_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags),
           { return create_stream(stream, flags); })
 CUDA_CALL(cudaStreamDestroy, (cudaStream_t stream), {

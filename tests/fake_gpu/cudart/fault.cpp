@@ -64,8 +64,7 @@ Fault parse_fault(const std::string& text) {
   if (fault.kind == FaultKind::Async && fault.function.rfind("nccl", 0) != 0)
     throw std::invalid_argument("async is for functions of NCCL");
   if (fault.kind == FaultKind::Oom && fault.function.find("lloc") == std::string::npos) {
-    throw std::invalid_argument(
-        "oom is for cudaMalloc, cudaMallocHost, cudaHostAlloc, ncclMemAlloc");
+    throw std::invalid_argument("oom is for cudaMalloc, cudaHostAlloc, ncclMemAlloc");
   }
   return fault;
 }
