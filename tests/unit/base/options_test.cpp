@@ -122,10 +122,7 @@ struct Refusal {
 class RefusedLine : public testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedLine, IsAUsageErrorOfOneLineWithTheToken) {
-  const test::Failure failure = test::failure_of([] { (void)parse(GetParam().line); });
-  EXPECT_EQ(failure.status, Status::Usage) << GetParam().line;
-  EXPECT_TRUE(failure.is_one_line()) << failure.message;
-  EXPECT_TRUE(failure.says(GetParam().token)) << failure.message;
+  test::expect_failure(Status::Usage, GetParam().token, [] { (void)parse(GetParam().line); });
 }
 
 INSTANTIATE_TEST_SUITE_P(

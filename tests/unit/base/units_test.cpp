@@ -82,10 +82,8 @@ TEST(ParseInteger, TakesBothEndsOfTheRange) {
 TEST(ParseInteger, RefusesWhatIsNoWholeNumber) {
   for (const char* text :
        {"", "1.5", "1e3", "nan", "ten", "1,000", " 1", "1 ", "0x1", "+1", "9223372036854775808"}) {
-    const Failure failure = failure_of([&] { (void)parse_integer("-n", text, 0, 1000000); });
-    EXPECT_EQ(failure.status, Status::Usage) << text;
-    EXPECT_TRUE(failure.says("-n: ")) << failure.message;
-    EXPECT_TRUE(failure.says("is not a whole number")) << failure.message;
+    test::expect_failure(Status::Usage, {"-n: ", "is not a whole number"},
+                         [&] { (void)parse_integer("-n", text, 0, 1000000); });
   }
 }
 

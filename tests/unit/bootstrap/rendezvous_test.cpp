@@ -128,11 +128,8 @@ TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
        "MASTER_PORT='' is no port"},
   };
   for (const Case& each : cases) {
-    const test::Failure failure =
-        test::failure_of([&] { (void)found(each.options, each.variables); });
-    EXPECT_EQ(failure.status, Status::Usage) << each.words;
-    EXPECT_TRUE(failure.says(each.words)) << failure.message;
-    EXPECT_TRUE(failure.is_one_line());
+    test::expect_failure(Status::Usage, each.words,
+                         [&] { (void)found(each.options, each.variables); });
   }
 }
 

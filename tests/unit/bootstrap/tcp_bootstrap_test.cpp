@@ -114,16 +114,12 @@ TEST(TcpBootstrap, SplitsIntoPartsThatDoNotWaitForEachOther) {
 
 TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
   const Address address = free_address();
-  const test::Failure failure = test::failure_of(
-      [&] { (void)join_by_tcp(place_of(address, 0, 4), Seconds{0.3}, no_events()); });
-  EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_TRUE(failure.says("3 of 4 ranks did not join")) << failure.message;
-  EXPECT_TRUE(failure.says("ranks 1-3")) << failure.message;
-  const test::Failure alone = test::failure_of(
-      [&] { (void)join_by_tcp(place_of(address, 1, 4), Seconds{0.3}, no_events()); });
-  EXPECT_EQ(alone.status, Status::Runtime);
-  EXPECT_TRUE(alone.says("rank 1 could not join")) << alone.message;
-  EXPECT_TRUE(alone.says("Connection refused")) << alone.message;
+  test::expect_failure(Status::Runtime, {"3 of 4 ranks did not join", "ranks 1-3"}, [&] {
+    (void)join_by_tcp(place_of(address, 0, 4), Seconds{0.3}, no_events());
+  });
+  test::expect_failure(Status::Runtime, {"rank 1 could not join", "Connection refused"}, [&] {
+    (void)join_by_tcp(place_of(address, 1, 4), Seconds{0.3}, no_events());
+  });
 }
 
 TEST(TcpBootstrap, RefusesARankBeyondTheLast) {
@@ -134,10 +130,9 @@ TEST(TcpBootstrap, RefusesARankBeyondTheLast) {
   };
   test::Failure first;
   std::thread root([&] { first = join(0); });
-  const test::Failure third = test::failure_of(
-      [&] { (void)join_root(place_of(address, 2, 2), Channel::Monitor, Seconds{20}); });
-  EXPECT_EQ(third.status, Status::Usage);
-  EXPECT_TRUE(third.says("there is no such rank")) << third.message;
+  test::expect_failure(Status::Usage, "there is no such rank", [&] {
+    (void)join_root(place_of(address, 2, 2), Channel::Monitor, Seconds{20});
+  });
   EXPECT_EQ(join(1).message, "");
   root.join();
   EXPECT_EQ(first.message, "");
@@ -195,12 +190,10 @@ TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
 
 TEST(TcpBootstrap, SaysThatAPortIsInUse) {
   const Socket taken = listen_at({.host = "127.0.0.1", .port = 0});
-  const test::Failure failure = test::failure_of([&] {
+  test::expect_failure(Status::Runtime, "is in use", [&] {
     (void)join_by_tcp(place_of({.host = "127.0.0.1", .port = taken.own_port()}, 0, 2), Seconds{1},
                       no_events());
   });
-  EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_TRUE(failure.says("is in use")) << failure.message;
 }
 
 /// What a rank that tries to join fails with, and what the listener reports.

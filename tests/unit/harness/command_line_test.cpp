@@ -143,10 +143,8 @@ TEST(ParseCommandLine, PrintsHelpOrVersion) {
 class RefusedCommandLine : public testing::TestWithParam<const char*> {};
 
 TEST_P(RefusedCommandLine, NamesTheOptionOnOneLine) {
-  const test::Failure failure = test::failure_of([] { (void)parse(GetParam()); });
-  EXPECT_EQ(failure.status, Status::Usage) << GetParam();
-  EXPECT_TRUE(failure.says(split(GetParam(), ' ').front())) << failure.message;
-  EXPECT_TRUE(failure.is_one_line()) << failure.message;
+  test::expect_failure(Status::Usage, split(GetParam(), ' ').front(),
+                       [] { (void)parse(GetParam()); });
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -188,10 +188,8 @@ TEST_F(OutputsOfARun, ResumeAFileOfAnOlderVersionWithTheDefaultsOfOptionsThatItL
 TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritten) {
   Options unwritable = options();
   unwritable.csv_path = folder.path("none/x.csv");
-  const test::Failure failure =
-      test::failure_of([&] { const Outputs outputs(bootstrap, unwritable); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("--csv: cannot write")) << failure.message;
+  test::expect_failure(Status::Usage, "--csv: cannot write",
+                       [&] { const Outputs outputs(bootstrap, unwritable); });
 }
 
 TEST_F(OutputsOfARun, AreOnRankZeroOnly) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
+#include <initializer_list>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 
@@ -28,6 +30,22 @@ template <class Work>
     return {.status = error.status(), .message = error.what()};
   }
   return {};
+}
+
+/// Expects `work` to end with this status, and one line that has all of these words.
+template <class Work>
+void expect_failure(Status status, std::initializer_list<std::string> words, const Work& work,
+                    Where where = Where::here()) {
+  const testing::ScopedTrace trace(where.file, where.line, "");
+  const Failure failure = failure_of(work);
+  EXPECT_EQ(failure.status, status);
+  EXPECT_TRUE(failure.is_one_line());
+  for (const std::string& each : words) EXPECT_TRUE(failure.says(each)) << failure.message;
+}
+template <class Work>
+void expect_failure(Status status, const std::string& words, const Work& work,
+                    Where where = Where::here()) {
+  expect_failure(status, {words}, work, where);
 }
 
 }  // namespace busbar::test

@@ -30,11 +30,9 @@ TEST(NodeRanges, StandForNumberedNames) {
 
 TEST(NodeRanges, CountUpwardsToAtMost256Nodes) {
   for (const char* bad : {"GPU7-0", "GPU3-3", "GPU0-256", "GPU00-07", "GPU0-99999999999"}) {
-    const auto failure = test::failure_of([&] { static_cast<void>(names(bad)); });
-    EXPECT_EQ(failure.status, Status::Usage) << bad;
-    EXPECT_TRUE(failure.says(fmt::format("my.toml:1:8: \"{}\" is no range", bad)))
-        << failure.message;
-    EXPECT_TRUE(failure.says("as GPU0-7")) << failure.message;
+    test::expect_failure(Status::Usage,
+                         {fmt::format("my.toml:1:8: \"{}\" is no range", bad), "as GPU0-7"},
+                         [&] { static_cast<void>(names(bad)); });
   }
 }
 
@@ -48,9 +46,8 @@ TEST(NodeRanges, PairOneToOneInBlocksOrEachWithEach) {
 }
 
 TEST(NodeRanges, PairOnlyWhereOneLengthDividesTheOther) {
-  const auto failure = test::failure_of([] { static_cast<void>(pairs("A0-7", "B0-2")); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("my.toml:1:8: between joins 8 nodes to 3")) << failure.message;
+  test::expect_failure(Status::Usage, "my.toml:1:8: between joins 8 nodes to 3",
+                       [] { static_cast<void>(pairs("A0-7", "B0-2")); });
 }
 
 }  // namespace

@@ -69,11 +69,9 @@ TEST(Recognize, TakesWhatNothingReportsAsFitting) {
 
 TEST(Recognize, RefusesToGuessLinksThatNothingReports) {
   MachineIdentity log{.gpus = std::vector<std::string>(4, "Tesla V100-SXM2-16GB")};
-  const auto failure = test::failure_of([&] { (void)recognized(log); });
-  EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.says("4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4"))
-      << failure.message;
-  EXPECT_TRUE(failure.says("name one")) << failure.message;
+  test::expect_failure(Status::Unavailable,
+                       {"4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4", "name one"},
+                       [&] { (void)recognized(log); });
   log.product = "C4140-SXM2";
   EXPECT_EQ(recognized(log), "c4140-sxm2");
   EXPECT_EQ(recognize({.gpus = log.gpus}, "auto",
@@ -106,11 +104,9 @@ TEST(Recognize, NamesTheSystemsThatAMachineMayBeAsWell) {
 TEST(Recognize, AsksForTheNamesOfGpusWhereNothingReportsThem) {
   for (const auto& [count, text] : {std::pair{7, "(7 GPUs without a name, NV18 between any two)"},
                                     {3, "(3 GPUs without a name, NV18 between any two)"}}) {
-    const auto failure = test::failure_of(
-        [count = count] { (void)recognized(machine("", static_cast<std::size_t>(count), 18)); });
-    EXPECT_EQ(failure.status, Status::Unavailable);
-    EXPECT_TRUE(failure.says(text)) << failure.message;
-    EXPECT_TRUE(failure.says("--query")) << failure.message;
+    test::expect_failure(Status::Unavailable, {text, "--query"}, [count = count] {
+      (void)recognized(machine("", static_cast<std::size_t>(count), 18));
+    });
   }
 }
 
@@ -129,9 +125,8 @@ TEST(Recognize, NamesTheCandidatesOfGpusWithoutAName) {
   MachineIdentity cube = machine("", 8, 0);
   cube.gpu_links = identity_of(load_machine("dgx-1v").host).gpu_links;
   EXPECT_THAT(candidates_text(cube), testing::HasSubstr("may be dgx-1v (by links alone"));
-  const auto failure = test::failure_of([&] { (void)wanted_system(nameless); });
-  EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.says("--system NAME")) << failure.message;
+  test::expect_failure(Status::Unavailable, "--system NAME",
+                       [&] { (void)wanted_system(nameless); });
 }
 
 /// It is an unknown name, of which at most the vendor is known, and no other GPU's.
@@ -192,10 +187,8 @@ TEST(Recognize, ExplainsWhatDiffers) {
   EXPECT_THAT(differences(machine("NVIDIA H100 NVL", 8, 18)), ElementsAre("2 GPUs, here 8"));
   EXPECT_THAT(differences(machine("NVIDIA H100 96GB HBM3", 8, 18)),
               ElementsAre("NVIDIA H100 80GB HBM3, here NVIDIA H100 96GB HBM3"));
-  const auto failure =
-      test::failure_of([] { (void)recognized(machine("NVIDIA H100 80GB HBM3", 7, 18)); });
-  EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.says("dgx-h100 has 8 GPUs, here 7")) << failure.message;
+  test::expect_failure(Status::Unavailable, "dgx-h100 has 8 GPUs, here 7",
+                       [] { (void)recognized(machine("NVIDIA H100 80GB HBM3", 7, 18)); });
   EXPECT_THAT(match_systems(machine("Radeon", 2, 0)), IsEmpty());
 }
 
