@@ -18,6 +18,8 @@
 namespace busbar {
 namespace {
 
+using test::cells;
+
 /// A run of one fake rank whose operations take a millisecond; its rows are read from its CSV.
 struct FakeRun : testing::Test {
   FakeRun() {
@@ -91,51 +93,33 @@ std::function<Seconds(std::size_t)> refused_at(std::size_t n) {
 
 TEST_F(FakeRun, HasARowPerSizeAndBufferMode) {
   const auto rows = run();
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].size, 1024U);
-  EXPECT_FALSE(rows[0].in_place);
-  EXPECT_TRUE(rows[1].in_place);
-  EXPECT_EQ(rows[2].size, 2048U);
-  EXPECT_EQ(rows[0].count, 256U);
-  EXPECT_EQ(rows[0].operations, 3U);
-  EXPECT_EQ(rows[0].wrong, 0U);
-  EXPECT_EQ(rows[0].status, RowStatus::Ok);
-  EXPECT_DOUBLE_EQ(rows[0].time_median_us.value_or(0), 1000);
+  EXPECT_EQ(cells(rows, "size_bytes in_place"), "1024|0 1024|1 2048|0 2048|1");
+  EXPECT_EQ(cells(rows.at(0), "count operations wrong status time_median_us"), "256|3|0|ok|1000");
   options.placement = Placement::In;
-  const auto in_place = run_again();
-  ASSERT_EQ(in_place.size(), 2U);
-  EXPECT_TRUE(in_place[0].in_place && in_place[1].in_place);
+  EXPECT_EQ(cells(run_again(), "in_place"), "1 1");
 }
 
 TEST_F(FakeRun, SweepsTypesThenOperationsThenSizes) {
   options.types = {DataType::Int8, DataType::Double};
   options.ops = {ReduceOp::Sum, ReduceOp::Max};
   options.placement = Placement::Out;
-  std::string order;
-  for (const Record& row : run())
-    order += row.type + " " + row.op + " " + std::to_string(row.size) + "; ";
-  EXPECT_EQ(order,
-            "int8 sum 1024; int8 sum 2048; int8 max 1024; int8 max 2048; "
-            "double sum 1024; double sum 2048; double max 1024; double max 2048; ");
+  EXPECT_EQ(cells(run(), "type op size_bytes"),
+            "int8|sum|1024 int8|sum|2048 int8|max|1024 int8|max|2048 "
+            "double|sum|1024 double|sum|2048 double|max|1024 double|max|2048");
   EXPECT_EQ(communicator.calls.front().type, DataType::Int8);
   EXPECT_EQ(communicator.calls.front().op, ReduceOp::Sum);
 }
 
 TEST_F(FakeRun, HasNoOperationWhereNothingIsReducedAndARootWhereThereIsOne) {
   options.ops = {ReduceOp::Sum, ReduceOp::Max};
-  const auto rows = run("allgather");
-  EXPECT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].op, "none");
+  EXPECT_EQ(cells(run("allgather"), "op"), "none none none none");
   options.csv_path += ".2";
   EXPECT_EQ(run("broadcast").at(0).root, 0);
 }
 
 TEST_F(FakeRun, RepeatsTheSweepAsOftenAsAsked) {
   options.cycles = 3;
-  const auto rows = run();
-  ASSERT_EQ(rows.size(), 12U);
-  EXPECT_EQ(rows[0].cycle, 0U);
-  EXPECT_EQ(rows[11].cycle, 2U);
+  EXPECT_EQ(cells(run(), "cycle"), "0 0 0 0 1 1 1 1 2 2 2 2");
 }
 
 /// The counts of the calls, one for each run of calls of the same count.
@@ -153,12 +137,8 @@ TEST_F(FakeRun, VisitsItsRowsInANewOrderEachTimeAndHasThemInTheTablesOrder) {
   const auto rows = run();
   ASSERT_EQ(rows.size(), 12U);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_EQ(rows[i].size, kKiB << (i / 2));
-    EXPECT_EQ(rows[i].in_place, i % 2 == 1);
-    EXPECT_EQ(rows[i].operations, 6U);
-    EXPECT_EQ(rows[i].warmup_operations, 4U);
-    EXPECT_EQ(rows[i].visits, 4U);
-    EXPECT_EQ(rows[i].wrong, 0U);
+    EXPECT_EQ(cells(rows[i], "size_bytes in_place operations warmup_operations visits wrong"),
+              fmt::format("{}|{}|6|4|4|0", kKiB << (i / 2), i % 2));
   }
   const auto order = visited_counts(communicator.calls);
   EXPECT_GE(order.size(), 21U);  // a size is twice in a row where visits meet
@@ -197,8 +177,7 @@ TEST_F(FakeRun, MakesOnlyTheVisitsThatARunWhichBrokeLacks) {
   // Of 4 rows 4 visits of 2 operations and 2 in place checks, with those of the visit that broke.
   EXPECT_LE(communicator.calls.size(), before + 34 - 20);
   std::erase_if(rows, [](const Record& row) { return row.status == RowStatus::Failed; });
-  ASSERT_EQ(rows.size(), 4U);
-  for (const Record& row : rows) EXPECT_EQ(row.visits, 4U);
+  EXPECT_EQ(cells(rows, "visits"), "4 4 4 4");
   communicator.calls.clear();
   EXPECT_EQ(run().size(), 5U);  // with the one that failed
   EXPECT_TRUE(communicator.calls.empty());
@@ -206,12 +185,8 @@ TEST_F(FakeRun, MakesOnlyTheVisitsThatARunWhichBrokeLacks) {
 
 TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
   communicator.in_place_obstacle = "it would overwrite";
-  const auto rows = run("sendrecv");
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].status, RowStatus::Ok);
-  EXPECT_TRUE(rows[1].in_place);
-  EXPECT_EQ(rows[1].status, RowStatus::Skipped);
-  EXPECT_EQ(rows[1].reason, "it would overwrite");
+  EXPECT_EQ(cells(run("sendrecv"), "in_place status reason"),
+            "0|ok| 1|skipped|it would overwrite 0|ok| 1|skipped|it would overwrite");
 }
 
 TEST_F(FakeRun, GivesACallItsPeersWhereTheCollectiveHasThem) {
@@ -235,12 +210,9 @@ TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
   options.sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   options.memory_limit = kMemorySlack + 6 * kKiB;
   const auto rows = run();
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].status, RowStatus::Skipped);
-  EXPECT_TRUE(rows[0].reason.starts_with("needs ")) << rows[0].reason;
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-  EXPECT_EQ(rows[3].status, RowStatus::Skipped);
-  EXPECT_FALSE(rows[3].time_median_us.has_value());
+  EXPECT_EQ(cells(rows, "status"), "skipped ok skipped skipped");
+  EXPECT_TRUE(rows.at(0).reason.starts_with("needs ")) << rows[0].reason;
+  EXPECT_FALSE(rows.at(3).time_median_us.has_value());
 }
 
 TEST_F(FakeRun, PlansByTheRankWhereTheLibraryHasTakenMost) {
@@ -257,16 +229,11 @@ TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemoryButEndsWhereTheDeviceFails) {
   options.sweep = {.first = 4 * kKiB, .last = 8 * kKiB};
   communicator.most_memory = 4 * kKiB;
   const auto rows = run();
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-  EXPECT_EQ(rows[2].status, RowStatus::Skipped);
-  EXPECT_EQ(rows[3].status, RowStatus::Skipped);
-  EXPECT_TRUE(rows[2].reason.starts_with("a rank could not allocate")) << rows[2].reason;
+  EXPECT_EQ(cells(rows, "status"), "ok ok skipped skipped");
+  EXPECT_TRUE(rows.at(2).reason.starts_with("a rank could not allocate")) << rows[2].reason;
   communicator.no_memory = Status::Runtime;
-  const auto failed = run_again();
+  EXPECT_EQ(cells(run_again(), "status"), "ok ok");
   EXPECT_EQ(failure.status, Status::Runtime);
-  ASSERT_EQ(failed.size(), 2U);
-  EXPECT_EQ(failed[1].status, RowStatus::Ok);
 }
 
 TEST_F(FakeRun, RecordsTheRowThatFailedAndMeasuresItAgainWhenResumed) {
@@ -274,17 +241,12 @@ TEST_F(FakeRun, RecordsTheRowThatFailedAndMeasuresItAgainWhenResumed) {
   const auto broken = run();
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_TRUE(failure.says("the library broke"));
-  ASSERT_EQ(broken.size(), 3U);
-  EXPECT_EQ(broken[1].status, RowStatus::Ok);
-  EXPECT_EQ(broken[2].status, RowStatus::Failed);
-  EXPECT_TRUE(broken[2].reason.starts_with("the library broke")) << broken[2].reason;
-  EXPECT_FALSE(broken[2].time_median_us.has_value());
+  EXPECT_EQ(cells(broken, "status"), "ok ok failed");
+  EXPECT_TRUE(broken.at(2).reason.starts_with("the library broke")) << broken[2].reason;
+  EXPECT_FALSE(broken.at(2).time_median_us.has_value());
   options.resume = true;
-  const auto rows = run();
+  EXPECT_EQ(cells(run(), "size_bytes status"), "1024|ok 1024|ok 2048|failed 2048|ok 2048|ok");
   EXPECT_EQ(failure.message, "");
-  ASSERT_EQ(rows.size(), 5U);  // two before, the failed one, and the two that were missing
-  EXPECT_EQ(rows[3].size, rows[2].size);
-  EXPECT_EQ(rows[3].status, RowStatus::Ok);
 }
 
 TEST_F(FakeRun, DoesNotCallAFailureWrongData) {
@@ -305,8 +267,7 @@ TEST_F(FakeRun, RotatesThroughBuffersWhereAsked) {
   options.sweep = {.first = 64 * kMiB, .last = 64 * kMiB};
   options.placement = Placement::In;
   const auto rows = run();
-  EXPECT_EQ(rows.at(0).cache, "rotate");
-  EXPECT_EQ(rows.at(0).wrong, 0U);
+  EXPECT_EQ(cells(rows.at(0), "cache wrong"), "rotate|0");
   const auto& calls = communicator.calls;
   EXPECT_NE(calls.at(0).recv, calls.at(1).recv);
   EXPECT_EQ(calls.at(0).recv, calls.at(2).recv);
@@ -330,16 +291,13 @@ TEST_F(FakeRun, NamesTheGroupWhereRanksAreSplit) {
   EXPECT_FALSE(run().at(0).group.has_value());
   options.split = Split{};
   groups = {3};
-  const auto rows = run_again();
-  ASSERT_EQ(rows.size(), 4U);
-  for (const Record& row : rows) EXPECT_EQ(row.group, 3);
+  EXPECT_EQ(cells(run_again(), "group"), "3 3 3 3");
 }
 
 TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
   flags = {Flag::SharedGpu, Flag::Graph};
   for (const Record& row : run()) {
-    EXPECT_TRUE(has_flag(row, Flag::SharedGpu)) << row.flags;
-    EXPECT_TRUE(has_flag(row, Flag::Graph)) << row.flags;
+    EXPECT_TRUE(has_flag(row, Flag::SharedGpu) && has_flag(row, Flag::Graph)) << row.flags;
   }
 }
 
@@ -363,22 +321,15 @@ TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   on_devices = true;
   communicator.operation_time = refused_at(1);
-  const auto rows = run();
+  EXPECT_EQ(cells(run(), "status reason"), "skipped|NCCL: invalid argument ok| ok| ok|");
   EXPECT_EQ(failure.message, "");
-  ASSERT_EQ(rows.size(), 4U);
-  EXPECT_EQ(rows[0].status, RowStatus::Skipped);
-  EXPECT_EQ(rows[0].reason, "NCCL: invalid argument");
-  EXPECT_EQ(rows[1].status, RowStatus::Ok);
-  EXPECT_EQ(rows[3].status, RowStatus::Ok);
 }
 
 TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   on_devices = true;
   communicator.operation_time = refused_at(3);
-  const auto rows = run();
+  EXPECT_EQ(cells(run(), "status"), "failed");
   EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].status, RowStatus::Failed);
 }
 
 /// Buffers of 1 MiB that --cache rotate goes through.
@@ -455,16 +406,15 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
 TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
   Options options;
   options.placement = Placement::Out;
-  std::multiset<std::string> pairs;
+  std::multiset<std::string> rows;
   for (const Record& row : rows_of_pairs(3, options)) {
-    EXPECT_EQ(row.ranks, 2);
-    EXPECT_EQ(row.operations, 3U);
-    pairs.insert(
-        fmt::format("{}>{} {}", row.sender.value_or(-1), row.receiver.value_or(-1), row.size));
+    rows.insert(cells(row, "ranks operations sender receiver size_bytes"));
   }
-  EXPECT_EQ(pairs, (std::multiset<std::string>{"0>1 1024", "0>1 2048", "0>2 1024", "0>2 2048",
-                                               "1>0 1024", "1>0 2048", "1>2 1024", "1>2 2048",
-                                               "2>0 1024", "2>0 2048", "2>1 1024", "2>1 2048"}));
+  std::multiset<std::string> all;
+  for (const char* pair : {"0|1", "0|2", "1|0", "1|2", "2|0", "2|1"}) {
+    for (const int size : {1024, 2048}) all.insert(fmt::format("2|3|{}|{}", pair, size));
+  }
+  EXPECT_EQ(rows, all);
   EXPECT_EQ(rows_of_pairs(2, {}).size(), 8U);  // two pairs, two sizes, two placements
 }
 

@@ -16,6 +16,7 @@ namespace busbar {
 namespace {
 
 using stats::StopReason;
+using test::cells;
 using test::measured;
 using test::with;
 
@@ -36,20 +37,15 @@ TEST(MergeVisits, TakesAllSamplesAndGivesAnIntervalOfTheRun) {
   const std::vector<Row> visits{visit(100), visit(104), visit(96), visit(100)};
   const Row row = merge_visits(visits, StopReason::Visits);
   EXPECT_EQ(row.samples_us.size(), 80U);
-  EXPECT_EQ(row.record.samples, 80U);
-  EXPECT_EQ(row.record.operations, 160U);
-  EXPECT_EQ(row.record.warmup_operations, 40U);
-  EXPECT_EQ(row.record.stop_reason, "visits");
-  EXPECT_EQ(row.record.visits, 4U);
-  EXPECT_EQ(row.record.interval_scope, "run");
-  EXPECT_DOUBLE_EQ(*row.record.time_median_us, 100);
+  EXPECT_EQ(cells(row.record,
+                  "samples operations warmup_operations batch stop_reason visits "
+                  "interval_scope time_median_us efficiency"),
+            "80|160|40|2|visits|4|run|100|");
   // Medians 96, 100, 100, 104: deviation 3.266 over mean 100; t(3) = 3.182 times 3.266 / 2 = 5.2.
   EXPECT_NEAR(*row.record.visit_cv, 0.03266, 1e-5);
   EXPECT_LE(*row.record.time_ci_low_us, 96);
   EXPECT_GE(*row.record.time_ci_high_us, 105);
   EXPECT_NEAR(*row.record.algbw_GBps, 33554432 / 100e3, 1e-9);
-  EXPECT_EQ(row.record.batch, 2U);
-  EXPECT_FALSE(row.record.efficiency);
 }
 
 TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
@@ -72,26 +68,20 @@ TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
   visits[0].record.status = RowStatus::Wrong;
   visits[1].record.finished_at = "2026-11-21 15:00:00";
   const Record record = merge_visits(visits, StopReason::TimeBudget).record;
-  EXPECT_DOUBLE_EQ(*record.minor_faults_per_op, 2);
-  EXPECT_DOUBLE_EQ(*record.involuntary_switches_per_op, 1.5);
-  EXPECT_EQ(record.batch, 4U);
-  EXPECT_EQ(record.enqueue_time_us, 8);
-  EXPECT_EQ(record.host_time_us, 101);
-  EXPECT_EQ(record.start_skew_us, 4);
+  EXPECT_EQ(cells(record, "minor_faults_per_op involuntary_switches_per_op batch enqueue_time_us"),
+            "2|1.5|4|8");
   EXPECT_DOUBLE_EQ(*record.efficiency, *record.busbw_GBps / 1000);
-  EXPECT_EQ(record.status, RowStatus::Wrong);  // the first is checked
-  EXPECT_EQ(record.finished_at, "2026-11-21 15:00:00");
-  EXPECT_EQ(record.flags, "oversubscribed not-steady few-samples no-interval");
-  EXPECT_FALSE(record.time_ci_low_us);
-  EXPECT_EQ(record.interval_scope, "");
+  // The first is checked.
+  EXPECT_EQ(cells(record,
+                  "host_time_us start_skew_us status finished_at time_ci_low_us flags "
+                  "interval_scope"),
+            "101|4|wrong|2026-11-21 15:00:00||oversubscribed not-steady few-samples no-interval|");
 }
 
 TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
   const std::vector<Row> visits{visit(100)};
   Record record = merge_visits(visits, StopReason::TimeBudget).record;
-  EXPECT_EQ(record.visits, 1U);
-  EXPECT_EQ(record.interval_scope, "moment");
-  EXPECT_FALSE(record.visit_cv);
+  EXPECT_EQ(cells(record, "visits interval_scope visit_cv"), "1|moment|");
   EXPECT_TRUE(record.time_ci_low_us);
   Row alone = visit(100);
   alone.record.ranks = 1;
@@ -224,9 +214,7 @@ TEST_F(VisitsOfARun, RefuseThoseOfAnotherRun) {
   EXPECT_EQ(test::failure_of([&] { Visits again(options); }).status, Status::Usage);
   options.resume = true;
   Visits visits(options);
-  const auto failure = test::failure_of([&] { visits.begin("collective=broadcast"); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says(file())) << failure.message;
+  test::expect_failure(Status::Usage, file(), [&] { visits.begin("collective=broadcast"); });
 }
 
 TEST_F(VisitsOfARun, GivePreliminaryNumbers) {

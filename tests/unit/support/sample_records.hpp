@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
 
@@ -44,6 +47,21 @@ namespace busbar::test {
           .count = 512,
           .status = RowStatus::Skipped,
           .reason = reason};
+}
+
+/// The cells of these columns as a file has them: "1024|0|ok".
+[[nodiscard]] inline std::string cells(const Record& record, std::string_view columns) {
+  std::vector<std::string> found;
+  for (const std::string& name : split_words(columns)) {
+    for (const RecordField& field : record_fields()) {
+      if (field.name == name) found.push_back(field.get(record));
+    }
+  }
+  return fmt::format("{}", fmt::join(found, "|"));
+}
+/// The same of each row, with blanks between them.
+[[nodiscard]] inline std::string cells(const std::vector<Record>& rows, std::string_view columns) {
+  return join_each(rows, " ", [&](const Record& row) { return cells(row, columns); });
 }
 
 [[nodiscard]] inline RunContext context() {
