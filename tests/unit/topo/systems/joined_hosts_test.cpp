@@ -52,25 +52,37 @@ TEST(JoinedHosts, TakeTheAdaptersOfTheMachine) {
   EXPECT_THAT(joined(near), ElementsAre("NIC of GPU0")) << "one hop, not two";
 }
 
-TEST(JoinedHosts, HaveTheBoundOfTheirAdapters) {
-  const std::string text =
-      write_system(with_network(box(), NetworkRequest{.adapters = 2, .adapter_GBps = 1}), 3);
-  const Graph three = parse_system(text, "three.toml");
-  ASSERT_EQ(device_count(three), 12U);
-  const Bound bound = bound_of(three, std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
-  EXPECT_NEAR(bound.bound_GBps, 2, 1e-6);
-  EXPECT_FALSE(bound.assumptions.empty()) << "where the adapters are is assumed";
+/// NVLink joins pairs only, so a ring over NVLink and the network alone crosses it at every pair.
+Graph pairs() {
+  Graph graph = nvlink_graph({"0400", "4000", "0004", "0040"}, 25);
+  add_pcie(graph, {.gpus = 4});
+  return graph;
 }
 
-/// NVLink joins pairs only, so a ring over NVLink and the network alone crosses it at every pair.
-TEST(JoinedHosts, SpareTheNetworkByPcieWhereNvlinkDoesNotJoinAHost) {
-  Graph pairs = nvlink_graph({"0400", "4000", "0004", "0040"}, 25);
-  add_pcie(pairs, {.gpus = 4});
-  const Graph host = with_network(pairs, NetworkRequest{.adapters = 2, .adapter_GBps = 1});
-  const Graph two = parse_system(write_system(host, 2), "two.toml");
-  const Bound bound = bound_of(two, std::vector{0, 1, 2, 3, 4, 5, 6, 7});
-  EXPECT_NEAR(bound.ring_GBps, 2, 1e-6);
-  EXPECT_EQ(bound.kind, "nvlink+pcie+network");
+TEST(JoinedHosts, HaveTheBoundOfTheirAdapters) {
+  struct Case {
+    Graph host;
+    std::optional<NetworkRequest> network;
+    int hosts;
+    double GBps;
+    std::string kind;
+  };
+  const std::vector<Case> cases{
+      {box(), NetworkRequest{2, 1}, 3, 2, "nvlink+network"},
+      {pairs(), NetworkRequest{2, 1}, 2, 2, "nvlink+pcie+network"},
+      // Instead of their own.
+      {load_system("dgx-h100"), NetworkRequest{4, 25}, 2, 100, "nvswitch+network"},
+      // An NVLink domain joins its hosts where no network is requested.
+      {load_system("p6e-gb300"), std::nullopt, 2, 900, "nvswitch"},
+      {load_system("gb200-tray"), NetworkRequest{4, 50}, 2, 200, "nvswitch+network"}};
+  for (const auto& [host, network, hosts, GBps, kind] : cases) {
+    SCOPED_TRACE(host.name + " " + kind);
+    const Graph all = copy_hosts(with_network(host, network), hosts);
+    const Bound bound = bound_of(all, prefix(hosts * static_cast<int>(device_count(host))));
+    EXPECT_NEAR(bound.ring_GBps, GBps, 1e-6);
+    EXPECT_EQ(bound.kind, kind);
+    EXPECT_EQ(bound.assumptions.empty(), host.name != "mesh") << "where adapters are is assumed";
+  }
 }
 
 TEST(JoinedHosts, NeedANetwork) {
@@ -86,24 +98,6 @@ TEST(JoinedHosts, HaveTheRequestedNetworkInsteadOfTheirOwn) {
   EXPECT_EQ(nodes_of_kind(host, NodeKind::Network).size(), 1U);
   EXPECT_EQ(joined(host).size(), 4U);
   EXPECT_EQ(device_count(host), device_count(own));
-  const Graph two = parse_system(write_system(host, 2), "two.toml");
-  EXPECT_NEAR(
-      bound_of(two, std::vector{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}).bound_GBps,
-      100, 1e-6);
-}
-
-TEST(JoinedHosts, NeedNoNetworkWhereAnNvlinkDomainJoinsThem) {
-  const Graph host = with_network(load_system("p6e-gb300"), std::nullopt);
-  EXPECT_EQ(bound_of(copy_hosts(host, 2), std::vector{0, 1, 2, 3, 4, 5, 6, 7}).kind, "nvswitch");
-}
-
-TEST(JoinedHosts, AreNoNvlinkDomainWhereANetworkIsRequested) {
-  const Graph tray =
-      with_network(load_system("gb200-tray"), NetworkRequest{.adapters = 4, .adapter_GBps = 50});
-  const Bound bound = bound_of(copy_hosts(tray, 2), std::vector{0, 1, 2, 3, 4, 5, 6, 7});
-  EXPECT_EQ(bound.kind, "nvswitch+network");
-  EXPECT_NEAR(bound.bound_GBps, 200, 1e-6);
-  EXPECT_EQ(device_count(copy_hosts(tray, 36)), 144U) << "no end of a domain";
 }
 
 TEST(JoinedHosts, EndAtTheLastHostOfAnNvlinkDomain) {
