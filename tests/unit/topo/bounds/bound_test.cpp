@@ -12,7 +12,6 @@
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
-#include "tests/unit/topo/nccl_source.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
 #include "topo/bounds/host_limits.hpp"
 #include "topo/bounds/paths.hpp"
@@ -275,10 +274,8 @@ TEST(BoundOf, RefusesWhatIsNoSet) {
        {std::pair{std::vector{0, 2}, "2 is no device of 'mesh', which has 2 devices, 0 to 1"},
         {std::vector{-1, 0}, "-1 is no device"},
         {std::vector{1, 1}, "1 is there twice"}}) {
-    const auto failure =
-        busbar::test::failure_of([&, &set = devices] { (void)bound_of(graph, set); });
-    EXPECT_EQ(failure.status, Status::Usage);
-    EXPECT_TRUE(failure.says(token)) << failure.message;
+    busbar::test::expect_failure(Status::Usage, token,
+                                 [&, &set = devices] { (void)bound_of(graph, set); });
   }
 }
 
@@ -445,28 +442,6 @@ TEST(SwitchedDomain, AddsAtTheGreatestSpeedOfNcclThatAPortCarriesOnceMoreThanThe
   }
   EXPECT_NEAR(nccl_GBps(8, true), 828.8, 1e-9);
   EXPECT_NEAR(nccl_GBps(6, false), 425, 1e-9);
-}
-
-TEST(SwitchedDomain, HasTheSpeedsAndEfficienciesOfNcclsSource) {
-  const auto search = test::nccl_source("search.cc");
-  const auto tuning = test::nccl_source("tuning.cc");
-  if (!search || !tuning) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
-  const auto efficiency = test::numbers_between(*tuning, "nvlsEfficiency[NCCL_NUM_COMPCAPS]", ";");
-  ASSERT_EQ(efficiency.size(), 4U);
-  const auto expected = [](double port, double n, std::vector<double> speeds, double share) {
-    std::erase_if(speeds, [&](double speed) { return speed * (n + 1) > port; });
-    return speeds.empty() ? 0
-                          : 2 * share * *std::max_element(speeds.begin(), speeds.end()) * (n - 1);
-  };
-  const auto hopper = test::numbers_between(*search, "sm90SpeedArrayIntra[]", ";");
-  auto blackwell = test::numbers_between(*search, "sm100SpeedArrayIntra[]", ";");
-  ASSERT_EQ(hopper.size(), 11U);
-  ASSERT_EQ(blackwell.size(), 11U);
-  blackwell.push_back(45);  // since NCCL 2.29.2
-  for (int gpus = 2; gpus < 128; ++gpus) {
-    EXPECT_NEAR(nccl_GBps(gpus, false), expected(18 * 20.6, gpus, hopper, efficiency[2]), 1e-9);
-    EXPECT_NEAR(nccl_GBps(gpus, true), expected(18 * 40.1, gpus, blackwell, efficiency[3]), 1e-9);
-  }
 }
 
 }  // namespace

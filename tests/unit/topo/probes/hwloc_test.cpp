@@ -263,27 +263,5 @@ TEST(HwlocXml, ReadsEveryCapture) {
   }
 }
 
-TEST(HwlocXml, JoinsAllGpusOfTheDgx2ToItsSwitches) {
-  const std::filesystem::path path = "../shared/data/hwloc_xml/nvidiaDGX2.xml";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
-  const HostTree tree = parse_hwloc_xml(text_of(path), path);
-  EXPECT_EQ(count_kind(tree, PciKind::NvSwitch), 12U);
-  ASSERT_TRUE(tree.nvlink_matrix.has_value());
-  const NvlinkMatrix& matrix = *tree.nvlink_matrix;
-  std::size_t joined = 0;
-  for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
-    for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
-      const bool to_switch = at(tree, matrix.bus_ids[i].c_str()).kind == PciKind::Gpu &&
-                             at(tree, matrix.bus_ids[j].c_str()).kind == PciKind::NvSwitch;
-      if (i == j || matrix.GBps[i][j] <= 0) continue;
-      joined += to_switch ? 1 : 0;
-    }
-  }
-  EXPECT_EQ(joined, 16U * 6);
-  for (int gpu = 0; gpu < 16; ++gpu) {
-    EXPECT_EQ(tree.gpus.at(static_cast<std::size_t>(gpu)).index, gpu);
-  }
-}
-
 }  // namespace
 }  // namespace busbar::topo

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parsers of nvidia-smi's answers on captures from real machines, whole and spoilt.
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -150,14 +149,6 @@ TEST_F(MatrixCorpus, IsTheSameInEveryDisguise) {
   }
 }
 
-TEST_F(MatrixCorpus, IsRefusedInEveryDisguiseWhereItIsDamaged) {
-  for (const auto& [name, text] : corpus_) {
-    if (!kDamaged.contains(name)) continue;
-    for (const std::string& disguise : disguises_of(text))
-      EXPECT_THROW((void)parse_smi_matrix(disguise, name), Error) << name << "\n" << disguise;
-  }
-}
-
 TEST_F(MatrixCorpus, IsWholeOrRefusedWhereverItIsCut) {
   for (const auto& [name, text] : corpus_) {
     if (kDamaged.contains(name)) continue;
@@ -172,26 +163,6 @@ TEST_F(MatrixCorpus, IsWholeOrRefusedWhereverItIsCut) {
         EXPECT_EQ(matrix.cells[gpu], whole.cells[gpu]) << name;
     }
   }
-}
-
-TEST_F(MatrixCorpus, HasTheCubeMeshOfEightV100UnderWhateverNumbers) {
-  int meshes = 0;
-  for (const auto& [name, text] : corpus_) {
-    if (kDamaged.contains(name)) continue;
-    const SmiMatrix matrix = parse_smi_matrix(text, name);
-    std::array<int, 3> pairs{};
-    bool mesh = matrix.gpus.size() == 8;
-    for (std::size_t one = 0; one < matrix.gpus.size(); ++one)
-      for (std::size_t other = 0; other < one; ++other) {
-        const int links = gpu_link_count(matrix.cells[one][other]);
-        mesh = mesh && links <= 2;
-        ++pairs.at(static_cast<std::size_t>(std::min(links, 2)));
-      }
-    if (!mesh || pairs[2] == 0) continue;
-    ++meshes;
-    EXPECT_EQ(pairs, (std::array<int, 3>{12, 8, 8})) << name;
-  }
-  EXPECT_GT(meshes, 0);
 }
 
 TEST_F(P2pCorpus, IsReadInEveryDisguiseAndRefusedWhereItIsCut) {
@@ -222,21 +193,6 @@ TEST_F(NvlinkCorpus, IsReadOrDiagnosed) {
       EXPECT_EQ(remotes, "") << name;
     } else {
       EXPECT_EQ(status, "") << name;
-    }
-  }
-}
-
-TEST_F(NvlinkCorpus, NeverGetsOtherSpeedsFromACutText) {
-  for (const auto& [name, text] : corpus_) {
-    if (!refusal([&, &text = text] { (void)parse_nvlink_status(text, "f"); }).empty()) continue;
-    std::set<double> speeds;
-    for (const GpuFacts& gpu : parse_nvlink_status(text, "f"))
-      for (const NvlinkLink& link : gpu.links) speeds.insert(link.GBps);
-    for (std::size_t size = 0; size < text.size(); size += 3) {
-      std::vector<GpuFacts> status;
-      (void)refusal([&, &text = text] { status = parse_nvlink_status(text.substr(0, size), "f"); });
-      for (const GpuFacts& gpu : status)
-        for (const NvlinkLink& link : gpu.links) EXPECT_TRUE(speeds.contains(link.GBps)) << name;
     }
   }
 }
