@@ -14,14 +14,6 @@ namespace {
 
 using Samples = std::vector<double>;
 
-TEST(CenteredRanks, FollowTheOrderOfTheSamplesWithTheMidRankForEqualOnes) {
-  EXPECT_EQ(centered_ranks(Samples{30, 10, 20}), (Samples{1, -1, 0}));
-  EXPECT_EQ(centered_ranks(Samples{5, 1, 5, 9}), (Samples{0, -1.5, 0, 1.5}));
-  EXPECT_EQ(centered_ranks(Samples(4, 7.0)), Samples(4, 0.0));
-  EXPECT_EQ(centered_ranks(Samples{1, 2, 3}), centered_ranks(Samples{1, 2, 3000}));
-  EXPECT_TRUE(centered_ranks(Samples{}).empty());
-}
-
 double mean_estimate(std::size_t count, double iact, int repetitions) {
   std::mt19937_64 random = test::fixed_random(1);
   double sum = 0;

@@ -31,18 +31,6 @@ double share_between(const Histogram& histogram, double low, double high) {
   return share;
 }
 
-TEST(Histogram, HasAllValuesBetweenTheLeastAndTheMost) {
-  std::vector<double> values;
-  add_mode(values, 200, 100, 10);
-  const Histogram histogram = log_histogram(values);
-  ASSERT_EQ(histogram.edges.size(), histogram.share.size() + 1);
-  EXPECT_NEAR(histogram.edges.front(), values.front(), 1e-9);
-  EXPECT_NEAR(histogram.edges.back(), values.back(), 1e-9);
-  EXPECT_NEAR(total(histogram), 1, 1e-12);
-  EXPECT_EQ(histogram.beyond, 0U);
-  EXPECT_GE(histogram.share.size(), 15U);  // sqrt(200)
-}
-
 TEST(Histogram, KeepsTwoModesApart) {
   std::vector<double> values;
   add_mode(values, 60, 100, 2);

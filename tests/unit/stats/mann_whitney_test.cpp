@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/mann_whitney.hpp"
 
-#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -68,14 +67,6 @@ TEST(MannWhitneyTest, ComputesWhatFewLaunchesCanNeverShow) {
   EXPECT_EQ(least_p(1, 1), 1);
   EXPECT_EQ(fewest_for(0.05), 4U);
   EXPECT_EQ(fewest_for(0.01), 5U);
-}
-
-TEST(ShiftIntervalTest, NeedsFourOfEach) {
-  EXPECT_FALSE(shift_interval(Values{1, 2, 3}, Values{4, 5, 6}).has_value());
-  const auto shift = shift_interval(Values{1, 2, 3, 4}, Values{11, 12, 13, 14});
-  ASSERT_TRUE(shift.has_value());
-  EXPECT_EQ(shift->low, 7);
-  EXPECT_EQ(shift->high, 13);
 }
 
 // One value against 39: each of 40 places is as likely, so the outermost has 2.5 %, not more.

@@ -44,15 +44,5 @@ TEST(Summary, HoldsEveryStatisticAndIsNoneOfNoSamples) {
   EXPECT_EQ(summary->max, 100);
 }
 
-TEST(Summary, HasTheDeviationOfItsSamplesAsAWholePopulation) {
-  const auto summary = summarize(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});
-  ASSERT_TRUE(summary);
-  EXPECT_DOUBLE_EQ(summary->mean, 5);
-  EXPECT_DOUBLE_EQ(summary->deviation, 2);  // a sample's would be 2.138
-  EXPECT_EQ(summarize(std::vector<double>{3})->deviation, 0);
-  EXPECT_EQ(summarize(std::vector<double>(100, 0.5))->deviation, 0);
-  EXPECT_DOUBLE_EQ(summarize(kTen)->deviation, 2.8722813232690143);  // the root of 8.25
-}
-
 }  // namespace
 }  // namespace busbar::stats
