@@ -41,21 +41,6 @@ TEST(GroupIsomorphic, PutsEverySetIntoOneGroupAndTheFirstMembersInOrder) {
   EXPECT_EQ(seen.size(), 70U);
 }
 
-TEST(GroupIsomorphic, NeverJoinsSetsOfDifferentBounds) {
-  for (const unsigned seed : {1U, 2U, 3U}) {
-    for (const Level level : {Level::GpuLink, Level::All}) {
-      const RingRater rater(random_machine(7, seed), level, {});
-      const auto sets = all_sets(7, 4);
-      for (const auto& group : rater.groups(sets)) {
-        for (const std::size_t member : group) {
-          EXPECT_NEAR(*rater.rate_GBps(sets[member]), *rater.rate_GBps(sets[group.front()]), 1e-7)
-              << describe_set(sets[member]) << " seed " << seed;
-        }
-      }
-    }
-  }
-}
-
 TEST(InducedSubgraph, TellsSharedLinksFromOwnOnes) {
   // Two hops at 10 each, over one link of 10 or over one each: the same to every hop alone.
   RingProblem apart{.n = 2, .capacity = {10, 10}, .hops = {{}, taking({0}), taking({1}), {}}};

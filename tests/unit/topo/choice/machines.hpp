@@ -58,9 +58,4 @@ inline void set_links(Graph& graph, int device, double count) {
   }
 }
 
-/// The same machine with its devices in another order.
-inline Graph permuted(const Graph& graph, const std::vector<int>& order) {
-  return keep_devices(graph, order);
-}
-
 }  // namespace busbar::topo

@@ -35,12 +35,6 @@ TEST(Rater, AgreesWithTheBoundOfEverySet) {
   }
 }
 
-TEST(RingRater, GivesNothingBelowWhatWasAskedFor) {
-  const RingRater rater(dgx1(dgx1v_rows(), 25), Level::GpuLink, {});
-  EXPECT_FALSE(rater.rate_GBps(prefix(6), 60));
-  EXPECT_NEAR(rater.rate_GBps(prefix(6), 50 - 1e-3).value_or(0), 50, 1e-6);
-}
-
 /// The best of all sets of k by rating all and without, the first of equal ones.
 void expect_best(const Graph& graph, std::size_t k) {
   const Rater rater(graph, {});
@@ -73,17 +67,6 @@ TEST(Rater, LooksOnWhereFiguresDifferByRoundingOnly) {
   }
   expect_best(graph, 2);
   EXPECT_EQ(choose(graph, 2, Policy::Best).bound.devices, (DeviceSet{0, 1}));
-}
-
-TEST(JoinClasses, MakesNearScoresOne) {
-  std::vector<Scores> scores{{.ring_GBps = 50, .bound_GBps = 50},
-                             {.ring_GBps = 50 + 1e-9, .bound_GBps = 50 - 1e-9},
-                             {.ring_GBps = 49.9, .bound_GBps = 49.9}};
-  join_classes(scores);
-  ASSERT_EQ(scores.size(), 3U);
-  EXPECT_EQ(scores[0], scores.at(1));
-  EXPECT_EQ(scores[0].ring_GBps, 50 + 1e-9);
-  EXPECT_EQ(scores.at(2).ring_GBps, 49.9);
 }
 
 TEST(JoinClasses, FollowsAChainOfNearScores) {

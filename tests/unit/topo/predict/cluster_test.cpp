@@ -44,14 +44,6 @@ TEST(Cluster, ChoosesWithinTheHostThatIsNotFull) {
   EXPECT_EQ(place(cubes(3), 16, "best").reason, "the first") << "all devices of each host";
 }
 
-TEST(Cluster, ChoosesInEachHostThatDiffers) {
-  // Two hosts of two sockets in one graph: each has its own numbers from 0.
-  const EqualHosts power{.host = power_graph(2, 2, 3)};
-  const RankSet six = place(power, 6, "best");
-  ASSERT_EQ(six.parts.size(), 2U);
-  EXPECT_EQ(six.parts[1], (HostPart{1, {0, 1}}));
-}
-
 TEST(Cluster, TakesListsOverAllHosts) {
   const RankSet four = place(cubes(2), 4, "7,8,3,15");
   ASSERT_EQ(four.parts.size(), 2U);

@@ -97,26 +97,6 @@ TEST(Schedule, HasTheStepsAndTheDataOfEachForm) {
   }
 }
 
-TEST(Schedule, HasAnotherShareOverANetwork) {
-  StepTimes times = kTimes;
-  times.network_share = 0.25;
-  const auto slope = [&](const std::vector<int>& ranks) {
-    return schedule(kAllGather, Sending::RingLl128, limits_of(ranks), times)->us_per_byte;
-  };
-  EXPECT_NEAR(slope({8}), 0.875 / 20 / 0.5 / 1e3, 1e-12);
-  EXPECT_NEAR(slope({4, 4}), 0.875 / 20 / 0.25 / 1e3, 1e-12);
-}
-
-TEST(Schedule, OfATreeIsLimitedByTheSlowerOfHostAndNetwork) {
-  SetLimits limits = limits_of({4, 4});
-  limits.host_GBps = 10;
-  limits.network_GBps = 100;
-  // 2 / 10 in the host against 2 x 1/2 / 100 between; half a share doubles it: 0.4 s a GB.
-  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits, kTimes)->us_per_byte, 0.4e-3, 1e-12);
-  limits.network_GBps = 2;  // 1 / 2 between: 1 s a GB
-  EXPECT_NEAR(schedule(kAllReduce, Sending::Tree, limits, kTimes)->us_per_byte, 1e-3, 1e-12);
-}
-
 TEST(Schedule, TakesTheTimeOfTheKindOfStep) {
   SetLimits limits = limits_of({4});
   const auto fixed = [&](LinkKind within) {
