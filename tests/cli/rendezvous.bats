@@ -99,14 +99,6 @@ ends() {
   kill "$HOLDER"
   grep -q 'TCP (torchrun)' "$DIR/0.out"
 }
-@test "the pods of an indexed job need their index and the address only" {
-  local rank
-  for rank in 0 1 2; do
-    JOB_COMPLETION_INDEX=$rank ./allreduce_perf --rendezvous "localhost:$PORT" --ranks 3 "${QUICK[@]}" > "$DIR/$rank.out" 3>&- &
-  done
-  wait
-  grep -q ', 3 ranks on 1 node' "$DIR/0.out"
-}
 @test "groups, all pairs and -c go over Gloo, too" {
   NCCL_TESTS_SPLIT=%2 ./allreduce_perf -g 4 --launcher local "${QUICK[@]}" --csv "$DIR/s.csv"
   [ "$(column ranks,status,wrong "$DIR/s.csv" | sort -u)" = "2|ok|0" ]
@@ -151,29 +143,6 @@ ends() {
   [ ! -s "$DIR/err" ]
   nothing_runs "$DIR/a.csv"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
-}
-@test "who has not come in time is named" {
-  rank 0 -T 5
-  rank 2 -T 5
-  wait
-  [ "$(codes)" = "4 4" ]
-  grep -q '^allreduce_perf: timeout: 1 of 3 ranks did not join at 127.0.0.1:[0-9]* within 5 s: rank 1$' "$DIR/0.err"
-  [ ! -s "$DIR/2.err" ]
-  rank 1 -T 5
-  wait
-  [ "$(cat "$DIR/1.code")" = 4 ]
-  grep -q 'timeout: rank 1 could not join at 127.0.0.1:[0-9]* within 5 s (Connection refused); check that rank 0 is started there' "$DIR/1.err"
-}
-@test "a wrong token is refused on both sides in one line, and is not printed" {
-  export BUSBAR_TOKEN=opensesame
-  rank 0 -T 5
-  rank 1 -T 5
-  BUSBAR_TOKEN=guess rank 2 -T 5
-  wait
-  [ "$(codes)" = "4 4 2" ]
-  grep -qx 'allreduce_perf: rank 2 was refused at .*: its token differs from rank 0.s (BUSBAR_TOKEN)' "$DIR/2.err"
-  grep -q 'refused rank 2 on .*: its token differs from rank 0.s' "$DIR/0.err"
-  run ! grep -rqE 'opensesame|guess' "$DIR"
 }
 @test "a rank that is there already, and one of another number of ranks, are refused, and the job goes on" {
   rank 0
