@@ -8,18 +8,7 @@
 namespace busbar {
 namespace {
 
-TEST(ThreadTeam, ARankThatThrowsFailsTheTestAndTheOthersLeave) {
-  EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(test::on_ranks(3,
-                                                        [](test::ThreadBootstrap& world) {
-                                                          if (world.rank() == 1) {
-                                                            throw Error{Status::Runtime, "broken"};
-                                                          }
-                                                          world.barrier();
-                                                        }),
-                                         "rank 1: broken");
-}
-
-TEST(ThreadTeam, ARankThatThrowsInAPartOfASplitFailsTheTest) {
+TEST(ThreadTeam, ARankThatThrowsFailsTheTestAndTheOthersLeaveAlsoASplit) {
   EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(test::on_ranks(4,
                                                         [](test::ThreadBootstrap& world) {
                                                           const auto part =
