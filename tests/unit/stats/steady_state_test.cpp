@@ -2,12 +2,14 @@
 #include "stats/steady_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "stats/autocorrelation.hpp"
 #include "tests/unit/stats/series.hpp"
 
 namespace busbar::stats {
@@ -52,6 +54,45 @@ TEST(Drift, IsSeenInASeriesOfTenSamplesThatOnlyRisesOrOnlyFalls) {
     EXPECT_EQ(is_drifting(samples), count >= 10) << count;
   }
   EXPECT_FALSE(is_drifting(Window(50, 1.0)));
+}
+
+/// Spearman's formula for distinct values, 1 - 6 sum d^2 / (n (n^2 - 1)), by Fisher's
+/// transformation in standard deviations; what the ranks are beside their line gives the number of
+/// independent ones.
+double score(const Window& samples) {
+  const auto n = static_cast<double>(samples.size());
+  std::vector<double> ranks;
+  for (const double sample : samples) {
+    ranks.push_back(static_cast<double>(std::count_if(
+        samples.begin(), samples.end(), [&](double other) { return other < sample; })));
+  }
+  double squares = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    squares += std::pow(ranks[i] - static_cast<double>(i), 2);
+  }
+  const double correlation = 1 - 6 * squares / (n * (n * n - 1));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i] -= (n - 1) / 2 + correlation * (static_cast<double>(i) - (n - 1) / 2);
+  }
+  const double independent = n / integrated_autocorrelation_time(ranks);
+  return std::atanh(std::abs(correlation)) * std::sqrt(std::max(independent - 3, 0.0));
+}
+
+TEST(Drift, IsWhereTheScoreOfTheTrendIsAboveFour) {
+  std::mt19937_64 random = test::fixed_random(7);
+  std::normal_distribution<double> noise(0, 1);
+  int near = 0;
+  for (int series = 0; series < 20000; ++series) {
+    Window samples(10 + static_cast<std::size_t>(series % 3));
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      samples[i] = static_cast<double>(i) + noise(random);
+    }
+    const double expected = score(samples);
+    if (!(std::abs(expected - 4) > 1e-6)) continue;
+    EXPECT_EQ(is_drifting(samples), expected > 4) << expected;
+    if (std::abs(expected - 4) < 0.1) ++near;
+  }
+  EXPECT_GT(near, 100);
 }
 
 TEST(Drift, OfTwiceTheSpreadIsSeenButRarelyWhereThereIsOnlyCorrelation) {

@@ -44,5 +44,12 @@ TEST(Summary, HoldsEveryStatisticAndIsNoneOfNoSamples) {
   EXPECT_EQ(summary->max, 100);
 }
 
+TEST(Summary, HasTheDeviationOfItsSamplesAsAWholePopulation) {
+  const auto deviation = [](const std::vector<double>& of) { return summarize(of)->deviation; };
+  EXPECT_DOUBLE_EQ(deviation({2, 4, 4, 4, 5, 5, 7, 9}), 2);  // a sample's would be 2.138
+  EXPECT_EQ(deviation({3}), 0);
+  EXPECT_EQ(deviation(std::vector<double>(100, 0.5)), 0);
+}
+
 }  // namespace
 }  // namespace busbar::stats
