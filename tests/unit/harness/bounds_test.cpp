@@ -152,13 +152,6 @@ TEST(DeviceBound, IsTheRingBoundOfTheDevicesThatWereTaken) {
   EXPECT_THAT(bound.note, HasSubstr("all-reduce at most 100 GB/s over nvlink, limited by"));
 }
 
-TEST(DeviceBound, TakesWhatTheSwitchAddsForAllReduceOnly) {
-  const std::vector<Device> all = devices_of({0, 1, 2, 3, 4, 5, 6, 7});
-  const Collective gather{.name = "allgather", .nccl_name = "all_gather", .title = "all-gather"};
-  EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, kRing)).value_or(0), 700, 1e-6);
-  EXPECT_NEAR(rate(device_bound(host_of("dgx-h100"), all, true, gather)).value_or(0), 450, 1e-6);
-}
-
 TEST(DeviceBound, OfOtherCollectivesIsKnownBelowASwitchOnly) {
   const std::vector<Device> four = devices_of({0, 1, 2, 3});
   EXPECT_NEAR(rate(device_bound(host_of("dgx-a100"), four, true, kOther)).value_or(0), 300, 1e-6);

@@ -188,16 +188,6 @@ TEST_F(ChunkRun, TakesItsCallsInTurnAlsoIntoAGraph) {
   EXPECT_EQ(roots(), (std::vector<int>{0, 1, 2, 0}));
 }
 
-TEST_F(ChunkRun, MeasuresWhatIssuingTakesTheHostPerOperation) {
-  communicator.operation_time = [](std::size_t) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return Seconds{5e-6};  // as the stopwatch has it
-  };
-  const ChunkResult result = run(ChunkShape::of(6, 3), {});
-  EXPECT_GE(result.enqueue_us, 1000);
-  EXPECT_GE(result.host_us, 1000);
-}
-
 TEST_F(ChunkRun, LeavesAFullLaunchQueueOutOfTheTimeOfIssuing) {
   communicator.operation_time = [](std::size_t n) {
     // From the 21st on the host waits for room in the queue.

@@ -11,12 +11,6 @@
 namespace busbar {
 namespace {
 
-TEST(Options, HaveNoTimeoutAndNoSplitByDefault) {
-  const Options options;
-  EXPECT_FALSE(options.timeout.has_value());
-  EXPECT_FALSE(options.split.has_value());
-}
-
 Options with_step_of_default() {
   Options options;
   options.sweep.step = kMiB;

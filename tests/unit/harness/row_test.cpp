@@ -180,11 +180,6 @@ TEST(GatherRows, LeavesOutRanksThatAreIdle) {
   });
 }
 
-TEST(GatherRows, IsEmptyWhereEveryRankIsIdle) {
-  test::FakeBootstrap alone(0, 1);
-  EXPECT_TRUE(gather_rows({.world = alone, .members = alone, .idle = true}, row_of(0, 3)).empty());
-}
-
 Row exchanged(const Row& row) {
   test::FakeBootstrap alone(0, 1);
   return gather_rows({.world = alone, .members = alone}, row).at(0);

@@ -100,15 +100,6 @@ TEST_F(Sampling, SizesBatchesByTheLastWarmup) {
   EXPECT_EQ(samples.times_us.size(), 99U);
 }
 
-TEST_F(Sampling, AggregatesAtLeastAsManyOperationsAsAskedFor) {
-  count(5, 0);
-  plan.least_batch = 4;
-  const Samples samples = take();
-  EXPECT_EQ(samples.batch, 4U);
-  EXPECT_EQ(samples.operations, 20U);
-  EXPECT_EQ(samples.times_us.size(), 5U);
-}
-
 TEST_F(Sampling, ReportsTheBatchThatItMade) {
   take_each(Seconds{1e-6});
   count(7, 5);
@@ -123,27 +114,6 @@ TEST_F(Sampling, WarmsUpUntilTwoWindowsAgree) {
   const Samples samples = take();
   EXPECT_EQ(samples.warmup_operations, 11U);  // one, and two windows of five
   EXPECT_TRUE(samples.steady);
-}
-
-TEST_F(Sampling, WarmsUpWhileTimesFall) {
-  communicator.operation_time = [](std::size_t n) {
-    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
-  };
-  count(1);
-  const Samples samples = take();
-  EXPECT_GT(samples.warmup_operations, 11U);
-  EXPECT_TRUE(samples.steady);
-}
-
-TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
-  take_each(Seconds{3});
-  count(2);
-  for (const double budget_s : {3.0, 1.0}) {
-    plan.limits.time_budget_s = budget_s;
-    const Samples samples = take();
-    EXPECT_EQ(samples.warmup_operations, 1U) << budget_s;
-    EXPECT_EQ(samples.times_us.size(), 2U) << budget_s;  // as many as are asked for, however long
-  }
 }
 
 TEST_F(Sampling, ReportsTimesThatNeverBecameSteady) {
@@ -181,16 +151,6 @@ TEST_F(Sampling, BeginsNoSecondWindowThatDoesNotFitEither) {
     EXPECT_EQ(samples.warmup_operations, operations) << milliseconds;
     EXPECT_TRUE(samples.steady) << milliseconds;  // one window has none to differ from
   }
-}
-
-TEST_F(Sampling, StopsWhereTheIntervalIsNarrowEnoughOrAtTheMostSamples) {
-  const Samples quiet = take();
-  EXPECT_EQ(quiet.stop, StopReason::CiWidth);
-  EXPECT_EQ(quiet.times_us.size(), 50U);
-  swing();
-  const Samples swinging = take();
-  EXPECT_EQ(swinging.stop, StopReason::MaxSamples);
-  EXPECT_EQ(swinging.times_us.size(), 500U);
 }
 
 /// Of a budget of 1 s, after one operation of warm-up, 20 samples at most between two looks:
