@@ -59,7 +59,7 @@ $(BUILD)/fuzz/tests/%.o: tests/%.cpp
 $(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  fuzz/$*"
-	@$(FUZZ_CXX) -fsanitize=fuzzer$(FUZZ_CHECKS) -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lglpk -llemon -lfmt
+	@$(FUZZ_CXX) -fsanitize=fuzzer$(FUZZ_CHECKS) -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lfmt
 
 # A target that finds something fails in the summary, not here: the others run their time.
 fuzz-runs: $(FUZZ_TARGETS:%=fuzz-run-%)

@@ -2,10 +2,10 @@
 #include "topo/bounds/packing.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 #include <set>
 #include <utility>
-
-#include <glpk.h>
 
 #include "base/error.hpp"
 #include "topo/bounds/ring_problem.hpp"
@@ -16,7 +16,9 @@ namespace {
 
 constexpr int kSearchFirst = 11;  // from here on local search is quicker than Held and Karp
 constexpr int kStarts = 8;
-constexpr int kMostRounds = 4000;  // ends what rounding keeps alive; dozens are usual
+constexpr double kLeastGain = kTolerance / 100;  // beside the 1 of a ring
+constexpr int kMostRounds = 4000;                // ends what rounding keeps alive; dozens are usual
+constexpr int kMostPivots = 20000;               // likewise; a thousand are many
 
 /// Resources that a ring takes, each once, with how often.
 std::vector<Use> uses_of(const RingProblem& problem, const std::vector<int>& order) {
@@ -34,58 +36,144 @@ std::vector<Use> uses_of(const RingProblem& problem, const std::vector<int>& ord
   return sum;
 }
 
-/// The restricted master program: rates of the rings found so far. GLPK counts from 1.
+/// The restricted master program, rates of the rings found so far, by the revised primal simplex
+/// method. Variables are the resources' slacks, by number, and then the rings. Few resources are
+/// ever scarce: columns of the inverse of the basis that are still unit vectors are not stored.
 class Master {
  public:
-  explicit Master(const std::vector<double>& capacity) : program_(glp_create_prob()) {
-    glp_term_out(GLP_OFF);
-    glp_set_obj_dir(program_, GLP_MAX);
-    if (!capacity.empty()) glp_add_rows(program_, static_cast<int>(capacity.size()));
-    for (std::size_t row = 0; row < capacity.size(); ++row) {
-      glp_set_row_bnds(program_, static_cast<int>(row) + 1, GLP_UP, 0, capacity[row]);
+  explicit Master(const std::vector<double>& capacity)
+      : levels_(capacity),
+        shaken_(capacity),
+        basis_(capacity.size()),
+        inverse_(capacity.size()),
+        prices_(capacity.size(), 0) {
+    std::iota(basis_.begin(), basis_.end(), std::size_t{0});
+    std::minstd_rand engine(1);  // NOLINT(cert-msc51-cpp): the same pivots every time
+    std::uniform_real_distribution<double> step(0, kTolerance);
+    double more = 0;
+    for (double& level : shaken_) {  // of equals, the first is the scarcest
+      more += step(engine) / static_cast<double>(capacity.size());
+      level *= 1 + more;
     }
-    glp_init_smcp(&parameters_);
-    parameters_.msg_lev = GLP_MSG_OFF;
-    parameters_.tol_bnd = kTolerance;
-    parameters_.tol_dj = kTolerance;
-  }
-  Master(const Master&) = delete;
-  Master& operator=(const Master&) = delete;
-  ~Master() { glp_delete_prob(program_); }
-
-  void add(const std::vector<Use>& uses) {
-    std::vector<int> rows{0};
-    std::vector<double> times{0};
-    for (const Use& use : uses) {
-      rows.push_back(use.resource + 1);
-      times.push_back(use.times);
-    }
-    const int column = glp_add_cols(program_, 1);
-    glp_set_col_bnds(program_, column, GLP_LO, 0, 0);
-    glp_set_obj_coef(program_, column, 1);
-    glp_set_mat_col(program_, column, static_cast<int>(uses.size()), rows.data(), times.data());
   }
 
-  /// From the basis of the last time, which new columns leave feasible.
+  void add(std::vector<Use> uses) { rings_.push_back(std::move(uses)); }
+
+  /// From the basis of the last time, which new rings leave feasible. Equal capacities would make
+  /// most pivots gain nothing, or come round again: which come next is decided by shaken ones.
   void solve() {
-    if (glp_simplex(program_, &parameters_) == 0 && glp_get_status(program_) == GLP_OPT) return;
-    glp_std_basis(program_);
-    if (glp_simplex(program_, &parameters_) != 0 || glp_get_status(program_) != GLP_OPT) {
-      throw runtime_failure("the packing of rings: GLPK found no optimum");
+    for (int pivot = 0; pivot < kMostPivots; ++pivot) {
+      const std::size_t entering = best_gain();
+      if (entering == variables()) return;
+      const std::vector<double> column = column_of(entering);
+      replace(limiting_row(column), entering, column);
     }
   }
 
-  [[nodiscard]] double value() const { return glp_get_obj_val(program_); }
+  [[nodiscard]] double value() const {
+    double sum = 0;
+    for (std::size_t row = 0; row < basis_.size(); ++row) {
+      if (is_ring(basis_[row])) sum += levels_[row];
+    }
+    return sum;
+  }
   [[nodiscard]] double rate(std::size_t ring) const {
-    return glp_get_col_prim(program_, static_cast<int>(ring) + 1);
+    const auto row = std::ranges::find(basis_, basis_.size() + ring);
+    return row == basis_.end() ? 0 : levels_[static_cast<std::size_t>(row - basis_.begin())];
   }
   [[nodiscard]] double price(std::size_t resource) const {
-    return std::max(0.0, glp_get_row_dual(program_, static_cast<int>(resource) + 1));
+    return std::max(0.0, prices_[resource]);
   }
 
  private:
-  glp_prob* program_;
-  glp_smcp parameters_{};
+  [[nodiscard]] std::size_t variables() const { return basis_.size() + rings_.size(); }
+  [[nodiscard]] bool is_ring(std::size_t variable) const { return variable >= basis_.size(); }
+  [[nodiscard]] std::vector<Use> uses_by(std::size_t variable) const {
+    if (is_ring(variable)) return rings_[variable - basis_.size()];
+    return {{.resource = static_cast<int>(variable)}};
+  }
+
+  /// What the value gains by each unit of a variable.
+  [[nodiscard]] double gain_of(std::size_t variable) const {
+    if (!is_ring(variable)) return -prices_[variable];
+    double gain = 1;
+    for (const Use& use : rings_[variable - basis_.size()]) {
+      gain -= use.times * prices_[static_cast<std::size_t>(use.resource)];
+    }
+    return gain;
+  }
+
+  /// The variable with the greatest gain; variables() where none has any.
+  [[nodiscard]] std::size_t best_gain() const {
+    std::size_t best = variables();
+    double most = kLeastGain;
+    for (std::size_t variable = 0; variable < variables(); ++variable) {
+      const double gain = gain_of(variable);
+      if (gain <= most) continue;
+      best = variable;
+      most = gain;
+    }
+    return best;
+  }
+
+  /// What one unit of a variable takes of each of the basis.
+  [[nodiscard]] std::vector<double> column_of(std::size_t variable) const {
+    std::vector<double> sum(basis_.size(), 0);
+    for (const Use& use : uses_by(variable)) {
+      const auto resource = static_cast<std::size_t>(use.resource);
+      const std::vector<double>& column = inverse_[resource];
+      if (column.empty()) sum[resource] += use.times;
+      for (std::size_t row = 0; row < column.size(); ++row) sum[row] += use.times * column[row];
+    }
+    return sum;
+  }
+
+  /// Whose variable is the first to reach 0 as the column's grows.
+  [[nodiscard]] std::size_t limiting_row(const std::vector<double>& column) const {
+    std::size_t limiting = basis_.size();
+    double least = kInfinity;
+    for (std::size_t row = 0; row < column.size(); ++row) {
+      if (column[row] <= kTolerance) continue;
+      const double ratio = shaken_[row] / column[row];
+      if (ratio >= least) continue;
+      limiting = row;
+      least = ratio;
+    }
+    if (limiting == basis_.size()) throw runtime_failure("the packing of rings has no limit");
+    return limiting;
+  }
+
+  void replace(std::size_t row, std::size_t entering, const std::vector<double>& column) {
+    std::vector<std::size_t> others;
+    for (std::size_t k = 0; k < column.size(); ++k) {
+      if (column[k] != 0 && k != row) others.push_back(k);
+    }
+    const auto eliminate = [&](std::vector<double>& from) {
+      from[row] /= column[row];
+      for (const std::size_t k : others) from[k] -= column[k] * from[row];
+    };
+    if (inverse_[row].empty()) {
+      inverse_[row].assign(basis_.size(), 0);
+      inverse_[row][row] = 1;
+    }
+    const double gain = gain_of(entering);
+    for (std::size_t resource = 0; resource < inverse_.size(); ++resource) {
+      if (inverse_[resource].empty() || inverse_[resource][row] == 0) continue;
+      eliminate(inverse_[resource]);
+      prices_[resource] += gain * inverse_[resource][row];
+    }
+    eliminate(levels_);
+    eliminate(shaken_);
+    for (double& level : shaken_) level = std::max(0.0, level);  // but for rounding they are
+    basis_[row] = entering;
+  }
+
+  std::vector<double> levels_;      ///< of the variables of the basis, row by row
+  std::vector<double> shaken_;      ///< the same with capacities of which no two are alike
+  std::vector<std::size_t> basis_;  ///< these variables
+  std::vector<std::vector<double>> inverse_;  ///< column by column; empty: a unit vector
+  std::vector<double> prices_;
+  std::vector<std::vector<Use>> rings_{};
 };
 
 /// Rings that are cheap at given prices of the resources.
