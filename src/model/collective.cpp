@@ -137,7 +137,7 @@ MinTraffic send_receive_traffic(int ranks, bool /*in_place*/) {
   return {.copied = 1.0 * ranks, .touched = 2.0 * ranks};
 }
 
-// The Makefile reads the programs' names from this table: an entry with a footprint has a program.
+// An entry with a footprint has a program: the Makefile lists them.
 constexpr std::array<Collective, 10> kCollectives{{
     {.name = "allreduce",
      .nccl_name = "all_reduce",
@@ -201,6 +201,7 @@ constexpr std::array<Collective, 10> kCollectives{{
      .movement = Movement::AllToAll,
      .counts_parts = true,
      .checks_in_place = false,
+     .had_empty_redop = true,
      .others_size_part = true,
      .bus_factor = others_share,
      .footprint = parts_to_parts,
@@ -211,6 +212,7 @@ constexpr std::array<Collective, 10> kCollectives{{
      .nccl_name = "alltoallv",
      .title = "alltoallv",
      .movement = Movement::AllToAll,
+     .equal_parts = false,
      .checks_in_place = false,
      .others_size_part = true,
      .bus_factor = others_share},

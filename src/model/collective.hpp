@@ -90,8 +90,10 @@ struct Collective {
   bool rooted = false;   ///< takes a root
   /// Element i of every result depends on elements i only: it may be issued in segments.
   bool elementwise = false;
+  bool equal_parts = true;        ///< parts are of one size, as bounds and schedules suppose
   bool counts_parts = false;      ///< nccl-tests' count is of one part of as many as ranks
   bool checks_in_place = true;    ///< nccl-tests verifies it in place too
+  bool had_empty_redop = false;   ///< nccl-tests until August 2022: a redop column without a word
   bool others_size_part = false;  ///< OSU's and IMB's size is one rank's part, ours the whole
 
   /// Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md); 0 for one rank where

@@ -285,9 +285,8 @@ std::optional<double> in_switch(const Graph& graph, const DevicePorts& ports, do
 
 std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
   if (bound.devices.size() < 2) return std::nullopt;
-  // Ranks of an imported all-to-all-v exchange unequal parts: no bound holds for all of them.
   const Collective* known = find_collective(collective);
-  if (known == nullptr || !known->is_measured()) return std::nullopt;
+  if (known == nullptr || !known->equal_parts) return std::nullopt;
   if (known->movement == Movement::AllReduce) {
     return std::max(
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});

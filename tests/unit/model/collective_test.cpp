@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 
@@ -155,6 +156,8 @@ TEST_P(CollectiveTable, HasItsNamesKindAndBusFactor) {
   EXPECT_EQ(collective_.reduces, GetParam().kind.reduces);
   EXPECT_EQ(collective_.rooted, GetParam().kind.rooted);
   EXPECT_EQ(collective_.elementwise, GetParam().kind.elementwise);
+  EXPECT_TRUE(collective_.equal_parts);
+  EXPECT_EQ(collective_.had_empty_redop, collective_.movement == Movement::AllToAll);
   EXPECT_EQ(collective_.counts_parts, GetParam().kind.counts_parts);
   EXPECT_EQ(collective_.checks_in_place, GetParam().kind.checks_in_place);
   EXPECT_EQ(collective_.others_size_part, GetParam().kind.others_size_part);
@@ -234,11 +237,21 @@ TEST(Collectives, AreThoseOfTheTestsAndAnImportedOne) {
                                 "alltoall", "alltoallv", "gather", "scatter", "sendrecv"}));
 }
 
+TEST(Collectives, HaveAProgramEachInTheMakefile) {
+  std::string expected = "\nCOLLECTIVES :=";
+  for (const Collective* collective : measured_collectives()) {
+    expected += " " + std::string(collective->name);
+  }
+  EXPECT_NE(test::text_of("Makefile").find(expected + "\n"), std::string::npos)
+      << "the table measures others than the Makefile, which should say" << expected;
+}
+
 TEST(Collectives, OfLogsOnlyHaveWhatImportNeeds) {
   const Collective& imported = test::collective("alltoallv");
   EXPECT_FALSE(imported.is_measured());
   EXPECT_FALSE(imported.reduces);
   EXPECT_FALSE(imported.rooted);
+  EXPECT_FALSE(imported.equal_parts);
   EXPECT_FALSE(imported.counts_parts);
   EXPECT_FALSE(imported.checks_in_place);
   EXPECT_TRUE(imported.others_size_part);
