@@ -144,7 +144,8 @@ double steps_us(const LintCase& subject) {
   const topo::Protocol protocol = topo::completed(topo::load_machine(ceiling.system).host.protocol);
   const topo::StepTimes& times =
       protocol.steps.at(static_cast<std::size_t>(topo::Sending::RingLowLatency));
-  const double rounds = subject.collective == "allreduce" ? 2 : 1;
+  const Collective* known = find_collective(subject.collective);
+  const double rounds = known != nullptr && known->movement == Movement::AllReduce ? 2 : 1;
   const double across = subject.shape.nodes > 1 ? subject.shape.nodes : 0;
   const double inside = subject.shape.ranks - 1 - across;
   return times.launch_us +

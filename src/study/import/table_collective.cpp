@@ -239,7 +239,7 @@ void RowEvidence::read_checks() {
 bool RowEvidence::allows_columns(const Collective& collective) const {
   if (table_.columns.empty() || (has_op_column_ && has_root_column_)) return true;
   if (has_root_column_) return collective.rooted && !collective.reduces;
-  const bool with_op = collective.reduces || collective.name == "alltoall";
+  const bool with_op = collective.reduces || collective.had_empty_redop;
   return !collective.rooted && with_op == has_op_column_;
 }
 
@@ -253,8 +253,8 @@ bool RowEvidence::allows_factor(const Collective& collective) const {
 bool RowEvidence::allows(const Collective& collective) const {
   const bool reduces = !op_.empty() && op_ != "none";
   // Of all that do not reduce, send-receive alone has a redop since September 2022.
-  const bool op_fits = collective.name == "sendrecv" || reduces == collective.reduces ||
-                       (op_.empty() && table_.columns.empty());
+  const bool op_fits = collective.movement == Movement::SendReceive ||
+                       reduces == collective.reduces || (op_.empty() && table_.columns.empty());
   const auto fits = [](std::optional<bool> seen, bool value) {
     return seen.value_or(value) == value;
   };
@@ -273,7 +273,8 @@ std::vector<std::string> RowEvidence::candidates() const {
     if (!allows(collective)) continue;
     names.emplace_back(collective.name);
     // Its rows are those of an old all-gather: both bandwidths are (n - 1) / n of size over time.
-    const bool both = collective.name == "allgather" && op_.empty() &&
+    const bool gathers_to_all = collective.movement == Movement::Parts && !collective.reduces;
+    const bool both = gathers_to_all && op_.empty() &&
                       has_old_algbw(rows_, collective, ranks_.value_or(std::max(parts_, 2)));
     if (both) names.emplace_back("hypercube");
   }

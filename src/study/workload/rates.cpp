@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "model/collective.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::study {
@@ -129,8 +130,7 @@ std::optional<MessageTime> message_time(const SystemRates& rates, std::string_vi
     if (curve == nullptr) return std::nullopt;
     value = busbw_at(*curve, bytes);
   }
-  // Of broadcast and reduce the bus bandwidth is size over time.
-  const double factor = collective == "allreduce" ? allreduce_factor(ranks) : 1;
+  const double factor = find_collective(collective)->bus_factor(ranks);
   return MessageTime{.seconds = factor * bytes / (value.GBps * kGiga),
                      .GBps = value.GBps,
                      .outside = value.outside};
