@@ -10,6 +10,7 @@
 
 #include "apps/accept.hpp"
 #include "base/child_process.hpp"
+#include "base/interrupt_watch.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "format/progress_line.hpp"
@@ -260,7 +261,7 @@ Status accept_run(const AcceptOptions& options) {
                           judge::complete_text(judge::find_specification(options.specification)),
                           options.resume);
   setup.host_file = [&](const std::string& lines) { return folder.host_file(lines); };
-  const judge::InterruptWatch watch;
+  InterruptWatch watch;
   using Seen = std::span<const judge::Observation>;
   const auto refuse = [&](Seen observations) {
     return judge::fingerprint_error(specification, observations, options.assumed);
@@ -281,7 +282,7 @@ Status accept_run(const AcceptOptions& options) {
        .setup = setup,
        .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
-       .stop = &watch.interrupted(),
+       .stop = [&] { return watch.wait() != 0; },
        .judge = [&](Seen observations) { return judge_now(observations, hosts); },
        .refuse = refuse,
        .note = note,

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/text.hpp"
@@ -72,15 +73,6 @@ void complain_once(const std::string& program, const std::string& message) {
   std::_Exit(exit_code(status));
 }
 
-/// MPICH's mpiexec sometimes dies of SIGPIPE when it forwards the end of its stdin to ranks that
-/// have ended: its stdin becomes a pipe that never ends, since it holds the other end itself.
-void give_endless_stdin() {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return;  // then with what there is
-  static_cast<void>(dup2(ends[0], STDIN_FILENO));
-  close(ends[0]);
-}
-
 /// The command line without what only concerned the starting of ranks.
 std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
   constexpr std::array<std::string_view, 5> kOfStarting{"-g", "--ngpus", "--launcher", "--hosts",
@@ -109,14 +101,10 @@ std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
     }
     launch.hostfile = fmt::format("/proc/{}/fd/{}", getpid(), file);
   }
-  std::vector<std::string> words = launch_command(choice, launch);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  give_endless_stdin();
-  execvp(pointers.front(), pointers.data());
+  const std::vector<std::string> words = launch_command(choice, launch);
+  const int error = become_program(words);
   throw Error{Status::Unavailable, fmt::format("-g {}: cannot start {}: {}; leave -g out",
-                                               launch.ranks, words.front(), std::strerror(errno))};
+                                               launch.ranks, words.front(), std::strerror(error))};
 }
 
 /// --hosts a,b,c or @FILE.

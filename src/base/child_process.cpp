@@ -52,8 +52,7 @@ constexpr int kNearEndMs = 1;
 constexpr int kKilledBy = 128;
 
 Clock::time_point after(Seconds time) {
-  constexpr Seconds kLongest{1e6};
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongest));
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kNoTimeout));
 }
 
 /// Reads once, at most a buffer; what is beyond `most` bytes of text is dropped. As read() returns.
@@ -77,25 +76,57 @@ bool drain(OpenFile& pipe, std::string& text) {
   return count > 0;
 }
 
-/// Ours, but in the language that the parsers read.
-std::vector<std::string> english_environment() {
-  std::vector<std::string> variables{"LC_ALL=C"};
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("LC_ALL=")) variables.emplace_back(*variable);
+/// Ours, with others beside or instead.
+Words environment_with(const Variables& variables) {
+  Words texts;
+  for (const auto& [name, value] : variables) texts.push_back(fmt::format("{}={}", name, value));
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const bool is_ours = std::ranges::none_of(variables, [&](const auto& variable) {
+      return variable.first == text.substr(0, text.find('='));
+    });
+    if (is_ours) texts.emplace_back(text);
   }
-  return variables;
+  return texts;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+/// As exec takes them.
+std::vector<char*> pointers_to(Words& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
 }
 
-/// Starts a program as the leader of its process group: 0, or the error number.
-int spawn(pid_t& child, std::vector<std::string> line, const std::string& in, int out, int err) {
-  std::vector<std::string> environment = english_environment();
+/// Both ends close at an exec.
+struct Pipe {
+  OpenFile read{};
+  OpenFile write{};
+
+  /// False with an error number in errno.
+  [[nodiscard]] bool open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    read = OpenFile(ends[0]);
+    write = OpenFile(ends[1]);
+    return true;
+  }
+};
+
+/// A pipe of its own that its reader could also write: it has no end while it is open. Not open
+/// with an error number in errno.
+OpenFile endless_input() {
+  Pipe pipe;
+  if (!pipe.open()) return OpenFile();
+  const std::string path = fmt::format("/proc/self/fd/{}", pipe.read.number());
+  return OpenFile(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+/// Starts a program with its stdin, stdout and stderr, as the leader of its process group unless it
+/// is in the foreground: 0, or the error number.
+int spawn(pid_t& child, Words& line, const CommandControl& control,
+          const std::array<int, 3>& streams) {
+  Words environment = environment_with(control.variables);
   const std::vector<char*> arguments = pointers_to(line);
   const std::vector<char*> variables = pointers_to(environment);
   posix_spawn_file_actions_t actions{};
@@ -103,13 +134,14 @@ int spawn(pid_t& child, std::vector<std::string> line, const std::string& in, in
   sigset_t none{};
   sigemptyset(&none);
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+  for (int number = STDIN_FILENO; const int stream : streams) {
+    posix_spawn_file_actions_adddup2(&actions, stream, number++);
+  }
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  const int group = control.foreground ? 0 : POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK));
   const int error = ::posix_spawnp(&child, arguments.front(), &actions, &attributes,
                                    arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
@@ -119,48 +151,34 @@ int spawn(pid_t& child, std::vector<std::string> line, const std::string& in, in
 
 }  // namespace
 
-/// Both ends close at an exec.
-struct CommandLoop::Pipe {
-  OpenFile read{};
-  OpenFile write{};
-
-  /// 0, or the error number.
-  [[nodiscard]] int open() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
-    read = OpenFile(ends[0]);
-    write = OpenFile(ends[1]);
-    return 0;
-  }
-};
-
 /// A program that runs; nothing of it blocks.
 struct CommandLoop::Child {
   enum class Phase { Running, Terminating, Killed };
 
   std::size_t number = 0;
   CommandControl control{};
-  pid_t process = 0;
   OpenFile out{};
   OpenFile err{};
   CommandResult result{};
   Phase phase = Phase::Running;
   Clock::time_point phase_end{};  ///< when this phase is over at the latest
   bool has_finished = false;      ///< it has printed its last line
-  bool ended_by_loop = false;
+  bool is_stopped = false;
   std::size_t own_output = 0;  ///< bytes of stdout before it was asked to end
 
   [[nodiscard]] bool has_open_pipe() const { return out.is_open() || err.is_open(); }
 
-  [[nodiscard]] bool is_stopped() const {
-    return ended_by_loop || (control.stop != nullptr && *control.stop);
+  /// As kill() takes it: the process, or its group.
+  [[nodiscard]] pid_t target() const {
+    return control.foreground ? result.process : -result.process;
   }
 
   /// It stays a zombie until reap(), so that no other process gets its number.
   [[nodiscard]] bool has_exited() const {
     siginfo_t info{};
-    const auto id = static_cast<id_t>(process);
-    return ::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == process;
+    const auto id = static_cast<id_t>(result.process);
+    const int error = ::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT);
+    return error != 0 || info.si_pid == result.process;
   }
 
   /// Whether the last line of stdout, with its line end, is the one that is known to be the last.
@@ -172,54 +190,49 @@ struct CommandLoop::Child {
     return text.compare(begin, control.last_line.size(), control.last_line) == 0;
   }
 
-  void read_out() {
-    static_cast<void>(drain(out, result.out));
-    if (phase != Phase::Running || has_finished || !has_last_line()) return;
-    has_finished = true;
-    phase_end = std::min(phase_end, after(control.linger));
-  }
-
-  /// What is still in the pipes; a grandchild may hold them open, and even go on writing.
-  void drain_pipes() {
+  /// What is in the pipes; a grandchild may hold them open, and even go on writing.
+  void read() {
     constexpr int kMostBuffers = 32;  // more than a pipe can hold
     for (int i = 0; i < kMostBuffers && drain(out, result.out); ++i) {
     }
     for (int i = 0; i < kMostBuffers && drain(err, result.err); ++i) {
     }
+    if (phase != Phase::Running || has_finished || !has_last_line()) return;
+    has_finished = true;
+    phase_end = std::min(phase_end, after(control.linger));
   }
 
   /// A launcher that is asked to end ends what it has started elsewhere.
   void terminate() {
-    drain_pipes();
+    read();
     own_output = result.out.size();
-    (is_stopped() ? result.stopped : has_finished ? result.lingered : result.timed_out) = true;
-    if (control.grace > Seconds{0}) ::kill(-process, SIGTERM);
+    (is_stopped ? result.stopped : has_finished ? result.lingered : result.timed_out) = true;
+    if (control.grace > Seconds{0}) ::kill(target(), SIGTERM);
     phase = Phase::Terminating;
     phase_end = after(control.grace);
   }
 
   void kill_group() {
     constexpr Seconds kPatience{1};  // a process in a driver's call may outlive SIGKILL
-    ::kill(-process, SIGKILL);
+    ::kill(target(), SIGKILL);
     phase = Phase::Killed;
-    phase_end = after(kPatience);
+    phase_end = after(control.foreground ? kNoTimeout : kPatience);
   }
 
   void reap() {
-    drain_pipes();
+    read();
     // What a launcher prints of its own end (Hydra on stdout) is none of the command's output.
     if (phase == Phase::Killed && control.grace > Seconds{0}) result.out.resize(own_output);
-    int status = 0;
-    const bool known = ::waitpid(process, &status, WNOHANG) == process;
-    result.exit_status = !known              ? kKilledBy + SIGKILL
-                         : WIFEXITED(status) ? WEXITSTATUS(status)
-                                             : kKilledBy + WTERMSIG(status);
+    int status = SIGKILL;  // of one that outlives it
+    static_cast<void>(::waitpid(result.process, &status, WNOHANG));
+    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : kKilledBy + result.signal;
   }
 
   /// Ends it where its time is over; true when it has ended and left no zombie.
   [[nodiscard]] bool has_ended() {
     const bool exited = has_exited();
-    if (phase == Phase::Running && !exited && (is_stopped() || is_due())) terminate();
+    if (phase == Phase::Running && !exited && (is_stopped || is_due())) terminate();
     if (phase == Phase::Terminating && (exited || is_due())) kill_group();
     const bool ended = phase == Phase::Running ? exited : phase == Phase::Killed && is_gone();
     if (ended) reap();
@@ -231,15 +244,13 @@ struct CommandLoop::Child {
   [[nodiscard]] bool is_gone() const { return has_exited() || is_due(); }
 };
 
-CommandResult run_command(const std::string& program, const std::vector<std::string>& arguments,
-                          Seconds timeout) {
-  constexpr int kShellsNotFound = 127;
-  std::vector<std::string> line = {program};
+CommandResult run_command(const std::string& program, const Words& arguments, Seconds timeout) {
+  Words line = {program};
   line.insert(line.end(), arguments.begin(), arguments.end());
   CommandLoop loop;
   const int error = loop.start(0, line, {.timeout = timeout});
   if (is_missing_program(error)) {
-    return {.exit_status = kShellsNotFound,
+    return {.exit_status = kNoProgram,
             .err = std::generic_category().message(error),
             .not_found = true};
   }
@@ -248,6 +259,14 @@ CommandResult run_command(const std::string& program, const std::vector<std::str
     std::vector<CommandLoop::Ended> ended = loop.wait();
     if (!ended.empty()) return std::move(ended.front().result);
   }
+}
+
+int become_program(Words line) {
+  const OpenFile in = endless_input();
+  if (in.is_open()) ::dup2(in.number(), STDIN_FILENO);  // else with what there is
+  const std::vector<char*> arguments = pointers_to(line);
+  ::execvp(arguments.front(), arguments.data());
+  return errno;
 }
 
 bool is_missing_program(int error) {
@@ -259,51 +278,58 @@ bool is_shortage(int error) {
   return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-CommandLoop::CommandLoop() : endless_(std::make_unique<Pipe>()) {}
+CommandLoop::CommandLoop() = default;
 
 CommandLoop::~CommandLoop() {
-  for (const auto& child : children_) child->ended_by_loop = true;
+  stop();
   while (!children_.empty()) static_cast<void>(wait());
 }
 
-int CommandLoop::start(std::size_t number, const std::vector<std::string>& line,
-                       const CommandControl& control) {
+int CommandLoop::start(std::size_t number, Words line, const CommandControl& control) {
   Pipe out;
   Pipe err;
-  int error = out.open();
-  if (error == 0) error = err.open();
-  if (error == 0 && control.endless_stdin && !endless_->read.is_open()) error = endless_->open();
-  if (error != 0) return error;
-  // Opened again, so that one that makes its stdin non-blocking does so for itself only.
-  const std::string in = control.endless_stdin
-                             ? fmt::format("/proc/self/fd/{}", endless_->read.number())
-                             : "/dev/null";
+  OpenFile in;
+  std::array<int, 3> streams{STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+  if (!control.foreground) {
+    in = control.endless_stdin ? endless_input()
+                               : OpenFile(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!in.is_open() || !out.open() || !err.open()) return errno;
+    streams = {in.number(), out.write.number(), err.write.number()};
+    for (const Pipe* pipe : {&out, &err}) {
+      ::fcntl(pipe->read.number(), F_SETFL, O_NONBLOCK);  // of our end only
+    }
+  }
   auto child = std::make_unique<Child>();
   if (!guard_ && control.grace > Seconds{0}) guard_ = std::make_unique<GroupGuard>();
-  error = spawn(child->process, line, in, out.write.number(), err.write.number());
+  const int error = spawn(child->result.process, line, control, streams);
   if (error != 0) return error;
-  if (guard_) guard_->add(child->process);
-  for (const Pipe* pipe : {&out, &err}) {
-    ::fcntl(pipe->read.number(), F_SETFL, O_NONBLOCK);  // of our end only
-  }
   child->number = number;
   child->control = control;
   child->out = std::move(out.read);
   child->err = std::move(err.read);
   child->phase_end = after(control.timeout);
+  if (guard_) guard_->add(child->target());
   children_.push_back(std::move(child));
   return 0;
 }
 
+void CommandLoop::stop() {
+  for (const auto& child : children_) child->is_stopped = true;
+}
+
 std::vector<CommandLoop::Ended> CommandLoop::wait() {
   read_pipes();
+  return collect();
+}
+
+std::vector<CommandLoop::Ended> CommandLoop::collect() {
   const bool look_at_all = Clock::now() >= next_look_;
   if (look_at_all) next_look_ = Clock::now() + std::chrono::milliseconds(kTickMs);
   std::vector<Ended> ended;
   std::erase_if(children_, [&](const std::unique_ptr<Child>& child) {
     const bool look = look_at_all || !child->has_open_pipe();
     if (!look || !child->has_ended()) return false;
-    if (guard_) guard_->remove(child->process);
+    if (guard_) guard_->remove(child->target());
     ended.push_back({.number = child->number, .result = std::move(child->result)});
     return true;
   });
@@ -322,10 +348,7 @@ void CommandLoop::read_pipes() {
   // poll passes over negative numbers: with all pipes closed it only waits.
   if (::poll(pipes.data(), pipes.size(), milliseconds) <= 0) return;
   for (std::size_t i = 0; i < children_.size(); ++i) {
-    if (pipes[2 * i].revents != 0) children_[i]->read_out();
-    if (pipes[2 * i + 1].revents != 0) {
-      static_cast<void>(drain(children_[i]->err, children_[i]->result.err));
-    }
+    if ((pipes[2 * i].revents | pipes[2 * i + 1].revents) != 0) children_[i]->read();
   }
 }
 
@@ -360,16 +383,14 @@ namespace {
 }  // namespace
 
 std::optional<std::string> run_isolated(const std::function<std::string()>& work, Seconds timeout) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw system_failure("cannot open a pipe", errno);
-  const OpenFile read(ends[0]);
-  OpenFile write(ends[1]);
+  Pipe pipe;
+  if (!pipe.open()) throw system_failure("cannot open a pipe", errno);
   const pid_t child = ::fork();
   if (child < 0) throw system_failure("cannot start a process", errno);
-  if (child == 0) work_and_exit(work, write.number(), timeout);
-  write = OpenFile();
+  if (child == 0) work_and_exit(work, pipe.write.number(), timeout);
+  pipe.write = OpenFile();
   std::string text;
-  while (read_some(read, text, std::string::npos) > 0) {
+  while (read_some(pipe.read, text, std::string::npos) > 0) {
   }
   int status = -1;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

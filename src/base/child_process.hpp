@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include "base/group_guard.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace busbar {
 
+/// Of an environment: names and values.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 /// How a command ended, and its output.
 struct CommandResult {
   int exit_status = 0;  ///< 128 + the signal where one killed it
+  int signal = 0;       ///< that killed it
+  pid_t process = 0;
   std::string out{};
   std::string err{};
   bool timed_out = false;  ///< it was killed, with its process group
@@ -25,8 +32,11 @@ struct CommandResult {
 };
 
 inline constexpr Seconds kCommandTimeout{10};
+inline constexpr Seconds kNoTimeout{1e9};
+/// As a shell reports a program that is not there.
+inline constexpr int kNoProgram = 127;
 
-/// How a command is watched.
+/// How a command runs and is watched.
 struct CommandControl {
   Seconds timeout = kCommandTimeout;
   /// Between SIGTERM and SIGKILL; 0: SIGKILL at once. With one the command also ends when this
@@ -37,14 +47,15 @@ struct CommandControl {
   /// Its stdin has no end while it runs: MPICH's mpiexec dies of SIGPIPE now and then where it
   /// passes the end of its stdin to a program that has ended before.
   bool endless_stdin = false;
-  const std::atomic<bool>* stop = nullptr;  ///< ends it, as its timeout does, when it becomes true
+  /// It has this process's streams and process group: what it asks the user for, he can answer.
+  bool foreground = false;
+  Variables variables{{"LC_ALL", "C"}};  ///< beside ours; the language that parsers read
 };
 
 /// Runs a program, found by PATH where it has no slash, without a shell: in its own process group,
 /// with LC_ALL=C, nothing on stdin, and stdout and stderr apart. Throws Error (Runtime) where the
 /// system gives no process or pipe.
-[[nodiscard]] CommandResult run_command(const std::string& program,
-                                        const std::vector<std::string>& arguments,
+[[nodiscard]] CommandResult run_command(const std::string& program, const Words& arguments,
                                         Seconds timeout = kCommandTimeout);
 
 /// What `work` returns, in a process of its own: nothing where it crashed, threw or took longer.
@@ -53,6 +64,10 @@ struct CommandControl {
 [[nodiscard]] std::optional<std::string> run_isolated(const std::function<std::string()>& work,
                                                       Seconds timeout = kCommandTimeout);
 
+/// Becomes a program, found by PATH, with a stdin that has no end (see CommandControl). Returns the
+/// error number where it cannot.
+[[nodiscard]] int become_program(Words line);
+
 /// True for an error of CommandLoop::start where the program is not there, or may not be executed.
 [[nodiscard]] bool is_missing_program(int error);
 /// True for an error of CommandLoop::start that may pass: too few processes, descriptors or bytes
@@ -60,7 +75,7 @@ struct CommandControl {
 [[nodiscard]] bool is_shortage(int error);
 
 /// Commands that run at the same time, started and watched by one thread. Each takes two
-/// descriptors; an endless stdin takes two for all.
+/// descriptors, one in the foreground none.
 class CommandLoop {
  public:
   /// A command that has ended, by the number it was started with.
@@ -76,21 +91,22 @@ class CommandLoop {
   ~CommandLoop();
 
   /// Starts a program with its arguments, as run_command does: 0, or the error number.
-  [[nodiscard]] int start(std::size_t number, const std::vector<std::string>& line,
-                          const CommandControl& control);
+  [[nodiscard]] int start(std::size_t number, Words line, const CommandControl& control);
   [[nodiscard]] std::size_t running() const { return children_.size(); }
-  /// Waits a tick at most for output or for an end; commands that have ended.
+  /// Ends all that run, as their timeout does.
+  void stop();
+  /// Commands that have ended.
+  [[nodiscard]] std::vector<Ended> collect();
+  /// The same after a tick, or after some output.
   [[nodiscard]] std::vector<Ended> wait();
 
  private:
   struct Child;
-  struct Pipe;
 
   void read_pipes();
 
   std::unique_ptr<GroupGuard> guard_;  ///< of commands with a grace
   std::vector<std::unique_ptr<Child>> children_;
-  std::unique_ptr<Pipe> endless_;  ///< its write end stays open, and nothing is written
   Clock::time_point next_look_{};
 };
 

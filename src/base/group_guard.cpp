@@ -14,32 +14,29 @@
 #include "base/error.hpp"
 
 namespace busbar {
-namespace {
 
 /// The guard's own work. Other threads may have held locks at the fork: it only makes system calls.
-[[noreturn]] void watch(int pipe, int most_files) {
+void GroupGuard::watch(int pipe, int most_files) {
   ::setsid();  // no Ctrl-C
   ::dup2(pipe, STDIN_FILENO);
   // Somebody may wait for the end of an output, or for a lock; and our own end must not stay open.
   for (int file = STDIN_FILENO + 1; file < most_files; ++file) ::close(file);
-  std::array<pid_t, 65536> groups{};
-  auto* end = groups.begin();
-  for (pid_t group = 0; ::read(STDIN_FILENO, &group, sizeof group) == sizeof group;) {
-    if (group < 0) {
-      end = std::remove(groups.begin(), end, -group);
-    } else if (end != groups.end()) {
-      *end++ = group;
+  std::array<pid_t, 65536> targets{};
+  auto* end = targets.begin();
+  for (Change change; ::read(STDIN_FILENO, &change, sizeof change) == sizeof change;) {
+    if (!change.runs) {
+      end = std::remove(targets.begin(), end, change.target);
+    } else if (end != targets.end()) {
+      *end++ = change.target;
     }
   }
-  if (end == groups.begin()) ::_exit(0);
-  constexpr timespec kGrace{.tv_sec = 1, .tv_nsec = 0};
-  std::for_each(groups.begin(), end, [](pid_t group) { ::kill(-group, SIGTERM); });
-  ::nanosleep(&kGrace, nullptr);
-  std::for_each(groups.begin(), end, [](pid_t group) { ::kill(-group, SIGKILL); });
+  if (end == targets.begin()) ::_exit(0);
+  constexpr timespec kPause{.tv_sec = static_cast<time_t>(kGrace.count()), .tv_nsec = 0};
+  std::for_each(targets.begin(), end, [](pid_t target) { ::kill(target, SIGTERM); });
+  ::nanosleep(&kPause, nullptr);
+  std::for_each(targets.begin(), end, [](pid_t target) { ::kill(target, SIGKILL); });
   ::_exit(0);
 }
-
-}  // namespace
 
 GroupGuard::GroupGuard() {
   std::array<int, 2> ends{};
@@ -65,9 +62,9 @@ GroupGuard::~GroupGuard() {
   }
 }
 
-void GroupGuard::send(pid_t group) const {
+void GroupGuard::send(const Change& change) const {
   // Without a guard all works that is not killed.
-  static_cast<void>(::send(pipe_, &group, sizeof group, MSG_NOSIGNAL));
+  static_cast<void>(::send(pipe_, &change, sizeof change, MSG_NOSIGNAL));
 }
 
 void end_process_within(unsigned seconds) {

@@ -3,10 +3,15 @@
 
 #include <sys/types.h>
 
+#include "base/units.hpp"
+
 namespace busbar {
 
-/// A process that ends process groups once this process has ended, be it by SIGKILL: nothing that a
-/// killed run had started goes on beside the next one.
+/// Between SIGTERM and SIGKILL: so long a launcher may take to end what it has started elsewhere.
+inline constexpr Seconds kGrace{2};
+
+/// A process that ends processes and groups once this process has ended, be it by SIGKILL: nothing
+/// that a killed run had started goes on beside the next one.
 class GroupGuard {
  public:
   /// Throws Error (Runtime) where the system gives no process or pipe.
@@ -15,12 +20,17 @@ class GroupGuard {
   GroupGuard& operator=(const GroupGuard&) = delete;
   ~GroupGuard();
 
-  /// Of groups that run.
-  void add(pid_t group) const { send(group); }
-  void remove(pid_t group) const { send(-group); }
+  /// Of those that run, as kill() takes them: a group's number is negative.
+  void add(pid_t target) const { send({.target = target, .runs = true}); }
+  void remove(pid_t target) const { send({.target = target, .runs = false}); }
 
  private:
-  void send(pid_t group) const;
+  struct Change {
+    pid_t target = 0;
+    bool runs = false;
+  };
+  [[noreturn]] static void watch(int pipe, int most_files);
+  void send(const Change& change) const;
 
   pid_t process_ = -1;
   int pipe_ = -1;  ///< its end is this process's end

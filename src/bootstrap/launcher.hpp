@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "bootstrap/mpi_library.hpp"
 
 namespace busbar {
@@ -68,7 +69,6 @@ using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
 [[nodiscard]] std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
                                                   const WordLists& lists);
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
 /// "env NAME=VALUE ..."; no words where there is no variable.
 [[nodiscard]] std::vector<std::string> env_words(const Variables& variables);
 

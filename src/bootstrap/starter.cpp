@@ -2,22 +2,16 @@
 #include "bootstrap/starter.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <map>
 #include <optional>
 #include <random>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/error.hpp"
+#include "base/interrupt_watch.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bootstrap/launcher.hpp"
@@ -73,94 +67,60 @@ Words words_of(const RankStart& start, const Variables& variables, int rank) {
                     {{"{env}", env_words(variables)}, {"{program}", start.program}});
 }
 
-sigset_t watched_signals() {
-  sigset_t signals{};
-  sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
-  return signals;
-}
-
-[[noreturn]] void become(Words words, const Variables& variables, pid_t parent) {
-  // A rank never outlives who started it.
-  static_cast<void>(prctl(PR_SET_PDEATHSIG, SIGKILL));
-  if (getppid() != parent) std::_Exit(exit_code(Status::Runtime));
-  sigset_t none{};
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  execvp(pointers.front(), pointers.data());
-  constexpr int kNoProgram = 127;
-  std::_Exit(kNoProgram);
-}
-
 /// The processes of the ranks, until the last has ended.
 class Ranks {
  public:
   explicit Ranks(const RankStart& start) : start_(start) {}
 
-  void begin() {
-    const Address place = meeting_place(start_);
-    const std::string token = make_token(start_);
-    const std::string job = random_word();  // no secret
-    const pid_t parent = getpid();
-    for (int rank = 0; rank < start_.ranks; ++rank) {
-      const Variables variables = variables_of(start_, place, token, job, rank);
-      Words words = words_of(start_, variables, rank);
-      const pid_t process = fork();
-      if (process == 0) {
-        become(std::move(words), start_.words.empty() ? variables : Variables{}, parent);
-      }
-      if (process < 0) {
-        signal_all(SIGKILL);
-        throw system_failure(fmt::format("starting rank {}", rank), errno);
-      }
-      running_.emplace(process, rank);
-    }
-  }
-
-  int wait() {
-    constexpr timespec kTick{.tv_sec = 0, .tv_nsec = 100'000'000};
-    const sigset_t signals = watched_signals();
-    while (!running_.empty()) {
-      const int signal = sigtimedwait(&signals, nullptr, &kTick);
-      if (signal > 0 && signal != SIGCHLD) end_soon(signal, Seconds{0});
-      reap();
-      hasten();
+  int run() {
+    begin();
+    constexpr Seconds kTick{0.1};
+    while (loop_.running() > 0) {
+      if (const int signal = watch_.wait(kTick); signal != 0) fail(kSignalled + signal, Seconds{0});
+      if (end_at_ && Clock::now() >= *end_at_) loop_.stop();
+      for (const auto& [rank, result] : loop_.collect()) note(rank, result);
     }
     return code_;
   }
 
  private:
-  void reap() {
-    int status = 0;
-    for (pid_t process = 0; (process = waitpid(-1, &status, WNOHANG)) > 0;) {
-      const auto known = running_.find(process);
-      if (known == running_.end()) continue;
-      const int rank = known->second;
-      running_.erase(known);
-      note(rank, process, status);
+  static constexpr int kSignalled = 128;
+
+  void begin() {
+    const Address place = meeting_place(start_);
+    const std::string token = make_token(start_);
+    const std::string job = random_word();  // no secret
+    for (int rank = 0; rank < start_.ranks && code_ == 0; ++rank) {
+      const Variables variables = variables_of(start_, place, token, job, rank);
+      const auto number = static_cast<std::size_t>(rank);
+      const int error = loop_.start(number, words_of(start_, variables, rank),
+                                    {.timeout = kNoTimeout,
+                                     .grace = kGrace,
+                                     .foreground = true,
+                                     .variables = start_.words.empty() ? variables : Variables{}});
+      if (is_missing_program(error)) {
+        note(number, {.exit_status = kNoProgram});
+      } else if (error != 0) {
+        throw system_failure(fmt::format("starting rank {}", rank), error);
+      }
     }
   }
 
-  void note(int rank, pid_t process, int status) {
-    // A rank that fails by itself reports why, and most others notice and end.
+  /// A rank that fails by itself reports why, and most others notice and end.
+  void note(std::size_t rank, const CommandResult& result) {
     constexpr Seconds kWhile{0.1};
-    constexpr int kNoProgram = 127;
-    const bool ended_by_us = last_signal_ != 0;
-    if (WIFSIGNALED(status)) {
+    const bool ended_by_us = result.stopped || watch_.wait() != 0;
+    if (result.signal != 0) {
       if (!ended_by_us) {
-        start_.notice(fmt::format("rank {} (process {}) was ended by signal {}: {}", rank, process,
-                                  WTERMSIG(status), strsignal(WTERMSIG(status))));
+        start_.notice(fmt::format("rank {} (process {}) was ended by signal {}: {}", rank,
+                                  result.process, result.signal, strsignal(result.signal)));
       }
       fail(exit_code(Status::Runtime), kWhile);
-    } else if (WEXITSTATUS(status) != 0) {
-      if (WEXITSTATUS(status) == kNoProgram && !ended_by_us && code_ == 0) {
+    } else if (result.exit_status != 0) {
+      if (result.exit_status == kNoProgram && !ended_by_us && code_ == 0) {
         start_.notice(fmt::format("rank {} could not be started: no such program", rank));
       }
-      fail(WEXITSTATUS(status), kWhile);
+      fail(result.exit_status, kWhile);
     }
   }
 
@@ -169,39 +129,15 @@ class Ranks {
     if (!end_at_) end_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
   }
 
-  void end_soon(int signal, Seconds patience) {
-    constexpr int kSignalled = 128;
-    fail(kSignalled + signal, patience);
-  }
-
-  /// Those that go on though another failed: first asked, then ended.
-  void hasten() {
-    constexpr std::chrono::seconds kGrace{2};
-    if (!end_at_ || Clock::now() < *end_at_ || last_signal_ == SIGKILL) return;
-    last_signal_ = last_signal_ == 0 ? SIGTERM : SIGKILL;
-    signal_all(last_signal_);
-    end_at_ = Clock::now() + kGrace;
-  }
-
-  void signal_all(int signal) const {
-    for (const auto& [process, rank] : running_) kill(process, signal);
-  }
-
   const RankStart& start_;
-  std::map<pid_t, int> running_{};
+  InterruptWatch watch_{};
+  CommandLoop loop_{};
   int code_ = 0;
-  int last_signal_ = 0;
   std::optional<Clock::time_point> end_at_{};
 };
 
 }  // namespace
 
-int start_ranks(const RankStart& start) {
-  const sigset_t signals = watched_signals();
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  Ranks ranks(start);
-  ranks.begin();
-  return ranks.wait();
-}
+int start_ranks(const RankStart& start) { return Ranks(start).run(); }
 
 }  // namespace busbar

@@ -16,7 +16,7 @@ Campaign::Campaign(CampaignRequest request, RunFolder& folder)
     : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
 
 bool Campaign::is_stopped() const {
-  return start_failure_ || !refusal_.empty() || (request_.stop != nullptr && *request_.stop);
+  return start_failure_ || !refusal_.empty() || (request_.stop && request_.stop());
 }
 
 bool Campaign::run() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,7 +24,7 @@ struct CampaignRequest {
   LaunchSetup setup{};
   std::size_t at_once = 1;  ///< so many launches at the same time at most
   std::uint64_t seed = 0;
-  const std::atomic<bool>* stop = nullptr;
+  std::function<bool()> stop{};
   std::function<Acceptance(std::span<const Observation>)> judge{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <deque>
 #include <filesystem>
 #include <iterator>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <system_error>
 #include <thread>
@@ -34,15 +32,6 @@ constexpr Bytes kMemoryOfLaunch = 32 * kMiB;
 /// before reach_timeout_s, and no node counts as one that does not answer since it came too late.
 constexpr std::uint64_t kLaunchesOfProcessor = 256;
 
-sigset_t watched_signals() {
-  sigset_t signals{};
-  sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, number);
-  return signals;
-}
-
-/// So long a launcher may take to end what it has started elsewhere.
-constexpr Seconds kGrace{1};
 /// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
 constexpr Seconds kLinger{2};
 /// A shortage is waited for so long where no launch runs whose end could mend it.
@@ -108,6 +97,7 @@ class LaunchQueue {
   [[nodiscard]] std::optional<std::string> run() {
     while (loop_.running() > 0 || has_next()) {
       if (auto failure = start_next()) return failure;
+      if (is_stopped()) loop_.stop();
       for (CommandLoop::Ended& ended : loop_.wait()) note(ended);
     }
     for (const std::size_t number : ready_) {
@@ -126,9 +116,9 @@ class LaunchQueue {
     LaunchResult result{};
   };
 
-  [[nodiscard]] bool has_next() const {
-    return !ready_.empty() && (control_.stop == nullptr || !*control_.stop);
-  }
+  [[nodiscard]] bool is_stopped() const { return control_.stop && control_.stop(); }
+
+  [[nodiscard]] bool has_next() const { return !ready_.empty() && !is_stopped(); }
 
   /// Some of those that may run, so that the others are watched meanwhile; what could not be
   /// started.
@@ -153,8 +143,7 @@ class LaunchQueue {
                                    .grace = kGrace,
                                    .last_line = std::string(kFinished),
                                    .linger = kLinger,
-                                   .endless_stdin = true,
-                                   .stop = control_.stop});
+                                   .endless_stdin = true});
     if (error != 0) return error;
     launch.started = Clock::now();
     launch.result.command += (launch.next == 0 ? "" : " && ") + command_text(command);
@@ -240,26 +229,6 @@ void allow_launches(const LaunchLimits& limits, std::size_t launches) {
   const rlim_t needed = limits.used_files + kFilesBeside + kFilesOfLaunch * launches;
   files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(needed, files.rlim_max));
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit everyone may
-}
-
-InterruptWatch::InterruptWatch() {
-  const sigset_t signals = watched_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, &before_);
-  thread_ = std::thread([this] { wait(); });
-}
-
-InterruptWatch::~InterruptWatch() {
-  done_ = true;
-  thread_.join();
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-void InterruptWatch::wait() {
-  constexpr timespec kTick{.tv_sec = 0, .tv_nsec = 50'000'000};
-  const sigset_t signals = watched_signals();
-  while (!done_) {
-    if (sigtimedwait(&signals, nullptr, &kTick) > 0) interrupted_ = true;
-  }
 }
 
 std::string take_banner(std::string& out) {

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "base/units.hpp"
@@ -43,27 +40,6 @@ struct AtOnce {
 /// Raises the soft limit of open files as far as so many launches at the same time need it.
 void allow_launches(const LaunchLimits& limits, std::size_t launches);
 
-/// Takes Ctrl-C, SIGTERM and SIGHUP while it lives, so that a run can end its launches and its
-/// journal in order. To be made before any other thread.
-class InterruptWatch {
- public:
-  InterruptWatch();
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
-  ~InterruptWatch();
-
-  /// Becomes true with the first of these signals.
-  [[nodiscard]] const std::atomic<bool>& interrupted() const { return interrupted_; }
-
- private:
-  void wait();
-
-  std::atomic<bool> interrupted_ = false;
-  std::atomic<bool> done_ = false;
-  sigset_t before_{};
-  std::thread thread_;
-};
-
 /// The failure of a launch that was ended with the run, in a journal, too.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
@@ -86,9 +62,9 @@ using LaunchCommands = std::vector<Words>;
 
 /// How launches run.
 struct LaunchControl {
-  Seconds timeout{0};                       ///< of all commands of a launch
-  std::size_t at_once = 1;                  ///< so many launches at the same time at most
-  const std::atomic<bool>* stop = nullptr;  ///< ends those that run; no other begins
+  Seconds timeout{0};            ///< of all commands of a launch
+  std::size_t at_once = 1;       ///< so many launches at the same time at most
+  std::function<bool()> stop{};  ///< true: those that run are ended, no other begins
 };
 
 /// What is reported of launches, by their numbers.

@@ -33,8 +33,8 @@ TEST(GroupGuard, EndsTheGroupsOfAProcessThatIsKilledAndNoOthers) {
   const pid_t parent = fork();
   if (parent == 0) {
     const GroupGuard guard;
-    for (const pid_t group : {kept, ended}) guard.add(group);
-    guard.remove(kept);
+    for (const pid_t group : {kept, ended}) guard.add(-group);
+    guard.remove(-kept);
     std::raise(SIGKILL);
   }
   EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
@@ -47,18 +47,21 @@ TEST(GroupGuard, EndsTheGroupsOfAProcessThatIsKilledAndNoOthers) {
 }
 
 TEST(GroupGuard, EndsWhatACommandLoopHadStarted) {
-  const test::TemporaryFolder folder;
-  const std::string file = folder.path("process");
-  const pid_t parent = fork();
-  if (parent == 0) {
-    CommandLoop loop;
-    const std::string script = "trap '' TERM; sleep 600 & echo $! > " + file + "; wait";
-    static_cast<void>(loop.start(0, {"sh", "-c", script}, {.grace = Seconds{1}}));
-    while (test::text_of(file).find('\n') == std::string::npos) static_cast<void>(loop.wait());
-    std::raise(SIGKILL);
+  for (const bool foreground : {false, true}) {
+    const test::TemporaryFolder folder;
+    const std::string file = folder.path("process");
+    const pid_t parent = fork();
+    if (parent == 0) {
+      CommandLoop loop;
+      const std::string script = "trap '' TERM; echo $$ > " + file + "; exec sleep 600";
+      const CommandControl control{.grace = kGrace, .foreground = foreground};
+      static_cast<void>(loop.start(0, {"sh", "-c", script}, control));
+      while (test::text_of(file).find('\n') == std::string::npos) static_cast<void>(loop.wait());
+      std::raise(SIGKILL);
+    }
+    EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+    EXPECT_TRUE(test::ends(std::stoi(test::text_of(file))));
   }
-  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
-  EXPECT_TRUE(test::ends(std::stoi(test::text_of(file))));
 }
 
 }  // namespace

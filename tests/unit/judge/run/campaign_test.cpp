@@ -53,9 +53,9 @@ TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInter
   CampaignRequest two =
       request({"h1", "h2"}, "case $* in *--version*) mkdir " + folder_.path("asked") +
                                 ";; esac\nprintf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
-  std::atomic<bool> stop = false;
+  bool stop = false;
   std::string ended;
-  two.stop = &stop;
+  two.stop = [&] { return stop; };
   two.note = [&](const std::string& launch, const LaunchResult* result) {
     if (result != nullptr) ended += launch.substr(0, 4);
     stop = ended == "1/2 2/2 ";
