@@ -232,33 +232,23 @@ void allow_launches(const LaunchLimits& limits, std::size_t launches) {
 }
 
 std::string take_banner(std::string& out) {
-  const auto find_line = [&](std::string_view beginning) {
-    std::size_t at = 0;
-    while (at < out.size() && out.compare(at, beginning.size(), beginning) != 0) {
-      const std::size_t end = out.find('\n', at);
-      at = end == std::string::npos ? out.size() : end + 1;
-    }
-    return at;
+  const std::vector<std::string> lines = split(out, '\n');
+  const auto find_line = [&](auto from, std::string_view beginning) {
+    return std::find_if(from, lines.end(),
+                        [&](const std::string& line) { return line.starts_with(beginning); });
   };
-  std::size_t begin = find_line("# busbar:");
-  const std::size_t columns = find_line("collective,");
-  const bool has_head = begin < columns;
-  if (!has_head) begin = columns;
-  if (begin == out.size()) return {};
-  while (!has_head && begin > 1) {                              // the facts of another head
-    const std::size_t before = out.rfind('\n', begin - 2) + 1;  // 0 where there is none
-    if (out[before] != '#') break;
-    begin = before;
+  const auto columns = find_line(lines.begin(), "collective,");
+  auto begin = std::min(find_line(lines.begin(), "# busbar:"), columns);
+  if (begin == lines.end()) return {};
+  if (begin == columns) {  // behind the facts of another head
+    while (begin != lines.begin() && std::prev(begin)->starts_with('#')) --begin;
   }
-  const std::size_t finished = find_line(kFinished);
-  if (finished < out.size()) out.erase(std::min(out.find('\n', finished), out.size() - 1) + 1);
-  std::string banner;
-  for (const std::string& line : split(std::string_view(out).substr(0, begin), '\n')) {
-    banner = one_line(trim(line));
-    if (!banner.empty()) break;
-  }
-  out.erase(0, begin);
-  return banner;
+  const auto finished = find_line(begin, kFinished);
+  const bool is_cut = lines.end() - finished > 1;
+  out = join({begin, is_cut ? finished + 1 : lines.end()}, "\n") + (is_cut ? "\n" : "");
+  const auto banner = std::find_if(lines.begin(), begin,
+                                   [](const std::string& line) { return !trim(line).empty(); });
+  return banner == begin ? "" : one_line(trim(*banner));
 }
 
 void append_csv(std::string& csv, const std::string& more) {
