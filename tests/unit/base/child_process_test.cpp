@@ -194,16 +194,6 @@ TEST_F(CommandLoopTest, LeavesNoProcessBehindWhenItGoes) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
 }
 
-TEST_F(CommandLoopTest, ReportsWhatCannotBeStartedAndRunsTheOthers) {
-  const auto before = open_files();
-  EXPECT_EQ(loop_->start(0, {"/nowhere/mpiexec"}, {}), ENOENT);
-  EXPECT_EQ(open_files(), before);
-  EXPECT_EQ(loop_->running(), 0U);
-  start(1, "echo well");
-  run();
-  EXPECT_EQ(results_[1].out, "well\n");
-}
-
 TEST(StartErrors, AreTheProgramsOrMayPassOrAreNeither) {
   EXPECT_TRUE(is_missing_program(ENOENT));
   EXPECT_TRUE(is_missing_program(EACCES));

@@ -265,13 +265,6 @@ INSTANTIATE_TEST_SUITE_P(
         BannerCase{"# hosts: n2\ncollective,x\n", "# hosts: n2\ncollective,x\n", ""},
         BannerCase{"Welcome!\n", "Welcome!\n", ""}, BannerCase{"", "", ""}));
 
-TEST(RunLaunch, ReadsTheCsvBehindAGreeting) {
-  const LaunchResult result = run({shell("printf 'hello\\n# busbar: 1\\ncollective,x\\na,1\\n'")});
-  EXPECT_EQ(result.csv, "# busbar: 1\ncollective,x\na,1\n");
-  EXPECT_EQ(result.banner, "hello");
-  EXPECT_EQ(result.failure, "");
-}
-
 TEST(TellingLine, IsAProgramsReasonAndNotWhatStartsItsRanks) {
   EXPECT_EQ(telling_line("ssh: noise\nx_perf: launcher: ssh {host} {program} (--launcher)\n"
                          "x_perf: rank 1: no space\nx_perf: rank 2: no space\n"),
