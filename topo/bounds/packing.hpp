@@ -32,9 +32,9 @@ struct PackingOptions {
   std::optional<double> known_upper{};
 };
 
-/// Solves by column generation: the master program by simplex, pricing by Held and Karp. Exact to 16
-/// devices (1e-9 relative); beyond, rings are found by local search, so `value` is a lower end and
-/// `upper` the least of quick_upper and known_upper. Infinite where a ring takes no resource.
+/// Solves by column generation: the master program by simplex, pricing by Held and Karp. Exact to
+/// 16 devices (1e-9 relative); beyond, rings are found by local search, so `value` is a lower end
+/// and `upper` the least of quick_upper and known_upper. Infinite where a ring takes no resource.
 [[nodiscard]] RingPacking pack_rings(const RingProblem& problem,
                                      const PackingOptions& options = {});
 

@@ -94,13 +94,14 @@ const std::vector<Difference> kOfTheConfiguration{
     {[](O& o) { o.root.reset(); }, "-r all", "-r 0"},
     {[](O& o) { o.registration = Registration::Symmetric; }, "-R 2", "-R 0"},
     {[](O& o) { o.split = parse_split("/2"); }, "NCCL_TESTS_SPLIT='DIV 2'", "no NCCL_TESTS_SPLIT"},
-    {[](O& o) { o.split = parse_split("%3"); }, "NCCL_TESTS_SPLIT='MOD 3'", "no NCCL_TESTS_SPLIT"}};
+    {[](O& o) { o.split = parse_split("%3"); }, "NCCL_TESTS_SPLIT='MOD 3'", "no NCCL_TESTS_SPLIT"},
+    {[](O& o) { o.share_devices = true; }, "--share-gpus", "no --share-gpus"},
+    {[](O& o) { o.memory_limit = kGiB; }, "--memory-limit 1GiB", "no --memory-limit"},
+    {[](O& o) { o.host_limits = false; }, "--host-limits off", "--host-limits auto"}};
 
 /// Options that all ranks need, and no row depends on.
 const std::vector<Difference> kOfTheRun{
     {[](O& o) { o.backend = "gloo"; }, "--backend gloo", "--backend auto"},
-    {[](O& o) { o.memory_limit = kGiB; }, "--memory-limit 1GiB", "no --memory-limit"},
-    {[](O& o) { o.host_limits = false; }, "--host-limits off", "--host-limits auto"},
     {[](O& o) { o.nccl_choice = true; }, "--nccl-choice", "no --nccl-choice"},
     {[](O& o) { o.memory_use = true; }, "-M 1", "-M 0"},
     {[](O& o) { o.inject_fault = Fault{.rank = 1, .index = 7}; }, "--inject-fault 1:7",
@@ -144,6 +145,7 @@ TEST(RequireSameCommand, LeavesToEachRankWhatOnlyItUses) {
   other.rendezvous = "localhost:29500";
   other.nvidia_smi = "/opt/bin/nvidia-smi";
   other.first_device = 4;
+  EXPECT_EQ(configuration_of(other).back(), "first-device=4");
   const auto failures = failures_of({command_of({}), command_of(other), command_of({})});
   for (const test::Failure& failure : failures) EXPECT_EQ(failure.status, Status::Ok);
 }
