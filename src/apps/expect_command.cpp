@@ -120,11 +120,11 @@ void take_measured_set(O& options, const Record& row, const std::string& file,
 
 /// Refuses a file of other GPUs than the machine's, where both are known.
 void check_gpus(const Measured& measured, const std::string& file, const topo::Graph& host) {
-  const auto reported = study::fact_of({.facts = measured.facts}, key(Fact::Gpu));
+  const auto reported = study::fact_of({.facts = measured.facts}, key(fact::kGpu));
   std::vector<std::string> known = host.gpu_names;
   if (known.empty()) known = topo::identity_of(host).gpus;
   if (!reported || known.empty() || known.front().empty()) return;
-  if (study::matches_fact(key(Fact::Gpu), *reported, known)) {
+  if (study::matches_fact(key(fact::kGpu), *reported, known)) {
     const std::string note =
         study::generic_gpu_note({.path = file, .facts = measured.facts}, known.front());
     if (!note.empty()) fmt::print(stderr, "busbar: {}\n", note);
@@ -136,7 +136,7 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
-  const std::string simulated = value_of(measured.facts, Fact::System);
+  const std::string simulated = value_of(measured.facts, fact::kSystem);
   if (!simulated.empty()) return simulated;
   const topo::WantedSystem system =
       measured.facts.empty()

@@ -141,9 +141,9 @@ void set_targets(O& options, const std::vector<std::string>& words) {
 
 /// The same CSV as report/csv_writer writes row by row.
 std::string csv_of(const ImportedFile& file) {
-  HeaderFacts facts{{key(Fact::Busbar), std::string(version())}};
-  if (!file.system.empty()) facts.emplace_back(key(Fact::System), file.system);
-  if (!file.label.empty()) facts.emplace_back(key(Fact::Label), file.label);
+  HeaderFacts facts{{key(fact::kBusbar), std::string(version())}};
+  if (!file.system.empty()) facts.emplace_back(key(fact::kSystem), file.system);
+  if (!file.label.empty()) facts.emplace_back(key(fact::kLabel), file.label);
   facts.insert(facts.end(), file.rows.facts.begin(), file.rows.facts.end());
   std::string text = csv_head(facts, file.rows.warnings) + csv_header();
   for (const Record& record : file.rows.records) text += csv_row(record);

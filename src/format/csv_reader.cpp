@@ -188,7 +188,7 @@ Facts facts_of(std::span<const std::string> head) {
   return facts;
 }
 
-std::string value_of(const Facts& facts, Fact fact) {
+std::string value_of(const Facts& facts, const Fact& fact) {
   const auto found = facts.find(key(fact));
   return found == facts.end() ? std::string() : found->second;
 }

@@ -38,7 +38,7 @@ CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv"
 void CsvWriter::begin(const RunContext& context) {
   if (file_.size() > 0) {
     for (const auto& [key, value] : context.facts) {
-      if (key == busbar::key(Fact::Started) || key == busbar::key(Fact::Command)) {
+      if (key == busbar::key(fact::kStarted) || key == busbar::key(fact::kCommand)) {
         file_.append(fmt::format("# resumed_{}: {}\n", key, value));
       }
     }
@@ -121,7 +121,7 @@ std::string schema_markdown() {
       "of version\n"
       "0.1 have hyphens in place of the underscores, and are read alike.\n\n"
       "| fact | meaning |\n|---|---|\n";
-  for (const FactInfo& fact : fact_table()) {
+  for (const Fact& fact : fact_table()) {
     text += fmt::format("| `{}` | {} |\n", fact.key, fact.meaning);
   }
   text +=

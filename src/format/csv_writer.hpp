@@ -20,7 +20,9 @@ class CsvWriter final : public Writer {
   /// Records that the file had already, oldest first.
   [[nodiscard]] const std::vector<Record>& earlier() const { return earlier_; }
   /// The value of a "# key: value" line of the file that is resumed; empty where there is none.
-  [[nodiscard]] std::string earlier_fact(Fact fact) const { return value_of(earlier_facts_, fact); }
+  [[nodiscard]] std::string earlier_fact(const Fact& wanted) const {
+    return value_of(earlier_facts_, wanted);
+  }
 
   void begin(const RunContext& context) override;
   void write(const Record& record, std::span<const double> samples_us) override;

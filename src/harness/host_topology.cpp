@@ -187,10 +187,11 @@ std::vector<std::pair<std::string, std::string>> inventory_facts(
     }
     if (host.driver.front() != '\0') values[2].insert(host.driver.data());
   }
-  constexpr std::array kFacts{Fact::GpusPerNode, Fact::NicsPerNode, Fact::Driver};
+  constexpr std::array kInventory{fact::kGpusPerNode, fact::kNicsPerNode, fact::kDriver};
   std::vector<std::pair<std::string, std::string>> facts;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values.at(i).empty()) facts.emplace_back(key(kFacts.at(i)), join_all(values.at(i), "; "));
+    if (!values.at(i).empty())
+      facts.emplace_back(key(kInventory.at(i)), join_all(values.at(i), "; "));
   }
   return facts;
 }

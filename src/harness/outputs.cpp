@@ -85,7 +85,7 @@ void Outputs::open(const Options& options) {
   }
   if (!options.csv_path.empty()) {
     auto csv = std::make_unique<CsvWriter>(options.csv_path, resume_);
-    earlier_configuration_ = csv->earlier_fact(Fact::Configuration);
+    earlier_configuration_ = csv->earlier_fact(fact::kConfiguration);
     // A file that holds no row yet has nothing that could belong to another configuration.
     resume_ = resume_ && (!csv->earlier().empty() || !earlier_configuration_.empty());
     for (const Record& record : csv->earlier()) {

@@ -47,10 +47,10 @@ const char* yes_or_no(const TransportSummary& transports, bool value) {
 }  // namespace
 
 void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
-  facts.emplace_back(key(Fact::Nvls), yes_or_no(transports, transports.nvls));
-  facts.emplace_back(key(Fact::GpudirectRdma), yes_or_no(transports, transports.gpudirect));
-  facts.emplace_back(key(Fact::Links), join_all(transports.links, ", "));
-  facts.emplace_back(key(Fact::Channels), join_all(transports.channels, "; "));
+  facts.emplace_back(key(fact::kNvls), yes_or_no(transports, transports.nvls));
+  facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
+  facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
+  facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
 }
 
 std::string note_of(const TransportSummary& transports) {
@@ -299,23 +299,23 @@ HeaderFacts facts_of(const HeaderInput& input) {
   const bool connected_by_mpi =
       find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
-      {key(Fact::Busbar), std::string(version())},
-      {key(Fact::Configuration), configuration(input)},
-      {key(Fact::Started), local_time()},
-      {key(Fact::Command), input.command},
-      {key(Fact::Hosts), join_all(hosts, " ")},
-      {key(Fact::Machine), machine_name()},
-      {key(Fact::Processor), ranks.front().processor_model.data()},
-      {key(Fact::Kernel), kernel_release()},
-      {key(Fact::Library), input.backend.backend->library()},
-      {key(Fact::LibraryFiles), input.backend.backend->library_files()},
-      {key(connected_by_mpi ? Fact::Mpi : Fact::Bootstrap), run.world.connected_by()},
-      {key(Fact::Compiler), compiler()},
-      {key(Fact::LibraryEnvironment), join(input.environment, " ")},
-      {key(Fact::TimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
-      {key(Fact::DeviceSet), run.bound.device_set},
-      {key(Fact::BoundKind), run.bound.kind},
-      {key(Fact::BoundLimit), run.bound.limit},
+      {key(fact::kBusbar), std::string(version())},
+      {key(fact::kConfiguration), configuration(input)},
+      {key(fact::kStarted), local_time()},
+      {key(fact::kCommand), input.command},
+      {key(fact::kHosts), join_all(hosts, " ")},
+      {key(fact::kMachine), machine_name()},
+      {key(fact::kProcessor), ranks.front().processor_model.data()},
+      {key(fact::kKernel), kernel_release()},
+      {key(fact::kLibrary), input.backend.backend->library()},
+      {key(fact::kLibraryFiles), input.backend.backend->library_files()},
+      {key(connected_by_mpi ? fact::kMpi : fact::kBootstrap), run.world.connected_by()},
+      {key(fact::kCompiler), compiler()},
+      {key(fact::kLibraryEnvironment), join(input.environment, " ")},
+      {key(fact::kTimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
+      {key(fact::kDeviceSet), run.bound.device_set},
+      {key(fact::kBoundKind), run.bound.kind},
+      {key(fact::kBoundLimit), run.bound.limit},
   };
   facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
   if (input.transports) add_facts(*input.transports, facts);

@@ -100,22 +100,22 @@ RunContext header_of(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor, const std::string& command) {
   const topo::Graph& graph = predictor.cluster().graph();
   RunContext context = blank_header(options, collective, predictor.set().ranks);
-  context.facts = {{key(Fact::Busbar), std::string(version())},
-                   {key(Fact::Configuration), configuration(options, collective, predictor)},
-                   {key(Fact::Started), local_time()},
-                   {key(Fact::Command), command},
-                   {key(Fact::Simulated), "yes"},
-                   {key(Fact::System), graph.name},
-                   {key(Fact::SystemTitle), graph.title},
-                   {key(Fact::SystemSource), graph.source},
-                   {key(Fact::Library), "simulated"},
-                   {key(Fact::Processor), graph.title.empty() ? graph.name : graph.title},
-                   {key(Fact::Algorithm), algorithm_text(options, predictor)},
-                   {key(Fact::Flows), flows_text(predictor)},
-                   {key(Fact::ProtocolSource), predictor.protocol().source},
-                   {key(Fact::DeviceSet), predictor.set().to_text()},
-                   {key(Fact::BoundKind), predictor.limits().kind},
-                   {key(Fact::BoundLimit), predictor.limits().limit}};
+  context.facts = {{key(fact::kBusbar), std::string(version())},
+                   {key(fact::kConfiguration), configuration(options, collective, predictor)},
+                   {key(fact::kStarted), local_time()},
+                   {key(fact::kCommand), command},
+                   {key(fact::kSimulated), "yes"},
+                   {key(fact::kSystem), graph.name},
+                   {key(fact::kSystemTitle), graph.title},
+                   {key(fact::kSystemSource), graph.source},
+                   {key(fact::kLibrary), "simulated"},
+                   {key(fact::kProcessor), graph.title.empty() ? graph.name : graph.title},
+                   {key(fact::kAlgorithm), algorithm_text(options, predictor)},
+                   {key(fact::kFlows), flows_text(predictor)},
+                   {key(fact::kProtocolSource), predictor.protocol().source},
+                   {key(fact::kDeviceSet), predictor.set().to_text()},
+                   {key(fact::kBoundKind), predictor.limits().kind},
+                   {key(fact::kBoundLimit), predictor.limits().limit}};
   context.notes = notes_of(options, collective, predictor);
   context.warmup = context.operations = context.checks = "0";
   context.aggregated = "1";

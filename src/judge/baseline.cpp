@@ -154,9 +154,9 @@ std::set<std::string> values_of(std::span<const Observation> observations, const
 /// name, and what differs within one is no baseline.
 void add_facts(Baseline& baseline, const Specification& specification,
                std::span<const Observation> observations, const Facts& assumed) {
-  for (const Fact each : {Fact::Gpu, Fact::GpusPerNode, Fact::Processor, Fact::Library,
-                          Fact::Driver, Fact::RanksPerNode, Fact::DeviceSet, Fact::Kernel,
-                          Fact::Busbar, Fact::LibraryEnvironment}) {
+  for (const Fact& each : {fact::kGpu, fact::kGpusPerNode, fact::kProcessor, fact::kLibrary,
+                           fact::kDriver, fact::kRanksPerNode, fact::kDeviceSet, fact::kKernel,
+                           fact::kBusbar, fact::kLibraryEnvironment}) {
     const std::string fact = key(each);
     const std::set<std::string> all = values_of(observations, fact, "");
     if (all.size() == 1) baseline.facts[fact] = *all.begin();
@@ -170,7 +170,7 @@ void add_facts(Baseline& baseline, const Specification& specification,
   for (const Observation& observation : observations) {
     hosts.insert(observation.nodes.begin(), observation.nodes.end());
   }
-  baseline.facts[key(Fact::Hosts)] = join_all(hosts, " ");
+  baseline.facts[key(fact::kHosts)] = join_all(hosts, " ");
   std::vector<std::string> unreported;
   for (const auto& [fact, value] : assumed) {
     if (!values_of(observations, fact, "").empty()) continue;
@@ -178,7 +178,7 @@ void add_facts(Baseline& baseline, const Specification& specification,
     unreported.push_back(fact);
   }
   if (!unreported.empty()) baseline.facts["assumed"] = join(unreported, " ");
-  baseline.facts[key(Fact::System)] = specification.system.name;
+  baseline.facts[key(fact::kSystem)] = specification.system.name;
   baseline.facts["specification"] = specification.file;
 }
 

@@ -97,7 +97,7 @@ std::string known_name(const std::string& host, const std::vector<std::string>& 
 std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& part,
                                   const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
-  std::vector<std::string> hosts = split_words(file.dataset.fact(Fact::Hosts));
+  std::vector<std::string> hosts = split_words(file.dataset.fact(fact::kHosts));
   for (std::string& host : hosts) host = known_name(host, known);
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
   if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
@@ -184,7 +184,7 @@ std::vector<ObservationFile> read_all(std::span<const std::string> paths,
     files.push_back(read_observation_file(path));
     notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
     const study::Dataset& dataset = files.back().dataset;
-    if (dataset.records.empty() && dataset.fact(Fact::Configuration).empty()) {
+    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
       throw usage_error("{}: no row in it, and no head that names whose they would be", path);
     }
   }

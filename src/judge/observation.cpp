@@ -63,7 +63,7 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
 }
 
 std::set<std::string> hosts_of(const Observation& observation) {
-  const std::vector<std::string> hosts = split_words(value_of(observation.facts, Fact::Hosts));
+  const std::vector<std::string> hosts = split_words(value_of(observation.facts, fact::kHosts));
   for (const Record& row : observation.records) {
     if (has_flag(row, Flag::Imported)) return {};  // logs cut names
   }

@@ -343,7 +343,7 @@ std::string mismatch(const Observation& launch, const std::string& fact, const S
   const auto reported = study::fact_of(launch.view(), fact, input.assumed);
   const auto wanted = baseline_fact(*input.baseline, fact, key.set.id);
   // A row of the same device set was found already; only texts that both have can contradict.
-  if (fact == busbar::key(Fact::DeviceSet) && (!wanted || !reported)) return {};
+  if (fact == busbar::key(fact::kDeviceSet) && (!wanted || !reported)) return {};
   if (!wanted) return fmt::format("baseline {} does not report {}", file, fact);
   if (!reported) return "baseline: " + study::unreported_text(launch.view(), fact);
   if (*reported == *wanted) return {};

@@ -86,7 +86,7 @@ std::string same_file_note(const std::vector<std::string>& paths) {
 }  // namespace
 
 std::string Dataset::setting(const std::string& key) const {
-  for (const std::string& word : split(fact(Fact::Configuration), ' ')) {
+  for (const std::string& word : split(fact(fact::kConfiguration), ' ')) {
     if (word.starts_with(key + '=')) return word.substr(key.size() + 1);
   }
   return {};
@@ -170,8 +170,8 @@ Dataset load_dataset(const std::string& path) {
                   .facts = facts_of(file.head),
                   .records = std::move(file.records),
                   .cut = std::move(file.cut)};
-  dataset.label = dataset.fact(Fact::Label);
-  if (dataset.label.empty()) dataset.label = dataset.fact(Fact::System);
+  dataset.label = dataset.fact(fact::kLabel);
+  if (dataset.label.empty()) dataset.label = dataset.fact(fact::kSystem);
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
   dataset.simulated = std::ranges::any_of(
       dataset.records, [](const Record& record) { return record.backend == "sim"; });

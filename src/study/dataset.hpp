@@ -24,7 +24,7 @@ struct Dataset {
   std::string machine_note{};  ///< why that, for people
 
   /// A fact of the head, or empty.
-  [[nodiscard]] std::string fact(Fact fact) const { return value_of(facts, fact); }
+  [[nodiscard]] std::string fact(const Fact& wanted) const { return value_of(facts, wanted); }
   /// The value of "key=value" in the head's configuration, or empty.
   [[nodiscard]] std::string setting(const std::string& key) const;
 };

@@ -36,7 +36,7 @@ std::optional<std::string> joined(const std::set<std::string>& values) {
 /// Of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
 std::set<std::string> imported_gpus(const FileView& file) {
   std::set<std::string> names;
-  for (const std::string& part : split(head_fact(file, key(Fact::Devices)).value_or(""), ',')) {
+  for (const std::string& part : split(head_fact(file, key(fact::kDevices)).value_or(""), ',')) {
     const std::vector<std::string> sides = split(std::string(trim(part)), ' ');
     if (sides.size() > 2 && sides[1] == "x") names.insert(join(std::span(sides).subspan(2), " "));
   }
@@ -64,7 +64,7 @@ std::optional<std::string> ranks_per_node_of(const FileView& file) {
 /// GPUs of a host as its head lists them; else those that ranks of a host use. Hosts that differ
 /// are all listed. An imported log has a rank for each GPU.
 std::optional<std::string> gpus_per_node_of(const FileView& file) {
-  if (auto reported = head_fact(file, key(Fact::GpusPerNode))) return reported;
+  if (auto reported = head_fact(file, key(fact::kGpusPerNode))) return reported;
   std::map<std::string, std::set<std::string>> gpus;
   for (const RankFact& rank : ranks_of(file)) {
     if (rank.gpu && !rank.gpu->bus.empty()) gpus[rank.host].insert(rank.gpu->bus);
@@ -80,14 +80,14 @@ std::optional<std::string> device_set_of(const FileView& file) {
   for (const Record& record : file.records) {
     if (!record.device_set.empty()) sets.insert(record.device_set);
   }
-  return sets.empty() ? head_fact(file, key(Fact::DeviceSet)) : joined(sets);
+  return sets.empty() ? head_fact(file, key(fact::kDeviceSet)) : joined(sets);
 }
 
 std::optional<std::string> reported_fact(const FileView& file, const std::string& name) {
-  if (name == key(Fact::Gpu)) return gpu_of(file);
-  if (name == key(Fact::GpusPerNode)) return gpus_per_node_of(file);
-  if (name == key(Fact::RanksPerNode)) return ranks_per_node_of(file);
-  if (name == key(Fact::DeviceSet)) return device_set_of(file);
+  if (name == key(fact::kGpu)) return gpu_of(file);
+  if (name == key(fact::kGpusPerNode)) return gpus_per_node_of(file);
+  if (name == key(fact::kRanksPerNode)) return ranks_per_node_of(file);
+  if (name == key(fact::kDeviceSet)) return device_set_of(file);
   return head_fact(file, name);
 }
 
@@ -105,27 +105,27 @@ std::optional<std::string> fact_of(const FileView& file, const std::string& name
                                    const Facts& assumed) {
   auto reported = reported_fact(file, name);
   const auto known = assumed.find(name);
-  const bool is_said = reported && !(name == key(Fact::Gpu) && topo::is_generic_gpu(*reported));
+  const bool is_said = reported && !(name == key(fact::kGpu) && topo::is_generic_gpu(*reported));
   return is_said || known == assumed.end() ? reported : known->second;
 }
 
 topo::MachineIdentity identity_of(const FileView& file, const Facts& assumed) {
-  const auto fact = [&](Fact wanted) { return fact_of(file, key(wanted), assumed); };
-  for (const Fact needed : {Fact::Gpu, Fact::GpusPerNode}) {
+  const auto fact = [&](const Fact& wanted) { return fact_of(file, key(wanted), assumed); };
+  for (const Fact& needed : {fact::kGpu, fact::kGpusPerNode}) {
     if (fact(needed)) continue;
     throw usage_error("auto: {} does not report {}; name the system", file.path, key(needed));
   }
-  const auto gpus = to_number<std::size_t>(*fact(Fact::GpusPerNode));
+  const auto gpus = to_number<std::size_t>(*fact(fact::kGpusPerNode));
   if (!gpus) {
     throw usage_error("auto: {} reports {} GPUs of its hosts; name the system", file.path,
-                      *fact(Fact::GpusPerNode));
+                      *fact(fact::kGpusPerNode));
   }
   int nodes = 1;
   for (const Record& record : file.records) nodes = std::max(nodes, record.nodes);
-  return {.gpus = std::vector<std::string>(*gpus, *fact(Fact::Gpu)),
-          .nics = to_number<std::size_t>(fact(Fact::NicsPerNode).value_or("")),
-          .product = fact(Fact::Machine).value_or(""),
-          .product_given = !fact_of(file, key(Fact::Machine)),
+  return {.gpus = std::vector<std::string>(*gpus, *fact(fact::kGpu)),
+          .nics = to_number<std::size_t>(fact(fact::kNicsPerNode).value_or("")),
+          .product = fact(fact::kMachine).value_or(""),
+          .product_given = !fact_of(file, key(fact::kMachine)),
           .nodes = nodes};
 }
 
@@ -139,7 +139,7 @@ bool matches_fact(const std::string& name, const std::string& reported,
   const auto is_wanted = [&](const std::string& text, const auto& matches) {
     return std::ranges::any_of(wanted, [&](const std::string& one) { return matches(one, text); });
   };
-  if (name == key(Fact::Gpu)) {
+  if (name == key(fact::kGpu)) {
     const std::vector<std::string> names = split(reported, ';');
     return std::ranges::all_of(names, [&](const std::string& gpu) {
       return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);

@@ -243,9 +243,9 @@ void lint_known_issue(const Rule& rule, const std::string& today, Findings& find
 std::string fact_fault(const Specification& specification, const Baseline& baseline,
                        const std::string& fact) {
   // Each of its rows is of one, which is held against the rules'.
-  if (fact == key(Fact::DeviceSet)) return {};
+  if (fact == key(fact::kDeviceSet)) return {};
   const std::string key =
-      fact == busbar::key(Fact::RanksPerNode) ? busbar::key(Fact::GpusPerNode) : fact;
+      fact == busbar::key(fact::kRanksPerNode) ? busbar::key(fact::kGpusPerNode) : fact;
   const auto reported = baseline.facts.find(fact);
   const auto wanted = specification.system.fingerprint.find(key);
   if (reported == baseline.facts.end()) {

@@ -128,7 +128,7 @@ std::string values_text(const FactValues& values, const FactValues& others) {
   return alone.empty() ? "nothing" : join(alone, ", ");
 }
 
-Of fact_values(Fact fact) {
+Of fact_values(const Fact& fact) {
   return [fact](const Launch& launch) {
     const std::string value = launch.fact(fact);
     return value.empty() ? FactValues{} : FactValues{value};
@@ -142,12 +142,12 @@ struct Subject {
 };
 
 std::array<Subject, 11> subjects() {
-  return {{{"libraries", fact_values(Fact::Library)},
-           {"tools", fact_values(Fact::Tool)},
-           {"versions of busbar", fact_values(Fact::Busbar)},
-           {"hosts", fact_values(Fact::Hosts)},
-           {"environments", fact_values(Fact::LibraryEnvironment)},
-           {"settings", fact_values(Fact::Settings)},
+  return {{{"libraries", fact_values(fact::kLibrary)},
+           {"tools", fact_values(fact::kTool)},
+           {"versions of busbar", fact_values(fact::kBusbar)},
+           {"hosts", fact_values(fact::kHosts)},
+           {"environments", fact_values(fact::kLibraryEnvironment)},
+           {"settings", fact_values(fact::kSettings)},
            {"backends", [](const Launch& launch) { return launch.backends; }},
            {"device sets", [](const Launch& launch) { return launch.device_sets; }},
            {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},
@@ -158,7 +158,7 @@ std::array<Subject, 11> subjects() {
               return values;
             }},
            {"configurations", [](const Launch& launch) {
-              const auto settings = split_words(launch.fact(Fact::Configuration));
+              const auto settings = split_words(launch.fact(fact::kConfiguration));
               return FactValues(settings.begin(), settings.end());
             }}}};
 }

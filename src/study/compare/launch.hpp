@@ -35,7 +35,7 @@ struct Launch {
   std::vector<std::string> problems{};  ///< of the file, as FileProblems::lines
 
   /// A fact of the head, or empty.
-  [[nodiscard]] std::string fact(Fact fact) const { return value_of(facts, fact); }
+  [[nodiscard]] std::string fact(const Fact& wanted) const { return value_of(facts, wanted); }
   /// True where a row is predicted, not measured.
   [[nodiscard]] bool simulated() const { return backends.contains("sim"); }
 };

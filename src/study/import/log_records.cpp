@@ -158,14 +158,14 @@ std::string settings_of(const LogTable& table) {
 /// The facts in logs: where they are from, tool, library, devices, hosts, command, settings; "a; b"
 /// where several differ.
 HeaderFacts facts_of(std::span<const LogFile> logs) {
-  std::array<std::pair<Fact, std::vector<std::string>>, 8> values{{{Fact::ImportedFrom, {}},
-                                                                   {Fact::Tool, {}},
-                                                                   {Fact::Library, {}},
-                                                                   {Fact::Devices, {}},
-                                                                   {Fact::Hosts, {}},
-                                                                   {Fact::Command, {}},
-                                                                   {Fact::Settings, {}},
-                                                                   {Fact::Matrix, {}}}};
+  std::array<std::pair<Fact, std::vector<std::string>>, 8> values{{{fact::kImportedFrom, {}},
+                                                                   {fact::kTool, {}},
+                                                                   {fact::kLibrary, {}},
+                                                                   {fact::kDevices, {}},
+                                                                   {fact::kHosts, {}},
+                                                                   {fact::kCommand, {}},
+                                                                   {fact::kSettings, {}},
+                                                                   {fact::kMatrix, {}}}};
   for (const LogFile& log : logs) {
     add_new(values[0].second, log.path);
     for (const LogTable& table : log.tables) {
@@ -219,7 +219,7 @@ class LogConverter {
     }
     if (!found.source.empty()) {
       const std::string how = found.inferred ? "its rows: " + found.source : found.source;
-      rows_.facts.emplace_back(key(Fact::CollectiveFrom),
+      rows_.facts.emplace_back(key(fact::kCollectiveFrom),
                                fmt::format("{} by {}", found.collective->name, how));
     }
     return *found.collective;

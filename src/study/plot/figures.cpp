@@ -23,14 +23,14 @@ std::string stem_of(const std::string& path) { return fs::path(path).stem().stri
 
 /// Neither the head nor the user named a system.
 bool is_unnamed(const Dataset& dataset) {
-  return dataset.fact(Fact::System).empty() && dataset.fact(Fact::Label).empty() &&
+  return dataset.fact(fact::kSystem).empty() && dataset.fact(fact::kLabel).empty() &&
          dataset.label == stem_of(dataset.path);
 }
 
 /// "node1", "node1 and 3 more", or nothing where the head does not name it.
 std::string hosts_of(const Dataset& dataset) {
   std::vector<std::string> hosts;
-  for (const std::string& host : split(dataset.fact(Fact::Hosts), ' ')) {
+  for (const std::string& host : split(dataset.fact(fact::kHosts), ' ')) {
     const std::string name(trim(host.substr(0, host.find(','))));
     if (!name.empty()) hosts.push_back(name);
   }

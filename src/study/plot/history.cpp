@@ -100,11 +100,12 @@ std::vector<ChartMark> version_marks(const std::vector<StartedRun>& launches) {
   std::vector<ChartMark> marks;
   for (const auto& [start, dataset] : launches) {
     const Dataset* earlier = std::exchange(before[dataset.label], &dataset);
-    for (const Fact fact : {Fact::Library, Fact::Busbar, Fact::Driver, Fact::Kernel}) {
+    for (const Fact& fact : {fact::kLibrary, fact::kBusbar, fact::kDriver, fact::kKernel}) {
       if (earlier == nullptr || earlier->fact(fact) == dataset.fact(fact)) continue;
-      marks.push_back({.x = start,
-                       .text = fmt::format("{}{} \u2192 {}", fact == Fact::Busbar ? "busbar " : "",
-                                           earlier->fact(fact), dataset.fact(fact))});
+      marks.push_back(
+          {.x = start,
+           .text = fmt::format("{}{} \u2192 {}", fact.key == fact::kBusbar.key ? "busbar " : "",
+                               earlier->fact(fact), dataset.fact(fact))});
     }
   }
   return marks;
@@ -113,7 +114,7 @@ std::vector<ChartMark> version_marks(const std::vector<StartedRun>& launches) {
 }  // namespace
 
 std::optional<double> started_at(const Dataset& dataset) {
-  const std::string text = dataset.fact(Fact::Started);
+  const std::string text = dataset.fact(fact::kStarted);
   std::tm time{};
   const char* end = strptime(text.c_str(), "%Y-%m-%d %H:%M:%S", &time);
   if (!end || *end != '\0') return {};

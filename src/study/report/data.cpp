@@ -34,7 +34,7 @@ void join_systems(ReportData& data) {
   for (Dataset& dataset : data.datasets) {
     if (is_known(data, dataset.label)) continue;
     std::optional<topo::Graph> graph;
-    if (!dataset.fact(Fact::System).empty()) graph = built_in(dataset.label);
+    if (!dataset.fact(fact::kSystem).empty()) graph = built_in(dataset.label);
     if (!graph && !dataset.machine.empty()) {
       graph = built_in(dataset.machine);
       data.notes.push_back(fmt::format("{}: {}", dataset.label, dataset.machine_note));

@@ -231,7 +231,7 @@ std::string rows_text(const Dataset& dataset) {
 
 /// "measured medians", "imported means (nccl-tests 2.17.8)", ...
 std::string how_text(const Dataset& dataset) {
-  const std::string tool = dataset.fact(Fact::Tool);
+  const std::string tool = dataset.fact(fact::kTool);
   const bool imported = origin_of(dataset) == Origin::Imported && !tool.empty();
   return origin_text(dataset) + (imported ? fmt::format(" ({})", tool) : "");
 }
@@ -245,16 +245,16 @@ Table runs_table(const ReportData& data) {
     table.rows.push_back(
         {file_name(dataset.path), dataset.label, how_text(dataset), rows_text(dataset)});
   }
-  for (const auto& [fact, title] : {std::pair{Fact::ImportedFrom, "log"},
-                                    {Fact::Started, "when"},
-                                    {Fact::Hosts, "where"},
-                                    {Fact::Processor, "processor"},
-                                    {Fact::Devices, "devices"},
-                                    {Fact::Library, "library"},
-                                    {Fact::DeviceSet, "device set"},
-                                    {Fact::BoundLimit, "limit"},
-                                    {Fact::Busbar, "busbar"},
-                                    {Fact::Command, "command"}}) {
+  for (const auto& [fact, title] : {std::pair{fact::kImportedFrom, "log"},
+                                    {fact::kStarted, "when"},
+                                    {fact::kHosts, "where"},
+                                    {fact::kProcessor, "processor"},
+                                    {fact::kDevices, "devices"},
+                                    {fact::kLibrary, "library"},
+                                    {fact::kDeviceSet, "device set"},
+                                    {fact::kBoundLimit, "limit"},
+                                    {fact::kBusbar, "busbar"},
+                                    {fact::kCommand, "command"}}) {
     const auto has_it = [fact = fact](const Dataset& run) { return !run.fact(fact).empty(); };
     if (std::ranges::none_of(data.datasets, has_it)) continue;
     table.columns.emplace_back(title);
@@ -276,7 +276,7 @@ std::string lead_of(const ReportData& data) {
   std::set<std::string> tools;
   for (const Dataset& dataset : data.datasets) {
     ++runs[origin_of(dataset)];
-    const std::string tool = dataset.fact(Fact::Tool);
+    const std::string tool = dataset.fact(fact::kTool);
     if (origin_of(dataset) == Origin::Imported && !tool.empty()) {
       tools.insert(tool.substr(0, tool.find_first_of(" ,")));
     }

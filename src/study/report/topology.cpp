@@ -67,11 +67,11 @@ void warn_if_different(const ValuesOf& values, const std::string& what,
 }
 
 void warn_of_facts(const ReportData& data, std::vector<std::string>& warnings) {
-  for (const Fact fact : {Fact::Busbar, Fact::Library, Fact::Driver}) {
+  for (const Fact& fact : {fact::kBusbar, fact::kLibrary, fact::kDriver}) {
     ValuesOf values;
     for (const Dataset& dataset : data.datasets) {
       const std::string value = dataset.fact(fact);
-      const bool known = !value.empty() && (!dataset.simulated || fact == Fact::Busbar);
+      const bool known = !value.empty() && (!dataset.simulated || fact.key == fact::kBusbar.key);
       if (known) values[value].insert(dataset.label);
     }
     warn_if_different(values, "runs differ in " + key(fact),

@@ -103,8 +103,8 @@ TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   write(whole + "allreduce,mpi,16");
   CsvWriter writer(path(), true);
   ASSERT_EQ(writer.earlier().size(), 1U);
-  EXPECT_EQ(writer.earlier_fact(Fact::Configuration), "collective=allreduce ranks=16");
-  EXPECT_EQ(writer.earlier_fact(Fact::Driver), "");
+  EXPECT_EQ(writer.earlier_fact(fact::kConfiguration), "collective=allreduce ranks=16");
+  EXPECT_EQ(writer.earlier_fact(fact::kDriver), "");
   writer.begin(test::context());
   writer.write(measured(true), {});
   EXPECT_EQ(text(), whole +

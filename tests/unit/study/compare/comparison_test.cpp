@@ -248,7 +248,7 @@ TEST(LoadLaunch, ReadsTheFactsOfHeadAndRows) {
   const test::TemporaryFolder folder;
   const Launch launch = loaded(folder, "# library: MPICH 4.0.2\n" + csv_header() + csv_row(record));
   EXPECT_EQ(launch.path, folder.path("x.csv"));
-  EXPECT_EQ(launch.fact(Fact::Library), "MPICH 4.0.2");
+  EXPECT_EQ(launch.fact(fact::kLibrary), "MPICH 4.0.2");
   EXPECT_THAT(launch.backends, ElementsAre("mpi"));
   EXPECT_THAT(launch.device_sets, ElementsAre("0,1"));
   EXPECT_THAT(launch.aggregations, ElementsAre("max"));
