@@ -2,6 +2,7 @@
 #include "topo/bounds/packing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>
@@ -17,6 +18,7 @@ namespace {
 constexpr int kSearchFirst = 11;  // from here on local search is quicker than Held and Karp
 constexpr int kStarts = 8;
 constexpr double kLeastGain = kTolerance / 100;  // beside the 1 of a ring
+constexpr double kRounding = 1e-13;              // of coefficients that are near 1
 constexpr int kMostRounds = 4000;                // ends what rounding keeps alive; dozens are usual
 constexpr int kMostPivots = 20000;               // likewise; a thousand are many
 
@@ -46,7 +48,8 @@ class Master {
         shaken_(capacity),
         basis_(capacity.size()),
         inverse_(capacity.size()),
-        prices_(capacity.size(), 0) {
+        gains_(capacity.size(), 0),
+        takers_(capacity.size()) {
     std::iota(basis_.begin(), basis_.end(), std::size_t{0});
     std::minstd_rand engine(1);  // NOLINT(cert-msc51-cpp): the same pivots every time
     std::uniform_real_distribution<double> step(0, kTolerance);
@@ -57,7 +60,16 @@ class Master {
     }
   }
 
-  void add(std::vector<Use> uses) { rings_.push_back(std::move(uses)); }
+  void add(const std::vector<Use>& uses) {
+    double gain = 1;
+    for (const Use& use : uses) {
+      const auto resource = static_cast<std::size_t>(use.resource);
+      gain += use.times * gains_[resource];
+      takers_[resource].push_back({.variable = variables(), .times = use.times});
+    }
+    rings_.push_back(uses);
+    gains_.push_back(gain);
+  }
 
   /// From the basis of the last time, which new rings leave feasible. Equal capacities would make
   /// most pivots gain nothing, or come round again: which come next is decided by shaken ones.
@@ -82,10 +94,15 @@ class Master {
     return row == basis_.end() ? 0 : levels_[static_cast<std::size_t>(row - basis_.begin())];
   }
   [[nodiscard]] double price(std::size_t resource) const {
-    return std::max(0.0, prices_[resource]);
+    return std::max(0.0, -gains_[resource]);
   }
 
  private:
+  struct Taker {
+    std::size_t variable;
+    double times;
+  };
+
   [[nodiscard]] std::size_t variables() const { return basis_.size() + rings_.size(); }
   [[nodiscard]] bool is_ring(std::size_t variable) const { return variable >= basis_.size(); }
   [[nodiscard]] std::vector<Use> uses_by(std::size_t variable) const {
@@ -93,25 +110,14 @@ class Master {
     return {{.resource = static_cast<int>(variable)}};
   }
 
-  /// What the value gains by each unit of a variable.
-  [[nodiscard]] double gain_of(std::size_t variable) const {
-    if (!is_ring(variable)) return -prices_[variable];
-    double gain = 1;
-    for (const Use& use : rings_[variable - basis_.size()]) {
-      gain -= use.times * prices_[static_cast<std::size_t>(use.resource)];
-    }
-    return gain;
-  }
-
   /// The variable with the greatest gain; variables() where none has any.
   [[nodiscard]] std::size_t best_gain() const {
     std::size_t best = variables();
     double most = kLeastGain;
     for (std::size_t variable = 0; variable < variables(); ++variable) {
-      const double gain = gain_of(variable);
-      if (gain <= most) continue;
+      if (gains_[variable] <= most) continue;
       best = variable;
-      most = gain;
+      most = gains_[variable];
     }
     return best;
   }
@@ -146,7 +152,7 @@ class Master {
   void replace(std::size_t row, std::size_t entering, const std::vector<double>& column) {
     std::vector<std::size_t> others;
     for (std::size_t k = 0; k < column.size(); ++k) {
-      if (column[k] != 0 && k != row) others.push_back(k);
+      if (std::abs(column[k]) > kRounding && k != row) others.push_back(k);
     }
     const auto eliminate = [&](std::vector<double>& from) {
       from[row] /= column[row];
@@ -156,11 +162,13 @@ class Master {
       inverse_[row].assign(basis_.size(), 0);
       inverse_[row][row] = 1;
     }
-    const double gain = gain_of(entering);
+    const double gain = gains_[entering];
     for (std::size_t resource = 0; resource < inverse_.size(); ++resource) {
-      if (inverse_[resource].empty() || inverse_[resource][row] == 0) continue;
+      if (inverse_[resource].empty() || std::abs(inverse_[resource][row]) <= kRounding) continue;
       eliminate(inverse_[resource]);
-      prices_[resource] += gain * inverse_[resource][row];
+      const double dearer = gain * inverse_[resource][row];
+      gains_[resource] -= dearer;
+      for (const Taker& taker : takers_[resource]) gains_[taker.variable] -= taker.times * dearer;
     }
     eliminate(levels_);
     eliminate(shaken_);
@@ -172,7 +180,8 @@ class Master {
   std::vector<double> shaken_;      ///< the same with capacities of which no two are alike
   std::vector<std::size_t> basis_;  ///< these variables
   std::vector<std::vector<double>> inverse_;  ///< column by column; empty: a unit vector
-  std::vector<double> prices_;
+  std::vector<double> gains_;  ///< by each unit of a variable; a slack's: less its price
+  std::vector<std::vector<Taker>> takers_;  ///< of each resource
   std::vector<std::vector<Use>> rings_{};
 };
 
