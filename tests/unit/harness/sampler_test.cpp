@@ -116,6 +116,27 @@ TEST_F(Sampling, WarmsUpUntilTwoWindowsAgree) {
   EXPECT_TRUE(samples.steady);
 }
 
+TEST_F(Sampling, WarmsUpWhileTimesFall) {
+  communicator.operation_time = [](std::size_t n) {
+    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
+  };
+  count(1);
+  const Samples samples = take();
+  EXPECT_GT(samples.warmup_operations, 11U);
+  EXPECT_TRUE(samples.steady);
+}
+
+TEST_F(Sampling, BeginsNoWarmupWindowThatDoesNotFit) {
+  take_each(Seconds{3});
+  count(2);
+  for (const double budget_s : {3.0, 1.0}) {
+    plan.limits.time_budget_s = budget_s;
+    const Samples samples = take();
+    EXPECT_EQ(samples.warmup_operations, 1U) << budget_s;
+    EXPECT_EQ(samples.times_us.size(), 2U) << budget_s;  // as many as are asked for, however long
+  }
+}
+
 TEST_F(Sampling, ReportsTimesThatNeverBecameSteady) {
   communicator.operation_time = [](std::size_t n) { return kMillisecond * static_cast<double>(n); };
   count(1);

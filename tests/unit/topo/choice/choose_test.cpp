@@ -217,6 +217,20 @@ Counts counts(const std::vector<SetClass>& classes) {
   return counts;
 }
 
+TEST(ClassesOf, CountTheRingsOfACubeMesh) {
+  const std::vector<Counts> sizes{{{0, 8}},
+                                  {{50, 8}, {25, 8}, {0, 12}},
+                                  {{50, 8}, {0, 48}},
+                                  {{100, 2}, {50, 6}, {0, 62}},
+                                  {{50, 24}, {0, 32}},
+                                  {{100, 4}, {50, 24}},
+                                  {{100, 8}},
+                                  {{150, 1}}};
+  for (int k = 1; k <= 8; ++k) {
+    EXPECT_EQ(counts(classes_of(nvlink_graph(dgx1v_rows(), 25), k)), sizes.at(to_size(k) - 1)) << k;
+  }
+}
+
 TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
   const Graph graph = dgx1(dgx1v_rows(), 25);
   const auto classes = classes_of(graph, 4, {.constants = ConstantSet::Nccl});
@@ -233,6 +247,13 @@ TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
   }
   EXPECT_GE(fallback.size(), 2U);
   EXPECT_EQ(sum, classes.back().count);
+}
+
+TEST(ClassesOf, HaveNoFallbackWhereNothingJoinsTheDevices) {
+  const auto pairs = classes_of(nvlink_graph({"010", "100", "000"}, 25), 2);
+  ASSERT_EQ(pairs.size(), 2U);
+  EXPECT_EQ(pairs.back().count, 2U);
+  EXPECT_TRUE(pairs.back().fallback.empty());
 }
 
 TEST(ClassesOf, AddUpToAllSetsAndShowTheLowest) {
