@@ -48,6 +48,7 @@ TEST(HwlocXml, ReadsPackagesAndNodes) {
 TEST(HwlocXml, ReadsGpusNamedByNvmlWhateverTheirTypeIs) {
   const HostTree tree = sample_tree();
   ASSERT_EQ(tree.gpus.size(), 5U);
+  EXPECT_EQ(tree.gpus[0].index, 0);
   EXPECT_EQ(tree.gpus[2].bus_id, "0000:0b:00.0");
   EXPECT_EQ(tree.gpus[2].index, 2);
   EXPECT_EQ(tree.gpus[2].uuid, "GPU-2");

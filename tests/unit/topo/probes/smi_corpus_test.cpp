@@ -197,5 +197,20 @@ TEST_F(NvlinkCorpus, IsReadOrDiagnosed) {
   }
 }
 
+TEST_F(NvlinkCorpus, NeverGetsOtherSpeedsFromACutText) {
+  for (const auto& [name, text] : corpus_) {
+    if (!refusal([&, &text = text] { (void)parse_nvlink_status(text, "f"); }).empty()) continue;
+    std::set<double> speeds;
+    for (const GpuFacts& gpu : parse_nvlink_status(text, "f"))
+      for (const NvlinkLink& link : gpu.links) speeds.insert(link.GBps);
+    for (std::size_t size = 0; size < text.size(); size += 3) {
+      std::vector<GpuFacts> status;
+      (void)refusal([&, &text = text] { status = parse_nvlink_status(text.substr(0, size), "f"); });
+      for (const GpuFacts& gpu : status)
+        for (const NvlinkLink& link : gpu.links) EXPECT_TRUE(speeds.contains(link.GBps)) << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace busbar::topo

@@ -77,7 +77,7 @@ TEST(JoinedHosts, HaveTheBoundOfTheirAdapters) {
       {load_system("gb200-tray"), NetworkRequest{4, 50}, 2, 200, "nvswitch+network"}};
   for (const auto& [host, network, hosts, GBps, kind] : cases) {
     SCOPED_TRACE(host.name + " " + kind);
-    const Graph all = copy_hosts(with_network(host, network), hosts);
+    const Graph all = parse_system(write_system(with_network(host, network), hosts), "all.toml");
     const Bound bound = bound_of(all, prefix(hosts * static_cast<int>(device_count(host))));
     EXPECT_NEAR(bound.ring_GBps, GBps, 1e-6);
     EXPECT_EQ(bound.kind, kind);
@@ -111,6 +111,8 @@ TEST(JoinedHosts, EndAtTheLastHostOfAnNvlinkDomain) {
         << "what is saved ends there, too";
   }
   EXPECT_NO_THROW(check_hosts(load_machine("gb200-nvl72-x2").host, 19)) << "racks are its hosts";
+  const Graph own = with_network(load_system("gb200-tray"), NetworkRequest{4, 50});
+  EXPECT_EQ(device_count(copy_hosts(own, 36)), 144U) << "no domain where a network is requested";
 }
 
 TEST(JoinedHosts, ReadTheNumberAndRateOfAdapters) {
