@@ -54,8 +54,7 @@ void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources)
   }
 }
 
-/// The words of nvidia-smi, where it has reported them for these GPUs; otherwise ours, from the
-/// links.
+/// The words of nvidia-smi, where it has reported them for these GPUs; ours from the links else.
 void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   label_devices(graph);
   const auto& matrix = sources.smi.matrix;

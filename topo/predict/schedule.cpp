@@ -82,7 +82,7 @@ double share_of(Movement movement, int from, int to, int root, int ranks) {
   }
 }
 
-/// The consecutive ranks of a part.
+/// Ranks of a part: so many from the first on.
 struct Part {
   const HostPart* host = nullptr;
   int first = 0;
