@@ -49,7 +49,7 @@ void complain(const std::string& program, const std::string& message) {
 /// Lets the lowest rank report an error that several have: it ends the job before the others wake.
 void wait_for_lower_ranks(int rank) {
   constexpr int kLongest = 3000;
-  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 250, kLongest)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 500, kLongest)));
 }
 
 /// Reports once an error that all ranks have. Most launchers kill all ranks as soon as one exits

@@ -69,11 +69,11 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
 }
 
 @test "every option is documented, and every documented option exists" {
-  for source in harness/options apps/{accept,compare,import,plot,report,topo,workload}_command; do
+  for source in harness/option_table apps/{accept,compare,import,plot,report,topo,workload}_command; do
     document=docs/$(basename "${source%_command}")-options.md
-    [ "$source" != harness/options ] || document=docs/options.md
+    [ "$source" != harness/option_table ] || document=docs/options.md
     documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)
-    known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{"(-[A-Za-z],)?--[a-z0-9_-]+' | cut -d'"' -f2)
+    known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{+"(-[A-Za-z],)?--[a-z0-9_-]+' | cut -d'"' -f2)
     diff <(echo "$documented") <(printf '%s\n-h,--help\n' "$known" | sort)
   done
 }
