@@ -198,7 +198,7 @@ std::string low_text(const ReportPanel& panel, const SizeCurve& curve,
 
 /// Why a curve of a panel is suspect; nothing where it is not.
 void add_suspect(const ReportPanel& panel, std::size_t number, std::vector<std::string>& found) {
-  constexpr double kLow = 0.6;
+  constexpr double kLowShare = 0.6;
   constexpr double kSuspect = 1.02;
   const SizeCurve& curve = panel.curves[number];
   const auto& expectation = panel.expectations[number];
@@ -206,11 +206,11 @@ void add_suspect(const ReportPanel& panel, std::size_t number, std::vector<std::
   if (low) found.push_back(low_text(panel, curve, *expectation));
   const double share = best_share(curve).value_or(1);
   const bool is_compared = low || (expectation && is_published(*expectation));
-  if (share <= kSuspect && (share >= kLow || is_compared)) return;
+  if (share <= kSuspect && (share >= kLowShare || is_compared)) return;
   found.push_back(fmt::format(
       "{}: {} reaches {} of its bound{}: {}", panel.where(), panel.title(curve),
       format_percent(share), curve.limit.empty() ? "" : fmt::format(" ({})", curve.limit),
-      share < kLow ? "low" : "more than the links allow, so the value or the bound is wrong"));
+      share < kLowShare ? "low" : "more than the links allow, so the value or the bound is wrong"));
 }
 
 std::string limit_of_all(const ReportSystem& system) {
