@@ -60,7 +60,7 @@ $(FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
 	  printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) > $@
-# Nobody waits for what reads files and writes pages.
+# Sources that read files and write pages are not worth the time that -O2 takes.
 UNHURRIED := $(filter src/apps src/format src/study% src/judge% topo/probes topo/assemble topo/systems,$(FOLDERS))
 $(UNHURRIED:%=$(BUILD)/joined/%.o): private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))
 $(BUILD)/joined/%.o: $(BUILD)/joined/%.cpp

@@ -83,7 +83,7 @@ std::vector<hwloc_obj*> all_of_type(const HwlocTopology& topology, int type) {
 
 Machine::Machine() {
   if (topology_ && hwloc_topology_load(topology_.get()) == 0) return;
-  throw runtime_failure("hwloc cannot look at this machine; --bind none goes without");
+  throw runtime_failure("hwloc cannot read this machine's topology; use --bind none");
 }
 
 Locality Machine::locality() const {

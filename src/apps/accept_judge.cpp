@@ -186,7 +186,7 @@ std::vector<std::string> rules_with_data(const judge::Specification& specificati
 }
 
 /// Logs of other tools, and whatever is judged by auto: no run of the specification made them, so
-/// what they lack is no error. Single rules that are asked for are.
+/// what they lack is not an error. Single rules that are asked for are.
 bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
   if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
   return options.specification == topo::kAutoSystem ||

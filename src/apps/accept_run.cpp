@@ -137,8 +137,8 @@ LauncherChoice of_path(const std::string& path, const LauncherRequest& request,
   if (known == nullptr) known = chosen.launcher;
   if (known == nullptr) {
     throw usage_error(
-        "--mpiexec {}: its --version is of no known launcher; give --launcher hydra, openmpi, "
-        "prrte or srun, too",
+        "--mpiexec {}: its --version does not name a known launcher; also give --launcher hydra, "
+        "openmpi, prrte or srun",
         path);
   }
   LauncherChoice choice = with_program(*known, path, request);

@@ -239,7 +239,7 @@ Graph from_captures(const MachineSource& source) {
   return topo::assemble(sources);
 }
 
-/// Probes that contradict each other are no mistake of the user.
+/// Probes that contradict each other are not a mistake of the user.
 Graph this_machine(const std::string& nvidia_smi) {
   const topo::Sources sources = topo::probe_machine(nvidia_smi);
   Graph graph = topo::assemble(sources);
@@ -385,7 +385,7 @@ std::vector<topo::SetComparison> compared(const std::vector<Graph>& graphs,
 
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   const std::vector<topo::SetComparison> rows = compared(graphs, options);
-  if (rows.empty()) throw usage_error("compare: no system has so many devices; give a smaller -k");
+  if (rows.empty()) throw usage_error("compare: -k is larger than every system; reduce it");
   fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
 }
 

@@ -202,7 +202,7 @@ struct CommandLoop::Child {
     phase_end = std::min(phase_end, after(control.linger));
   }
 
-  /// A launcher that is asked to end ends what it has started elsewhere.
+  /// A launcher that is asked to end also ends what it has started on other hosts.
   void terminate() {
     read();
     own_output = result.out.size();

@@ -44,7 +44,7 @@ class Error : public std::runtime_error {
   Status status_;
 };
 
-/// Bad usage: the message names the option that mends it.
+/// Bad usage: the message names the option that fixes it.
 [[nodiscard]] Error usage_error(const std::string& message);
 template <class First, class... More>
 [[nodiscard]] Error usage_error(fmt::format_string<First, More...> message, First&& first,

@@ -36,7 +36,7 @@ class GroupGuard {
   int pipe_ = -1;  ///< its end is this process's end
 };
 
-/// Ends this process by SIGALRM unless it has ended by itself within so many seconds: for clearing
+/// Ends this process by SIGALRM unless it has ended by itself within these seconds: for clearing
 /// up after a failure, where a device's library may block for ever. May be called from any thread.
 void end_process_within(unsigned seconds);
 

@@ -96,7 +96,7 @@ template <std::integral Count>
 /// cell never spans two and no reader stumbles.
 [[nodiscard]] std::string one_line(std::string_view text);
 
-/// A line, broken at blanks before so many columns; what follows the first break is indented.
+/// A line, broken at blanks before `columns` columns; what follows the first break is indented.
 [[nodiscard]] std::string wrapped(std::string_view line, std::size_t columns, std::size_t indent);
 
 /// The first line of a file without its line end, or empty where it cannot be read.

@@ -65,10 +65,11 @@ bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 /// What is wrong with the first character of `rest`, which is outside of quotes and comments.
 std::string_view fault_of(std::string_view rest) {
   const char c = rest.front();
-  if (!is_ascii(c)) return "characters beyond ASCII belong into quotes or comments";
+  if (!is_ascii(c)) return "characters beyond ASCII belong in quotes or comments";
   const bool quote = c == '"' || c == '\'';
   const bool several_lines = quote && rest.starts_with(std::string(3, c));
-  return several_lines ? "texts over several lines are not for system files" : std::string_view();
+  return several_lines ? "texts over several lines are not supported in system files"
+                       : std::string_view();
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
   } catch (const toml::parse_error& error) {
     throw fault_at(
         origin, error.source(),
-        fmt::format("no TOML: {}; {} describes the format", error.description(), document));
+        fmt::format("not valid TOML: {}; {} describes the format", error.description(), document));
   }
 }
 
@@ -169,10 +170,9 @@ double TomlFields::positive(std::string_view key, double missing) const {
   if (!value) throw fault(key, fmt::format("{} must be a number", key));
   if (std::isnan(*value) || *value <= 0 || *value > kMost) {
     throw fault(
-        key,
-        fmt::format(
-            "{} must be a number above 0 and at most {:g}; leave it out where there is no figure",
-            key, kMost));
+        key, fmt::format(
+                 "{} must be a number above 0 and at most {:g}; leave it out if there is no figure",
+                 key, kMost));
   }
   return *value;
 }

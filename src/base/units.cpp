@@ -66,10 +66,10 @@ Bytes parse_bytes(std::string_view option, std::string_view text) {
   if (!factor && suffix.size() == 2 && suffix[1] == 'B' &&
       kPrefixes.find(suffix[0]) != View::npos) {
     throw bad_size(option, text,
-                   fmt::format("'{}' could be decimal or binary (say {} or {}iB for binary)",
+                   fmt::format("'{}' could be decimal or binary (write {} or {}iB for binary)",
                                suffix, suffix.front(), suffix.front()));
   }
-  if (!factor) throw bad_size(option, text, fmt::format("'{}' is no suffix", suffix));
+  if (!factor) throw bad_size(option, text, fmt::format("'{}' is not a suffix", suffix));
   const double bytes = *number * static_cast<double>(*factor);
   if (bytes > kLargestSize) throw bad_size(option, text, "it is too large");
   if (bytes != std::floor(bytes)) throw bad_size(option, text, "it is not a whole number of bytes");

@@ -106,7 +106,7 @@ std::string own_host_name() { return first_line_of("/proc/sys/kernel/hostname");
 constexpr Seconds kHandshakeTimeout{10};
 /// Connections that may be pending beside those of the ranks.
 constexpr std::size_t kStrangers = 64;
-/// Connections that are no ranks' and are reported one by one.
+/// Connections of others than ranks that are reported one by one.
 constexpr std::size_t kStrangersNamed = 5;
 
 }  // namespace

@@ -28,7 +28,7 @@ struct JoinedRank {
 
 /// Accepts the other ranks at rank 0. Both sides prove that they know the token without sending it:
 /// each answers with a hash of the token and of both sides' nonces. A connection that sends
-/// nothing, or something else, never delays the others: there are only so many of them at a time.
+/// nothing, or something else, never delays the others: their number at a time is limited.
 class JoinListener {
  public:
   /// Why a rank is refused; empty: it is accepted.

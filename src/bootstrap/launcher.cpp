@@ -84,7 +84,7 @@ constexpr std::array kLaunchers{
              .joins_by = JoinsBy::Torchrun},
 };
 
-/// 0 for what is no number: an unknown rank or size.
+/// 0 for anything but a number: an unknown rank or size.
 int number(const char* text) {
   const std::string_view digits = text == nullptr ? "" : text;
   int value = 0;
@@ -198,7 +198,7 @@ void require_program_of_words(const LauncherRequest& request) {
   if (is_path ? access(program.c_str(), X_OK) == 0 : request.is_program(program)) return;
   throw Error{
       Status::Unavailable,
-      fmt::format("--launcher: {} {} to start ranks with; mend the words '{}'",
+      fmt::format("--launcher: {} {} to start ranks with; fix the command '{}'",
                   is_path ? "there is no" : "PATH has no", program, one_line(request.wanted))};
 }
 
@@ -380,8 +380,8 @@ LauncherChoice choose_launcher(const LauncherRequest& request) {
   }
   const std::string near = nearest_word(wanted, names_of_launchers());
   throw usage_error(
-      "--launcher: '{}' is none of {}, nor words with {{program}}, such as 'ssh {{host}} {{env}} "
-      "{{program}}'{}",
+      "invalid value '{}' for --launcher; expected {}, or a command with {{program}}, such as 'ssh "
+      "{{host}} {{env}} {{program}}'{}",
       one_line(wanted), join(names_of_launchers(), ", "),
       near.empty() ? "" : "; did you mean " + near + "?");
 }

@@ -69,7 +69,7 @@ using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
 [[nodiscard]] std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
                                                   const WordLists& lists);
 
-/// "env NAME=VALUE ..."; no words where there is no variable.
+/// "env NAME=VALUE ..."; empty if there is no variable.
 [[nodiscard]] std::vector<std::string> env_words(const Variables& variables);
 
 /// What is to be started, and where.
@@ -117,7 +117,7 @@ struct LauncherRequest {
   bool as_root = false;
 };
 
-/// Throws Error: Usage for what is no launcher, Unavailable where its program is not in PATH.
+/// Throws Error: Usage for an unknown launcher, Unavailable if its program is not in PATH.
 [[nodiscard]] LauncherChoice choose_launcher(const LauncherRequest& request);
 
 /// The launcher whose `--version` this is; null where it is none of the table.

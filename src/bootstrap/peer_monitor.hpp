@@ -41,7 +41,7 @@ class PeerMonitor {
               TcpEvents events);
   PeerMonitor(const PeerMonitor&) = delete;
   PeerMonitor& operator=(const PeerMonitor&) = delete;
-  /// Announces that this rank leaves, which is no failure.
+  /// Announces that this rank leaves, which is not a failure.
   ~PeerMonitor();
 
   /// Makes all ranks exit with this code; does not wait for them.

@@ -19,7 +19,7 @@ std::optional<int> number_of(const Environment& lookup, const char* name) {
   if (text.empty()) return std::nullopt;
   const auto number = to_number<int>(text);
   if (!number || *number < 0) {
-    throw usage_error("{}='{}' is no number; unset it or mend it", name, one_line(text));
+    throw usage_error("{}='{}' is not a number; correct or unset it", name, one_line(text));
   }
   return number;
 }
@@ -39,7 +39,8 @@ std::uint16_t port_of_torchrun(const Environment& lookup) {
   const auto port = to_number<std::uint16_t>(text);
   if (!port || *port == 0) {
     throw usage_error(
-        "MASTER_PORT='{}' is no port; torchrun and its like set it, or give --rendezvous HOST:PORT",
+        "MASTER_PORT='{}' is not a port; torchrun and the like set it, or give --rendezvous "
+        "HOST:PORT",
         one_line(text));
   }
   const bool taken = text_of(lookup, "TORCHELASTIC_USE_AGENT_STORE") == "True";

@@ -153,7 +153,7 @@ Address parse_address(const std::string& option, const std::string& text) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (!port || *port == 0 || host.empty()) {
     throw usage_error(
-        "{}: '{}' is no HOST:PORT with a port from 1 to 65535; give rank 0's, such as node1:29500",
+        "{}: '{}' is not HOST:PORT with a port from 1 to 65535; give rank 0's, such as node1:29500",
         option, one_line(text));
   }
   return {.host = host, .port = *port};

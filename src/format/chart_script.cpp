@@ -36,7 +36,7 @@ int panels_across(const Chart& chart) {
   return std::clamp(panels, 1, 3);
 }
 
-/// Width and height of a panel, so many side by side.
+/// Width and height of a panel, with `across` panels side by side.
 std::pair<int, int> panel_size(const Chart& chart, int across) {
   std::pair size{across == 1 ? 900 : across == 2 ? 560 : 480, across == 1 ? 430 : 330};
   if (chart.colours) size = across == 1 ? std::pair{760, 620} : std::pair{600, 500};

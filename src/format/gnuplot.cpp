@@ -27,7 +27,7 @@ std::string run_gnuplot(std::vector<std::string> arguments, const std::string& w
   arguments.insert(arguments.begin(), "-d");
   CommandResult result = run_command("gnuplot", arguments, kTimeout);
   if (result.not_found) {
-    throw Error{Status::Unavailable, "there is no gnuplot here; install gnuplot-nox"};
+    throw Error{Status::Unavailable, "gnuplot not found; install gnuplot-nox"};
   }
   if (result.timed_out || result.exit_status != 0) {
     // The last line; those before repeat the command.

@@ -5,7 +5,7 @@
 
 namespace busbar {
 
-/// One line on stderr that is rewritten while a long row runs; silent where stderr is no terminal.
+/// One line on stderr that is rewritten while a long row runs; silent if stderr is not a terminal.
 class ProgressLine {
  public:
   ProgressLine();

@@ -381,7 +381,7 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
   return rates;
 }
 
-/// Words in lines of at most so many letters.
+/// Words in lines of at most `most` letters.
 std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
   std::vector<std::string> lines{""};
   for (const std::string& word : split_words(text)) {

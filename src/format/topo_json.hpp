@@ -37,7 +37,7 @@ struct ClassesOfSize {
 /// One object for each set of topo::summarize.
 [[nodiscard]] std::string summary_json(const topo::Graph& graph,
                                        std::span<const topo::SetComparison> sets);
-/// `match`: none where it is no built-in system.
+/// `match`: none if it is not a built-in system.
 [[nodiscard]] std::string recognition_json(const topo::MachineIdentity& identity,
                                            const std::optional<topo::SystemMatch>& match);
 /// @}

@@ -40,7 +40,7 @@ struct RunContext {
   std::string graph;                       ///< launches of a graph, "0" without
   std::string unalign;                     ///< elements
   bool enqueue_times = false;              ///< -C
-  std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out so many samples (-K)
+  std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out this many samples (-K)
   bool pairs = false;                      ///< rows are of pairs of ranks
   bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
   /// @}

@@ -45,12 +45,12 @@ struct HostBandwidth {
   [[nodiscard]] const MemoryRates& of(Bytes set) const;
 };
 
-/// Sets to measure with so many ranks on a host: in the caches next to a processor, in the last
+/// Sets to measure with that many ranks on a host: in the caches next to a processor, in the last
 /// level cache, and beyond it. No rank's part is larger than `most_per_rank`.
 [[nodiscard]] std::vector<Bytes> sets_to_measure(Bytes last_level_cache, int ranks,
                                                  Bytes most_per_rank);
 
-/// How long ranks of so many seconds of processor time each take together, at best: as long as the
+/// How long ranks that need these seconds of processor time take together, at best: as long as the
 /// slowest, or as all of them on the `processors` that they have.
 [[nodiscard]] Seconds time_of_all(const std::vector<double>& processor_s, double processors);
 

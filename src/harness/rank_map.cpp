@@ -46,9 +46,8 @@ bool bind_on_host(const topo::Machine& machine, const BindRequest& request, int 
   if (bind == Bind::Auto && machine.locality().bound) return false;
   const bool bound = bind_to(index, count);
   if (!bound && bind != Bind::Auto) {
-    throw Error{
-        Status::Unavailable,
-        "--bind: the operating system refuses to bind this process; go without by --bind none"};
+    throw Error{Status::Unavailable,
+                "--bind: the operating system refuses to bind this process; use --bind none"};
   }
   return bound;
 }

@@ -75,7 +75,7 @@ struct SweepKey {
   SetBound bound{};
 };
 
-/// The sweeps of one cycle in their order: types, operations, roots of so many ranks.
+/// The sweeps of one cycle in their order: types, operations, roots of that many ranks.
 [[nodiscard]] std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collective,
                                               int ranks);
 

@@ -172,7 +172,7 @@ class Notes {
                         ? "oversubscribed, " + run_.rank_map.oversubscription
                         : "ranks fit on the processors"));
     if (!input_.library_settings.empty()) {
-      add(fmt::format("library: {}; {} unless the environment has it otherwise",
+      add(fmt::format("library: {}, configured with {} (environment variables take precedence)",
                       input_.backend.backend->library_files(), input_.library_settings));
     }
     add_devices();
@@ -271,7 +271,7 @@ class Notes {
 
   void add_unusual() {
     const Options& o = run_.options;
-    if (run_.world.size() == 1) add("one rank: nothing crosses a bus, so busbw is no value here");
+    if (run_.world.size() == 1) add("one rank: nothing crosses a bus, so busbw is not meaningful");
     if (o.checks == 0) add("results are not checked (-c 0)");
     if (o.seed != Options{}.seed) add(fmt::format("data seed {}", o.seed));
     if (o.pages == Pages::Small) add("buffers lie on the kernel's small pages (--pages small)");

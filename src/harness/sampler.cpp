@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t kChunk = 20;        // samples between two barriers
 constexpr std::uint64_t kWindow = 5;        // samples of a warm-up window
-constexpr double kTimerCosts = 100;         // a sample lasts at least so many timer costs
+constexpr double kTimerCosts = 100;         // a sample lasts at least that many timer costs
 constexpr std::uint64_t kMostWindows = 10;  // of warm-up: what is not steady then may never be
 constexpr double kWarmupShare = 0.25;       // of the row's time budget
 
-/// What a leader decided: so many more samples, or stop (0 samples).
+/// What a leader decided: the number of further samples, or to stop (0).
 struct Decision {
   std::uint64_t samples = 0;
   stats::StopReason stop = stats::StopReason::None;

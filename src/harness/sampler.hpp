@@ -14,8 +14,8 @@ namespace busbar {
 /// How a row is sampled.
 struct SamplingPlan {
   std::optional<std::uint64_t>
-      operations{};  ///< exactly so many times least_batch, else the stop rule's
-  std::optional<std::uint64_t> warmup_operations{};  ///< exactly so many, else until steady
+      operations{};  ///< exactly that many times least_batch, else the stop rule's
+  std::optional<std::uint64_t> warmup_operations{};  ///< exactly that many, else until steady
   std::uint64_t least_batch = 1;                     ///< -m, or the operations of a graph
   stats::StopLimits limits{};
   std::optional<stats::StopLimits> whole{};  ///< of the row, where `limits` are a visit's share

@@ -76,7 +76,7 @@ Split parse_split_mask(std::string_view text) {
   const auto mask = to_number<std::uint64_t>(digits, 16);
   if (!mask) {
     throw usage_error(
-        fmt::format("NCCL_TESTS_SPLIT_MASK: '{}' is no hexadecimal number, as in 0x7", text));
+        fmt::format("NCCL_TESTS_SPLIT_MASK: '{}' is not a hexadecimal number, such as 0x7", text));
   }
   return {.rule = Split::Rule::And, .operand = *mask & kLargest};
 }

@@ -31,7 +31,7 @@ std::chrono::sys_days day_of(const std::string& date) {
                                           std::chrono::day{static_cast<unsigned>(number(8, 2))}};
     if (day.ok()) return day;
   }
-  throw usage_error("'{}' is no date: write it as 2026-11-21", date);
+  throw usage_error("'{}' is not a date; write it as 2026-11-21", date);
 }
 
 constexpr const char* kDateKey = "baseline_made_on";
@@ -87,7 +87,8 @@ BaselineRow read_row(const CsvReader& line, std::size_t columns) {
   return row;
 }
 
-/// Why a row is no measure for others, or empty. Stricter than judging: every launch must be good.
+/// Why a row cannot be a reference for others, or empty. Stricter than judging: every launch must
+/// be good.
 std::string unfit(const CheckedRow& row, const Rule& rule, const Specification& specification) {
   if (row.decided) return row.reason;
   if (!row.sample.failures.empty()) return row.sample.failures.front().reason;

@@ -54,7 +54,7 @@ std::vector<FilePart> parts_of(const ObservationFile& file) {
   return list;
 }
 
-/// "0-3,6" as numbers; nothing where it is no list of devices.
+/// "0-3,6" as numbers; nothing if it is not a list of devices.
 std::optional<std::set<int>> numbers_of(const std::string& list) {
   std::set<int> numbers;
   for (const std::string& item : split(list, ',')) {

@@ -21,7 +21,7 @@ std::string fact_error(const Observation& observation, const std::string& key,
   const bool brief = std::ranges::any_of(
       wanted, [&](const std::string& one) { return study::is_part(one, *reported); });
   return fmt::format(
-      "fingerprint: {} is '{}' where {} is wanted ({}){}", key, *reported, alternatives(wanted),
+      "fingerprint: {} is '{}', expected {} ({}){}", key, *reported, alternatives(wanted),
       observation.file,
       key != "gpu" || !brief
           ? ""
@@ -36,7 +36,7 @@ std::string backend_error(const Observation& observation, const std::string& wan
   for (const Record& record : observation.records) {
     const std::string& reported = record.backend;
     if (reported.empty() || reported == "sim" || reported == wanted) continue;
-    return fmt::format("[run] backend: measured over {} where {} is wanted ({})", reported, wanted,
+    return fmt::format("[run] backend: measured over {}, expected {} ({})", reported, wanted,
                        observation.file);
   }
   return {};

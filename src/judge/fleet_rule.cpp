@@ -89,8 +89,8 @@ bool share_machine(const SampleKey& key, const JudgeInput& input) {
   return hosts.size() < nodes.size();
 }
 
-/// The row of all instances, before it is judged. A fleet with a row that is never a pass is none
-/// either.
+/// The row of all instances, before it is judged. If any row can never pass, neither can the
+/// fleet.
 CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow fleet = blank_row(key.rule, {.name = std::string(kFleet), .nodes = input.nodes},
                                key.collective, key.size);
@@ -132,7 +132,8 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
   const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
   const auto measured = std::ranges::count_if(point.rows, std::not_fn(skipped));
   if (input.partial && static_cast<std::size_t>(measured) < kFewest) {
-    const std::string why = fmt::format("{} of three at least, which a fleet is", measured);
+    const std::string why =
+        fmt::format("data of {} only; a fleet comparison needs 3", counted(measured, "instance"));
     for (CheckedRow& row : point.rows) {
       if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
     }
@@ -146,7 +147,8 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
     judge_values(point, rows, key, input);
   } else {
     fleet.outcome = Outcome::Inconclusive;
-    fleet.reason = fmt::format("{} with values: a fleet is three at least", rows.size());
+    fleet.reason = fmt::format("data of {} only; a fleet comparison needs 3",
+                               counted(rows.size(), "instance"));
     fleet.values.clear();
     for (CheckedRow* row : rows) {
       row->outcome = fleet.outcome;

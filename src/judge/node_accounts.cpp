@@ -52,7 +52,7 @@ std::vector<std::string> culprits_of(const CheckResult& verdict, const std::stri
   return {};
 }
 
-/// What is said of all together is no measurement of one, but a finding that concerns it.
+/// A finding about all nodes together is not a measurement of one, but concerns it.
 void count(NodeResults& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;

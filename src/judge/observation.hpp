@@ -65,7 +65,7 @@ struct Instance {
   int group = -1;                    ///< of Rails: the rows with this group count; -1: all do
 };
 
-/// True where a pairwise set has so many nodes that it is searched by bisection.
+/// True where a pairwise set has enough nodes that it is searched by bisection.
 [[nodiscard]] bool is_bisected(const DeviceSetRule& set, std::size_t nodes);
 
 /// What must have been measured: one per node, all pairs, a rail per rank of a node, or one. Of a

@@ -95,11 +95,11 @@ const std::string& first_failure(CheckedRow& row) {
   return failure.reason;
 }
 
-/// "2 of 5 launches gave nothing: timeout after 120 s"; empty where all gave something.
+/// "2 of 5 launches produced no data: timeout after 120 s"; empty if all produced data.
 std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};
-  return fmt::format("{} of {} gave nothing: {}", failed,
+  return fmt::format("{} of {} produced no data: {}", failed,
                      counted(failed + row.sample.values.size(), "launch"), first_failure(row));
 }
 
@@ -146,7 +146,7 @@ CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
   row.attempts = row.sample.attempts;
   if (!row.values.empty()) row.value = stats::median(row.values);
   row.cv = variation_of(row.values);
-  if (input.partial && row.value) {  // another log of the same nodes is no launch that failed
+  if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
     std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
   }
   judge_presence(row, input.partial);
@@ -215,7 +215,7 @@ void apply_reference(CheckedRow& row, const Reference& reference) {
   if (!row.decided) return check_bounds(row, reference);
   if (!reference.error.empty() || row.outcome == Outcome::Skip) return;
   row.reference_kind = reference.kind;
-  if (!row.value || row.wrong_data()) {  // the rate of wrong data is no share of anything
+  if (!row.value || row.wrong_data()) {  // the rate of wrong data is not compared
     row.reference = reference.value;
     return;
   }
@@ -262,7 +262,7 @@ void qualify(CheckedRow& row, const Rule& rule, const Specification& specificati
     lessen(row, failed_launches(row), Outcome::Warn);
     lessen(row, noise_text(row, rule, specification), Outcome::Warn);
     if (const auto flaw = flaw_of(row.sample, specification)) {
-      const bool never = *flaw >= Flaw::Fake;  // what is not measured is no failure either
+      const bool never = *flaw >= Flaw::Fake;  // what is not measured is not a failure either
       if (never && row.outcome == Outcome::Fail) row.outcome = Outcome::Inconclusive;
       lessen(row, name(*flaw), Outcome::Inconclusive);
     }
@@ -387,7 +387,7 @@ Reference of_baseline(const SampleKey& key, const JudgeInput& input) {
   if (!reference.error.empty()) return reference;
   const int age = days_between(baseline.made_on, input.today);
   const int most = input.specification.baseline ? input.specification.baseline->max_age_days : 0;
-  if (age < 0) reference.error = "the baseline is of the future: " + baseline.made_on;
+  if (age < 0) reference.error = "the baseline is dated in the future: " + baseline.made_on;
   if (most > 0 && age > most) {
     reference.error = fmt::format("stale: the baseline of {} is {} days old, {} are allowed",
                                   baseline.made_on, age, most);
@@ -395,7 +395,7 @@ Reference of_baseline(const SampleKey& key, const JudgeInput& input) {
   return reference;
 }
 
-/// The reference of a rule that is no fleet rule, or why there is none.
+/// The reference of a rule other than a fleet rule, or why it has none.
 Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeInput& input,
                        CeilingTable& ceilings) {
   if (key.rule.compare == RuleKind::Theoretical) return theoretical(key, sample, ceilings);

@@ -63,7 +63,7 @@ struct RuleResult {
 [[nodiscard]] std::string value_text(double value, Metric metric);
 /// "81.2 %", without needless digits.
 [[nodiscard]] std::string percent_text(double share);
-/// A value of which low is bad, and back: of times one over them.
+/// Converts a metric so that higher is better (times become 1/t), and back.
 [[nodiscard]] double as_rate(double value, Metric metric);
 
 /// A row without a measurement: an ERROR.

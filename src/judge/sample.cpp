@@ -201,7 +201,7 @@ void note_flags(Sample& sample, const Record& record) {
 /// A row's value for a rule, or why it has none.
 RowValue value_for(const Record& record, const SampleKey& key) {
   if (record.ranks != key.shape().ranks) {
-    return {.error = fmt::format("{} took part where {} are wanted",
+    return {.error = fmt::format("run with {}; the rule needs {}",
                                  counted(std::max(0, record.ranks), "rank"), key.shape().ranks)};
   }
   if (record.status == RowStatus::Skipped) return {.error = "skipped: " + record.reason};

@@ -67,7 +67,7 @@ constexpr auto enum_names(Flaw) {
                     Named{Flaw::Simulated, "simulated: predicted, not measured"}};
 }
 
-/// A launch that gave nothing.
+/// A launch that produced no data.
 struct LaunchFailure {
   std::string reason{};
   std::string unreachable{};  ///< the node that did not answer, if that is the reason

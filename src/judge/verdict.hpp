@@ -95,8 +95,8 @@ constexpr auto enum_names(NodeState) {
                     Named{NodeState::NoData, "no data"}};
 }
 
-/// Every node is in exactly one of these. Good is only a node of which every FAIL, ERROR and
-/// INCONCLUSIVE that it took part in is explained by another node.
+/// Every node is in exactly one of these. A node is good only if other nodes explain all its
+/// FAIL, ERROR and INCONCLUSIVE results.
 struct NodeAccount {
   std::string node{};
   NodeState state = NodeState::NoData;
@@ -111,18 +111,18 @@ struct AcceptanceHead {
   std::string seed{};            ///< of the order of launches; empty for files
   std::vector<std::string>
       notes{};            ///< "oversubscribed: ...", files that no set wants, assumptions
-  bool partial = false;   ///< of files that were not measured for these rules: SKIP is no success
+  bool partial = false;   ///< of files that were not measured for these rules: SKIP is not success
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 
-/// All that is said of a system.
+/// The results of a system.
 struct Acceptance {
   AcceptanceHead head{};
   std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes
   std::vector<Suspect> suspects{};
   std::vector<NodeAccount> nodes{};
 
-  /// The worst word; ERROR where there is no verdict.
+  /// The worst outcome; ERROR if there is no result.
   [[nodiscard]] Outcome overall() const;
   [[nodiscard]] std::size_t count(Outcome outcome) const;
 };

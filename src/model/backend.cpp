@@ -40,7 +40,7 @@ BackendChoice best_available(const Unavailability& reason_of) {
       reasons.push_back(fmt::format("best available of {}", names_in_this_build()));
       return {.backend = backend, .why = join(reasons, "; ")};
     }
-    reasons.push_back(fmt::format("{} is not: {}", backend->name(), *reason));
+    reasons.push_back(fmt::format("{} is unavailable: {}", backend->name(), *reason));
   }
   for (const OptionalBackend& each : kOptionalBackends) {
     if (is_registered(each.name)) continue;
@@ -80,8 +80,8 @@ void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks)
   if (!backend.has_devices() || able == 0 || able == ranks.size()) return;
   const auto first = std::ranges::find_if_not(ranks, can);
   throw Error{Status::Unavailable,
-              fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; mend "
-                          "that, or measure host memory by --backend mpi",
+              fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; fix "
+                          "that, or measure host memory with --backend mpi",
                           able, counted(ranks.size(), "rank"), backend.name(),
                           first - ranks.begin(), first->host.data(), first->text.data())};
 }

@@ -254,7 +254,7 @@ constexpr std::array<Collective, 10> kCollectives{{
      .min_traffic = send_receive_traffic},
 }};
 
-/// Letters in lower case; what is no letter only separates.
+/// Letters in lower case; anything else only separates.
 std::string letters_of(std::string_view word) {
   std::string letters;
   for (const char character : word) {

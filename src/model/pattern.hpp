@@ -15,8 +15,8 @@ namespace busbar {
 /// every operation, in every order of reduction, so that results are compared bit by bit. (An
 /// average is the one result that need not be whole: it is rounded once, to the nearest.)
 ///
-/// At some element of the period the result would be another without a rank's part, for every rank
-/// (tested up to 512 ranks).
+/// For every rank, at least one element of the period would have another result if that rank's
+/// part were missing (tested up to 512 ranks).
 ///
 /// Element i of rank r is value(r, i mod kPeriod). The period is a prime, so data that lands a
 /// block, a page or a segment away from its place does not look right.

@@ -31,7 +31,7 @@ struct StopLimits {
   double time_budget_s = 3.0;  ///< of the whole row
 };
 
-/// The limits of each of so many visits of a row: its share of the time and of twice the least
+/// The limits of each of that many visits of a row: its share of the time and of twice the least
 /// samples, after which most rows stop, with a width that all together make narrow enough.
 [[nodiscard]] StopLimits share_of(const StopLimits& limits, std::size_t visits);
 

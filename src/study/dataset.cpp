@@ -52,7 +52,7 @@ std::vector<Record> by_size(const std::vector<const Record*>& records) {
   return sorted;
 }
 
-/// Paths of one content, with its size; none of what is no regular file.
+/// Paths of one content, with its size; none for anything but a regular file.
 struct SameFiles {
   std::vector<std::string> paths{};
   std::optional<std::uintmax_t> size{};

@@ -23,7 +23,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   EXIT=1 expect allreduce --system dgx-h100 --measured 360
   [[ $output == *"too low"* ]]
   [[ $output == *"NVLS is not used"*"--nccl-choice"* ]]
-  [[ $output == *"no acceptance test"* ]]
+  [[ $output == *"not an acceptance test"* ]]
   EXIT=1 expect allreduce --system dgx-h100 --nodes 2 --measured 45 --json
   [ "$(jq -c '[.ranks, .nodes, .outcome]' <<<"$output")" = '[16,2,"too low"]' ]
   jq -e '.causes[] | select(.id == "one-rail" and .fits)' <<<"$output"
@@ -141,7 +141,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "one GPU exchanges nothing" allreduce --system dgx-h100 --gpus 1
   refused "--gpus 9" allreduce --system dgx-h100 --gpus 9
   refused "--nodes 19" allreduce --system gb200-nvl72 --nodes 19
-  refused "no number of GB/s, and no file" allreduce --system dgx-h100 --measured nothing.csv
+  refused "neither a number" allreduce --system dgx-h100 --measured nothing.csv
   refused "above 0" allreduce --system dgx-h100 --measured 0
   EXIT=3 refused "no GPU is visible" allreduce
 }

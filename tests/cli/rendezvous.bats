@@ -173,7 +173,7 @@ ends() {
   COMMAND=(./allreduce_perf "${QUICK[@]}")
   refused "there is no rank 2 of 2 ranks" --rendezvous h1:9 --rank 2 --ranks 2
   refused "--rendezvous needs --ranks N or BUSBAR_RANKS" --rendezvous h1:9 --rank 1
-  refused "'sruun' is none of auto, local, hydra, " -g 2 --launcher sruun
+  refused "invalid value 'sruun' for --launcher" -g 2 --launcher sruun
   refused "did you mean srun?" -g 2 --launcher sruun
   refused "--launcher local starts ranks on this host only" -g 2 --launcher local --hosts a,b
   refused "-g 3: not the same number of ranks on each of 2 hosts; give a multiple of 2" -g 3 --hosts a,b --launcher 'ssh {host} {env} {program}'

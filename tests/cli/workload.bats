@@ -139,7 +139,7 @@ curve() {
   near "$(jq '.implied[0].rates[0].busbw_GBps' <<<"$output")" 1.626
   near "$(jq '.implied[0].links[0].share_of_exposed' <<<"$output")" 0.01355
   workload --share 0.8 --ranks 16 --busbw dgx-2=120 --model alexnet --compute-ms 70.44
-  [[ $output == *"the rest is no link time"* ]]
+  [[ $output == *"stragglers"* ]]
   [[ $output == *"281.8     0.67         1.394"* ]]
   workload --efficiency 0.96 --ranks 16 --model resnet50 --json
   near "$(jq '.implied[0].rates[0].busbw_GBps' <<<"$output")" 6.40

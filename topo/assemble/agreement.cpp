@@ -96,8 +96,8 @@ RowOfLinks links_in_row(const SmiMatrix& matrix, std::size_t row) {
   return links;
 }
 
-/// Whether so many active links can make such a row: all to a switch, or all to peers, or some to a
-/// processor (POWER) or to GPUs that this container does not see. Bridges join two boards whole.
+/// Whether that many active links can make such a row: all to a switch, or all to peers, or some to
+/// a processor (POWER) or to GPUs that this container does not see. Bridges join two boards whole.
 bool can_be_one_gpu(const RowOfLinks& row, int active, const std::optional<GpuModel>& model) {
   constexpr int kMostOfMixedMeshes = 6;  // of a V100; later meshes are of four, with equal cells
   constexpr int kMostPeers = 3;
@@ -182,7 +182,7 @@ Problem differing_counts(const HostTree& tree, std::string_view option, const Gp
         counts, [&](const auto& entry) { return entry.second == active_links(&gpu); });
   };
   if (std::ranges::any_of(smi.gpus, is_known)) return {};
-  return fmt::format("GPU{} has {} active in {}, and no GPU of {} has so many", smi.gpus[0].index,
+  return fmt::format("GPU{} has {} active in {}, and no GPU of {} has that many", smi.gpus[0].index,
                      nvlinks_text(active_links(smi.gpus.data())), smi.option, option);
 }
 

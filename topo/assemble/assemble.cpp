@@ -54,7 +54,8 @@ void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources)
   }
 }
 
-/// The words of nvidia-smi, where it has reported them for these GPUs; ours from the links else.
+/// The words of nvidia-smi, where it has reported them for these GPUs; otherwise ours, from the
+/// links.
 void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   label_devices(graph);
   const auto& matrix = sources.smi.matrix;

@@ -199,7 +199,7 @@ LinkCounts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
   return counts;
 }
 
-/// Other ends that are no GPU of this machine are switches, on POWER processors.
+/// Other ends that are not GPUs of this machine are switches, on POWER processors.
 LinkCounts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus,
                         bool power) {
   const Places places = places_of(gpus);

@@ -28,7 +28,7 @@ void check_devices(const Graph& graph, std::span<const int> devices) {
   for (const int index : devices) {
     require_device(index, device_count(graph), graph.name);
     if (!seen.insert(index).second) {
-      throw usage_error("--devices: {} is there twice; name each device once", index);
+      throw usage_error("--devices: {} appears twice; name each device once", index);
     }
   }
 }

@@ -61,7 +61,7 @@ struct Bound {
                                                     std::string_view collective);
 
 /// Exact to 16 devices and for switched domains of any size; beyond, an interval unless its ends
-/// meet. Throws Error (Usage) for an index that is no device or twice there.
+/// meet. Throws Error (Usage) for an index that is not a device or appears twice.
 [[nodiscard]] Bound bound_of(const Graph& graph, std::span<const int> devices,
                              const BoundOptions& options = {});
 

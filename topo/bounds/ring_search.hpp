@@ -44,7 +44,7 @@ class HeldKarp {
   std::vector<PricedRing> rings_{};
 };
 
-/// Cheap directed rings by nearest neighbours from up to `starts` devices, each mended by moving
+/// Cheap directed rings by nearest neighbours from up to `starts` devices, each improved by moving
 /// stretches of up to three devices and by reversing stretches until neither helps; cheapest
 /// first. `cost` is n x n, infinite for absent hops. May miss rings: never a proof.
 [[nodiscard]] std::vector<PricedRing> search_rings(std::span<const double> cost, int n, int starts);

@@ -39,7 +39,7 @@ struct GpuModel {
 /// The standard's rate of an NVLink of which the tools report this one, which is up to 6 % above;
 /// the reported rate where it is near none.
 [[nodiscard]] double nominal_nvlink_GBps(double reported_GBps);
-/// PCIe of a generation (1 to 6) and so many lanes, per direction after line coding.
+/// PCIe of a generation (1 to 6) and a number of lanes, per direction after line coding.
 [[nodiscard]] Medium pcie_medium(int generation, int lanes);
 /// What joins two processors of this vendor ("intel", "amd", "ibm", "arm") and CPUID model; without
 /// a limit where it is not known.

@@ -50,7 +50,7 @@ void require_device(int index, std::size_t count, const std::string& machine) {
   if (index >= 0 && to_size(index) < count) return;
   std::string has = fmt::format("{} devices, 0 to {}", count, count - 1);
   if (count <= 1) has = count == 0 ? "none" : "device 0 only";
-  throw usage_error("--devices: {} is no device of '{}', which has {}", index, machine, has);
+  throw usage_error("--devices: {} is not a device of '{}', which has {}", index, machine, has);
 }
 
 int add_node(Graph& graph, Node node) {

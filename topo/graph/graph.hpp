@@ -52,9 +52,9 @@ constexpr auto enum_names(LinkKind) {
 [[nodiscard]] constexpr std::string_view gpu_link_text(LinkKind kind) {
   return kind == LinkKind::Xgmi ? "xGMI" : "NVLink";
 }
-/// What a matrix of labels shows for so many links of a kind: "NV4", "XGMI", "XGMI4".
+/// What a matrix of labels shows for that many links of a kind: "NV4", "XGMI", "XGMI4".
 [[nodiscard]] std::string gpu_link_label(LinkKind kind, double count);
-/// Number of links of a label: 4 of "NV4", 1 of "XGMI", at most 999; 0 of what is no such label.
+/// Number of links of a label: 4 of "NV4", 1 of "XGMI", at most 999; 0 of anything else.
 [[nodiscard]] int gpu_link_count(std::string_view label);
 
 /// One part of a machine. Names are unique in a graph: "GPU0", "NIC0", "CPU1", "host1/GPU0".
@@ -166,7 +166,7 @@ int add_medium(Graph& graph, Medium medium);
 void add_cable(Graph& graph, int one, int other, int medium, double count = 1);
 /// Adds an assumption, once.
 void assume(Graph& graph, LinkKind kind, std::string text);
-/// GB/s of a link in its direction under a set of constants with so many flows (0: enough to fill
+/// GB/s of a link in its direction under a set of constants with that many flows (0: enough to fill
 /// it); infinity where nothing limits it.
 [[nodiscard]] double capacity_GBps(const Graph& graph, const Link& link, ConstantSet constants,
                                    int flows = 0);

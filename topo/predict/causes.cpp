@@ -102,8 +102,8 @@ bool half_network(EqualHosts& machine, PredictOptions& options) {
   return is_joined_by_network(machine, options) && scale(machine.host, is_network_link, 0.5);
 }
 
-/// Leaves what rings reach of the network: a share of its rate in percent, at most so many GB/s of
-/// each NIC. Rings over RDMA reach 0.80.
+/// Leaves what rings reach of the network: a share of its rate in percent, at most that many GB/s
+/// of each NIC. Rings over RDMA reach 0.80.
 template <int percent, int most_GBps = 1 << 20>
 bool network_share(EqualHosts& machine, PredictOptions& options) {
   for (Medium& medium : machine.host.media) {

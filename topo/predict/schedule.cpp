@@ -82,7 +82,7 @@ double share_of(Movement movement, int from, int to, int root, int ranks) {
   }
 }
 
-/// Ranks of a part: so many from the first on.
+/// The consecutive ranks of a part.
 struct Part {
   const HostPart* host = nullptr;
   int first = 0;

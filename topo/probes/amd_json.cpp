@@ -26,7 +26,7 @@ Json parse_json(std::string_view text, std::string_view origin) {
   try {
     return Json::parse(text.substr(begin, begin < end ? end + 1 - begin : text.size()));
   } catch (const Json::exception&) {
-    throw amd_fault(origin, "no whole JSON: damaged or cut short");
+    throw amd_fault(origin, "not valid JSON: damaged or cut short");
   }
 }
 
@@ -67,7 +67,7 @@ class JsonTables {
     } else if (root.is_object() && root.contains("system") && root.at("system").is_object()) {
       read_rocm_smi(root);
     } else {
-      throw amd_fault(origin_, "this JSON is no topology of AMD's tools");
+      throw amd_fault(origin_, "this JSON is not a topology of AMD's tools");
     }
     return std::move(tables_);
   }
@@ -92,7 +92,7 @@ class JsonTables {
     name_gpus(gpus.size());
     for (std::size_t from = 0; from < gpus.size(); ++from) {
       const Json& gpu = gpus[from];
-      if (!gpu.is_object()) throw amd_fault(origin_, "a GPU is no object");
+      if (!gpu.is_object()) throw amd_fault(origin_, "a GPU is not an object");
       if (gpu.contains("bdf")) tables_.gpus[from] = text_of(gpu["bdf"]);
       if (gpu.contains("links")) {
         read_links(from, gpu["links"]);
@@ -103,10 +103,10 @@ class JsonTables {
   }
 
   void read_links(std::size_t from, const Json& links) {
-    if (!links.is_array()) throw amd_fault(origin_, "the links of a GPU are no list");
+    if (!links.is_array()) throw amd_fault(origin_, "the links of a GPU are not a list");
     for (std::size_t place = 0; place < links.size(); ++place) {
       const Json& link = links.at(place);
-      if (!link.is_object()) throw amd_fault(origin_, "a link is no object");
+      if (!link.is_object()) throw amd_fault(origin_, "a link is not an object");
       const auto number = to_number<std::size_t>(link.contains("gpu") ? text_of(link["gpu"]) : "");
       for (const Key& key : kKeys) {
         const auto found = link.find(std::string(key.in_links));
@@ -122,7 +122,7 @@ class JsonTables {
       for (const auto& [name, value] : row->items()) {
         const auto to =
             to_number<std::size_t>(name.substr(std::min(name.find('_') + 1, name.size())));
-        if (!to) throw amd_fault(origin_, fmt::format("{} is no GPU", in_quotes(name)));
+        if (!to) throw amd_fault(origin_, fmt::format("{} is not a GPU", in_quotes(name)));
         set(key.table, from, *to, text_of(value));
       }
     }
@@ -150,7 +150,7 @@ class JsonTables {
       const auto from = to_number<std::size_t>(words.empty() ? "" : words.front());
       const auto to = to_number<std::size_t>(words.size() < 3 ? "" : words[2]);
       if (!from || !to) {
-        throw amd_fault(origin_, fmt::format("{} names no two GPUs", in_quotes(name)));
+        throw amd_fault(origin_, fmt::format("{} does not name two GPUs", in_quotes(name)));
       }
       set(key.table, *from, *to, text);
       set(key.table, *to, *from, text);
@@ -191,7 +191,7 @@ std::vector<AmdFields> parse_amd_json_fields(std::string_view text, std::string_
   if (gpus == nullptr) throw amd_fault(origin, "this JSON has no list of GPUs");
   std::vector<AmdFields> all;
   for (const Json& gpu : *gpus) {
-    if (!gpu.is_object()) throw amd_fault(origin, "a GPU is no object");
+    if (!gpu.is_object()) throw amd_fault(origin, "a GPU is not an object");
     all.push_back(fields_of(gpu));
   }
   return all;

@@ -83,7 +83,7 @@ class MatrixBuilder {
         const std::string type = tables_.cell(AmdTable::Type, i, j);
         if (i == j) continue;
         if (!is_link_type(type)) {
-          throw amd_fault(origin_, fmt::format("{} between GPUs {} and {} is no type of a link",
+          throw amd_fault(origin_, fmt::format("{} between GPUs {} and {} is not a type of link",
                                                in_quotes(type), i, j));
         }
         const int weight = number(AmdTable::Weight, i, j);
@@ -203,7 +203,7 @@ std::string fault_of(const GpuFacts& gpu, const AmdFields& fields, std::size_t a
     return fmt::format("{} is not its number", in_quotes(value_of(fields, {"gpu"})));
   }
   if (!bus.empty() && gpu.bus_id.empty()) {
-    return fmt::format("{} is no PCI address", in_quotes(bus));
+    return fmt::format("{} is not a PCI address", in_quotes(bus));
   }
   return bus.empty() && gpu.name.empty() ? "no name and no PCI address" : "";
 }

@@ -79,7 +79,7 @@ struct NvlinkEnd {
 /// hwloc's NVLinkBandwidth distances, whose figures depend on the version that wrote them.
 struct NvlinkMatrix {
   std::vector<std::string> bus_ids{};
-  std::vector<std::vector<double>> GBps{};  ///< [from][to]; the diagonal means nothing
+  std::vector<std::vector<double>> GBps{};  ///< [from][to]; the diagonal is unused
 };
 
 /// A host as hwloc or an NCCL topology file shows it.

@@ -91,7 +91,7 @@ bool is_flat(const HostTree& tree) {
 
 /// `dmi` holds what the firmware says of product and vendor.
 void look_for_hypervisor(HostTree& tree, std::string_view dmi) {
-  // "Amazon EC2" is no sign: its metal says so too.
+  // "Amazon EC2" is not a sign: its bare metal has that name too.
   constexpr std::array<std::string_view, 12> kHypervisors{
       "KVM",   "Virtual",   "QEMU",          "VMware", "HVM domU", "Google Compute Engine",
       "Bochs", "OpenStack", "Standard PC (", "Xen",    "BHYVE",    "SeaBIOS"};
@@ -285,7 +285,7 @@ void check_hwloc_xml(const std::string& text, const std::string& origin) {
   if (version.empty()) return;  // hwloc 1 wrote none
   const int major = number_of(version.substr(0, version.find('.')));
   if (major < 1) {
-    xml.fail(xml.root(), "version '{}' is none of hwloc's", version.substr(0, 40));
+    xml.fail(xml.root(), "'{}' is not a version of hwloc's format", version.substr(0, 40));
   }
   if (major > 2) {
     xml.fail_with(xml.root(), "write it with lstopo --export-xml-flags v2 FILE.xml",
@@ -319,7 +319,7 @@ HostTree import_tree(const std::string& text, const std::string& origin) {
 HostTree probe_hwloc() {
   const HwlocTopology topology = new_topology_with_devices(true);
   if (!topology || hwloc_topology_load(topology.get()) != 0) {
-    throw runtime_failure("hwloc cannot look at this machine; give a file with --hwloc");
+    throw runtime_failure("hwloc cannot read this machine's topology; give a file with --hwloc");
   }
   return HwlocReader(topology, "hwloc").read();
 }

@@ -95,7 +95,7 @@ void count_classless(HostTree& tree) {
   if (first == tree.pci.end()) return;
   const auto number = std::count_if(first, tree.pci.end(), classless);
   tree.warnings.push_back(
-      fmt::format("{} without a class, {} first: what they are, only NCCL on that machine knows",
+      fmt::format("{} without a class (first: {}); write the file again with NCCL on that machine",
                   counted(number, "device"), first->bus_id));
 }
 
@@ -189,7 +189,7 @@ class NcclParser {
     check(node);
     const std::string_view mask = node.attribute("affinity").value();
     if (mask.find_first_not_of("0123456789abcdefABCDEFx,") != std::string_view::npos) {
-      xml_.fail_at(node, "affinity", "affinity: hexadecimal words with commas between are wanted");
+      xml_.fail_at(node, "affinity", "affinity: expected hexadecimal words separated by commas");
     }
     const int index = read_numa_id(node);
     tree_.numa.push_back(
@@ -218,7 +218,7 @@ class NcclParser {
     }
     for (const NumaNode& other : tree_.numa) {
       if (other.os_index != index) continue;
-      xml_.fail_at(node, "numaid", "numaid='{}' is there twice: only files of one host are read",
+      xml_.fail_at(node, "numaid", "numaid='{}' appears twice: only files of one host are read",
                    index);
     }
     return index;
@@ -235,7 +235,7 @@ class NcclParser {
     PciObject pci = object_here(parent);
     pci.bus_id = xml_.bus_id(node, "busid");
     if (!bus_ids_.insert(pci.bus_id).second) {
-      xml_.fail_at(node, "busid", "busid='{}' is there twice", pci.bus_id);
+      xml_.fail_at(node, "busid", "busid='{}' appears twice", pci.bus_id);
     }
     pci.class_code = xml_.hex(node, "class") >> 8U;
     pci.vendor_id = xml_.hex(node, "vendor");
@@ -243,7 +243,7 @@ class NcclParser {
     const std::string_view speed = node.attribute("link_speed").value();
     const auto generation = pcie_generation(speed);
     if (!generation) {
-      xml_.fail_at(node, "link_speed", "link_speed='{}': a speed such as '16 GT/s' is wanted",
+      xml_.fail_at(node, "link_speed", "link_speed='{}': expected a speed such as '16 GT/s'",
                    speed.substr(0, 40));
     }
     pci.generation = *generation;
@@ -283,7 +283,7 @@ class NcclParser {
     if (hidden) end.kind = NvlinkKind::NvSwitch;
     for (const NvlinkEnd& other : tree_.nvlinks) {
       if (other.from != from || other.to != end.to) continue;
-      xml_.fail_at(node, "target", "target='{}' is there twice for one GPU", end.to);
+      xml_.fail_at(node, "target", "target='{}' appears twice for one GPU", end.to);
     }
     tree_.nvlinks.push_back(std::move(end));
   }

@@ -62,7 +62,7 @@ class QueryLine {
                  .pcie_generation = is_known(4) ? number(4) : 0,
                  .pcie_width = is_known(5) ? number(5) : 0};
     if (is_known(3) && gpu.bus_id.empty()) {
-      throw from_.fault(cells_[3], "{} is no PCI address", in_quotes(text(3)));
+      throw from_.fault(cells_[3], "{} is not a PCI address", in_quotes(text(3)));
     }
     if (is_known(6)) {
       gpu.mig = text(6) == "Enabled";
@@ -78,7 +78,7 @@ class QueryLine {
   void check_against(const std::vector<GpuFacts>& above, const GpuFacts& gpu) const {
     for (const GpuFacts& other : above) {
       if (other.index == gpu.index) {
-        throw from_.fault(cells_[0], "GPU {} is there twice", gpu.index);
+        throw from_.fault(cells_[0], "GPU {} appears twice", gpu.index);
       }
       if (gpu.bus_id.empty() || other.bus_id != gpu.bus_id) continue;
       throw from_.fault(cells_[3], "GPUs {} and {} have the same PCI address", other.index,
@@ -100,7 +100,7 @@ class QueryLine {
 
   [[nodiscard]] int number(std::size_t column) const {
     const auto value = whole_number(text(column));
-    if (!value) throw from_.fault(cells_[column], "{} is no number", in_quotes(text(column)));
+    if (!value) throw from_.fault(cells_[column], "{} is not a number", in_quotes(text(column)));
     return *value;
   }
 

@@ -19,7 +19,7 @@ inline constexpr std::string_view kQueryColumns =
     "index,uuid,name,pci.bus_id,pcie.link.gen.max,pcie.link.width.max,mig.mode.current";
 
 /// Reads the lines of kQueryColumns, with or without their header; "No devices were found" and an
-/// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to mend".
+/// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix it".
 [[nodiscard]] std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin);
 
 /// All that nvidia-smi, or a tool of AMD, reports about this machine; what it could not report is

@@ -162,7 +162,7 @@ class GridReader {
                         "a row of {} without the line of column labels above it",
                         in_quotes(line.words.front().text));
     }
-    throw from_.fault(Word{}, "no matrix of `{}`: no line of labels GPU0, GPU1, ...",
+    throw from_.fault(Word{}, "not a matrix of `{}`: no line of labels GPU0, GPU1, ...",
                       kind_.command);
   }
 
@@ -180,7 +180,7 @@ class GridReader {
     headings_start_ = display_column(line, rest.front().begin);
     const std::string& first = rest.front().text;
     if (begins_headings(first) && grid_.headings.empty()) {
-      throw from_.fault(rest.front(), "{} is no whole heading: the line is cut short",
+      throw from_.fault(rest.front(), "{} is not a whole heading: the line is cut short",
                         in_quotes(first));
     }
     for (const Word& word : rest) {
@@ -194,12 +194,12 @@ class GridReader {
     const auto fault = [&](std::string_view what) {
       return from_.fault(word, "{} {}", in_quotes(word.text), what);
     };
-    if (is_run_together(word.text)) throw fault("is labels of columns that have run together");
-    if (!is_device(word.text)) throw fault("is no label of a column");
+    if (is_run_together(word.text)) throw fault("is several column labels run together");
+    if (!is_device(word.text)) throw fault("is not a column label");
     if (std::ranges::find(labels_, word.text) != labels_.end()) {
       throw fault("has two columns");
     }
-    if (width() == kMostColumns) throw fault("is one column too many: 512 are read");
+    if (width() == kMostColumns) throw fault("is one column too many; at most 512 are read");
     labels_.push_back(word.text);
   }
 
@@ -218,7 +218,7 @@ class GridReader {
     check_rows_of_gpus(lines_[end - 1]);
   }
 
-  /// False for a line that is no row: a note of somebody's.
+  /// False for a line that is not a row, such as a user's note.
   bool read_row(const TextLine& line) {
     const Word& label = line.words.front();
     const auto column = std::ranges::find(labels_, label.text);
@@ -256,7 +256,7 @@ class GridReader {
       const std::size_t cells = cells_in(kind_, word.text);
       if (cells == 1) continue;
       throw from_.fault(word, "{} in the row of {} is {}", in_quotes(word.text), label,
-                        cells == 0 ? "no cell of this matrix" : "several cells run together");
+                        cells == 0 ? "not a cell of this matrix" : "several cells run together");
     }
     if (words.size() < width()) {
       throw from_.fault(line.end(), "the row of {} has {} cells for {} columns", label,
@@ -369,12 +369,12 @@ class GridReader {
     return fields;
   }
 
-  /// Something that starts like a number and is no affinity stands where one should.
+  /// Throws where an affinity should stand and the text only starts like a number.
   void check_tail(WordSpan words) const {
     for (const Word& word : words) {
       if (is_affinity(word.text)) continue;
       if (!is_digit(word.text.front())) return;
-      throw from_.fault(word, "{} is no list of processors or nodes", in_quotes(word.text));
+      throw from_.fault(word, "{} is not a list of processors or nodes", in_quotes(word.text));
     }
   }
 

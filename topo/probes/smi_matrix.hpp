@@ -33,7 +33,7 @@ struct SmiMatrix {
 };
 
 /// Reads the first matrix of the text; blanks for tabs, CR LF, colours, prefixes and words around
-/// it do no harm. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to mend" for a text that is
+/// it do no harm. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is
 /// damaged, cut short, or not such a matrix.
 [[nodiscard]] SmiMatrix parse_smi_matrix(std::string_view text, std::string_view origin);
 
@@ -64,7 +64,7 @@ inline constexpr std::array<P2pReason, 6> kP2pReasons{{
 [[nodiscard]] P2p works(std::string_view cell);
 
 /// Reads the first matrix of the text, as robust as parse_smi_matrix. Throws Error (Usage)
-/// "ORIGIN:LINE:COLUMN: what; how to mend" for a text that is damaged, cut short, or no such
+/// "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is damaged, cut short, or no such
 /// matrix.
 [[nodiscard]] P2pMatrix parse_smi_p2p(std::string_view text, std::string_view origin);
 

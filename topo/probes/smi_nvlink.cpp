@@ -30,7 +30,7 @@ struct GpuSection {
 struct LinkText {
   std::span<const Word> words{};
   Word at{};
-  /// The text of a word; empty where there are not so many.
+  /// The text of a word; empty beyond the last.
   [[nodiscard]] std::string operator[](std::size_t i) const {
     return i < words.size() ? words[i].text : std::string{};
   }
@@ -83,7 +83,7 @@ class SectionReader {
       }
     }
     if (sections_.empty() && foreign != nullptr) {
-      throw from_.fault(foreign->words.front(), "no output of `{}`: no line `GPU 0: ...`",
+      throw from_.fault(foreign->words.front(), "not the output of `{}`: no line `GPU 0: ...`",
                         from_.command);
     }
     return std::move(sections_);
@@ -102,7 +102,7 @@ class SectionReader {
       // With -i there is no line of the GPU: nothing to report then.
       if (any) sections_.back().failed = true;
     } else if (any) {
-      throw from_.fault(line.words.front(), "{} is no line of `{}`", in_quotes(line.text),
+      throw from_.fault(line.words.front(), "{} is not a line of `{}`", in_quotes(line.text),
                         from_.command);
     } else {
       return false;
@@ -116,11 +116,11 @@ class SectionReader {
     const Word& number = line.words[1];
     const auto index = number_before_colon(number.text);
     if (!index || line.words.size() < 3) {
-      throw from_.fault(number, "{} is no `GPU NUMBER: NAME`", in_quotes(line.text));
+      throw from_.fault(number, "{} is not `GPU NUMBER: NAME`", in_quotes(line.text));
     }
     for (const GpuSection& earlier : sections_) {
       if (earlier.gpu.index != *index) continue;
-      throw from_.fault(number, "GPU {} is there twice", *index);
+      throw from_.fault(number, "GPU {} appears twice", *index);
     }
     const std::string rest = line.text.substr(line.words[2].begin);
     if (rest.find('(') != std::string::npos && rest.find(')') == std::string::npos) {
@@ -143,14 +143,14 @@ class SectionReader {
                         from_.command);
     }
     const auto value = number_before_colon(number.text);
-    if (!value) throw from_.fault(number, "{} is no link: cut short", in_quotes(number.text));
+    if (!value) throw from_.fault(number, "{} is not a link: cut short", in_quotes(number.text));
     if (sections_.empty()) {
       throw from_.fault(line.words.front(), "a link above the first line `GPU 0: ...`");
     }
     GpuSection& section = sections_.back();
     section.last = line.number;
     if (std::ranges::count(section.numbers, *value) > 0) {
-      throw from_.fault(number, "link {} of GPU {} is there twice", *value, section.gpu.index);
+      throw from_.fault(number, "link {} of GPU {} appears twice", *value, section.gpu.index);
     }
     section.numbers.push_back(*value);
     const auto words = std::span(line.words).subspan(2);
@@ -174,7 +174,7 @@ NvlinkLink read_speed(const LinkText& link, const SmiOrigin& from) {
   }
   const auto speed = to_number<double>(link[0]);
   if (!speed || !(*speed >= 0 && *speed <= kMost)) {
-    throw from.fault(link.at, "{} is no speed in GB/s", in_quotes(link[0]));
+    throw from.fault(link.at, "{} is not a speed in GB/s", in_quotes(link[0]));
   }
   if (link[1] != "GB/s") {
     throw from.fault(link.at, "no `GB/s` behind the speed: the line is cut short");
@@ -195,7 +195,7 @@ NvlinkLink read_remote(const LinkText& link, const SmiOrigin& from, bool& with_l
   const bool link_follows = address.ends_with(':');
   if (link_follows) address.pop_back();
   NvlinkLink end{.bus_id = normal_bus_id(address)};
-  if (end.bus_id.empty()) throw from.fault(link.at, "{} is no PCI address", in_quotes(address));
+  if (end.bus_id.empty()) throw from.fault(link.at, "{} is not a PCI address", in_quotes(address));
   const bool has_link = link[3] == "Link" && whole_number(link[4]);
   if ((link_follows || with_link) && !has_link) {
     throw from.fault(link.at, "no `Link NUMBER` behind the address: the line is cut short");

@@ -9,8 +9,8 @@
 namespace busbar::topo {
 
 /// Reads `nvidia-smi nvlink -s`: each GPU with all its links, the inactive ones too; none of an
-/// empty text, where no GPU has NVLink. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to
-/// mend" for a line cut short or unknown, a GPU or link twice, and for the text of -c or -R.
+/// empty text, where no GPU has NVLink. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix
+/// it" for a line cut short or unknown, a GPU or link twice, and for the text of -c or -R.
 [[nodiscard]] std::vector<GpuFacts> parse_nvlink_status(std::string_view text,
                                                         std::string_view origin);
 

@@ -76,7 +76,7 @@ std::size_t XmlFile::offset_of(pugi::xml_node node, std::string_view attribute) 
 
 void XmlFile::want(pugi::xml_node node, const char* attribute, std::string_view wanted) const {
   const std::string_view value = node.attribute(attribute).value();
-  fail_at(node, attribute, "{}='{}': {} is wanted", attribute, value.substr(0, 40), wanted);
+  fail_at(node, attribute, "{}='{}': expected {}", attribute, value.substr(0, 40), wanted);
 }
 
 void XmlFile::check(pugi::xml_node node) const {

@@ -18,7 +18,7 @@ namespace busbar::topo {
 class XmlFile {
  public:
   /// Keeps references: the text, its name, and how to write the file again. Throws where the text
-  /// is no such document, or its elements are deeper in one another than any machine's.
+  /// is not such a document, or its elements are deeper in one another than any machine's.
   XmlFile(const std::string& text, const std::string& origin, std::string_view remedy);
 
   [[nodiscard]] pugi::xml_node root() const { return document_.document_element(); }

@@ -8,7 +8,7 @@
 
 namespace busbar::topo {
 
-/// So many hosts one NVLink domain joins at most; where there is no such limit, any number.
+/// The most hosts that one NVLink domain joins; unlimited if nothing limits them.
 [[nodiscard]] int most_hosts(const Graph& one);
 /// Throws Error (Usage) where a switch between the hosts joins fewer: an NVLink domain ends there.
 void check_hosts(const Graph& one, int hosts);

@@ -53,7 +53,7 @@ struct SystemMatch {
   std::vector<std::string> alternatives{};
 };
 
-/// "it may also be a3-megagpu-8g or p5 (the same GPUs, ...)"; empty where it is no other.
+/// "it may also be a3-megagpu-8g or p5 (the same GPUs, ...)"; empty if it can be no other.
 [[nodiscard]] std::string alternatives_text(const SystemMatch& match);
 
 /// "8 GPUs without a name, NV18 between any two: one of dgx-h100, hgx-h200 (by links alone)" of a

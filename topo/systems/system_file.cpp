@@ -294,10 +294,10 @@ class SystemReader {
     const int number = node_named(file, "devices", name);
     const NodeKind kind = node_of(graph_, number).kind;
     if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
-      throw file.fault("devices", fmt::format("\"{}\" is no gpu and no processor", name));
+      throw file.fault("devices", fmt::format("\"{}\" is neither a gpu nor a processor", name));
     }
     if (std::ranges::count(graph_.devices, number) > 0) {
-      throw file.fault("devices", fmt::format("\"{}\" is there twice", name));
+      throw file.fault("devices", fmt::format("\"{}\" appears twice", name));
     }
     graph_.devices.push_back(number);
   }

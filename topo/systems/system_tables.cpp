@@ -166,7 +166,7 @@ std::vector<std::string> names_of_range(const TomlFields& fields, std::string_vi
   if (!counts_up || text != fmt::format("{}{}-{}", range->prefix, *first, *last)) {
     throw fields.fault(
         key,
-        fmt::format("{} is no range; it must count upwards and have at most {} nodes, as {}0-7",
+        fmt::format("{} is not a range; it must count upwards and have at most {} nodes, as {}0-7",
                     quoted(text), kMost, range->prefix));
   }
   std::vector<std::string> names;

@@ -38,7 +38,7 @@ constexpr Bytes kLargestTile = Pattern::kPeriod * kLargestElement;
 constexpr Bytes kResultAt = (kLargestTile + kTileTail + 255) / 256 * 256;
 constexpr int kPoison = 0xa5;
 
-/// A launch over so many bytes; the arguments have the types of the kernel's.
+/// A launch over this many bytes; the arguments have the types of the kernel's.
 template <class... Arguments>
 void launch(CUfunction kernel, cudaStream_t stream, Bytes bytes, Arguments... arguments) {
   constexpr unsigned kThreads = 256;

@@ -159,7 +159,7 @@ void NcclCommunicator::register_buffer(const Buffer& buffer) {
 }
 
 /// NCCL calls it a success where it does not register: with a null handle, or before 2.29, where
-/// ranks of several nodes have no window, with one that means nothing.
+/// ranks of several nodes have no window, with one that has no meaning.
 bool NcclCommunicator::is_registered() const {
   const bool unknown =
       registration_ == Registration::Symmetric && nodes_ > 1 && nccl_version() < kNcclNullWindows;
@@ -261,7 +261,7 @@ void NcclCommunicator::wait() {
       comm_.check_async();
       check_cuda(state);
     }
-    (void)cuda().take_last_error();  // "not ready" is no failure of a later call
+    (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
     comm_.check_async();
     // NCCL's own threads may have no other processor than this one.
     std::this_thread::yield();

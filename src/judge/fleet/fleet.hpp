@@ -15,7 +15,7 @@ struct PairValue {
   std::optional<double> value{};  ///< none, or not finite: no data, which is not low
 };
 
-/// When a value is an outlier: below a fraction of the median and beyond so many scaled MADs.
+/// When a value is an outlier: below a fraction of the median and beyond this many scaled MADs.
 struct OutlierRule {
   double fail_below = 0;
   double min_robust_z = 0;

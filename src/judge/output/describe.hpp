@@ -16,7 +16,7 @@ namespace busbar::judge {
 
 /// @name Text that several outputs share
 /// @{
-/// The value, unless it is no number: a gap in every output.
+/// The value if it is a finite number; otherwise nothing, a gap in every output.
 [[nodiscard]] std::optional<double> finite(std::optional<double> value);
 /// Four digits for people, "12.34", "1024"; empty for a gap.
 [[nodiscard]] std::string figure(std::optional<double> value);

@@ -74,7 +74,7 @@ void Campaign::note_banner(const std::string& nodes, const std::string& line) {
   const std::string banner = one_line(line);
   if (trim(banner).empty() || !request_.warn || !banners_.insert(banner).second) return;
   request_.warn(fmt::format(
-      "{} prints '{}' on standard output, which was skipped; let interactive shells alone print it",
+      "{} prints '{}' on standard output, which was skipped; let only interactive shells print it",
       nodes, banner));
 }
 

@@ -22,7 +22,7 @@ struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
-  std::size_t at_once = 1;  ///< so many launches at the same time at most
+  std::size_t at_once = 1;  ///< at most this many launches at the same time
   std::uint64_t seed = 0;
   std::function<bool()> stop{};
   std::function<Acceptance(std::span<const Observation>)> judge{};

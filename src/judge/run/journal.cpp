@@ -200,7 +200,7 @@ Journal load_journal(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
   CsvReader reader(path);
   if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
-    throw usage_error("{}: this is no journal of busbar accept run (launches.csv)",
+    throw usage_error("{}: not a journal of busbar accept run (launches.csv)",
                       reader.columns().empty() ? path : reader.place());
   }
   Facts facts = facts_of(reader.head());

@@ -34,7 +34,7 @@ constexpr std::uint64_t kLaunchesOfProcessor = 256;
 
 /// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
 constexpr Seconds kLinger{2};
-/// A shortage is waited for so long where no launch runs whose end could mend it.
+/// How long a shortage is waited out if no launch runs whose end could relieve it.
 constexpr Seconds kShortagePatience{2};
 constexpr std::string_view kFinished = "# finished:";
 
@@ -228,7 +228,7 @@ void allow_launches(const LaunchLimits& limits, std::size_t launches) {
   static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
   const rlim_t needed = limits.used_files + kFilesBeside + kFilesOfLaunch * launches;
   files.rlim_cur = std::max(files.rlim_cur, std::min<rlim_t>(needed, files.rlim_max));
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit everyone may
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &files));  // up to the hard limit without privilege
 }
 
 std::string take_banner(std::string& out) {
@@ -273,7 +273,7 @@ std::string telling_line(const std::string& log) {
   std::string first;
   for (const std::string& line : split(log, '\n')) {
     const std::string text(trim(line));
-    // What ranks are started with is no reason of a failure.
+    // The line that names the launcher is not the reason of a failure.
     if (text.empty() || text.find("_perf: launcher: ") != std::string::npos) continue;
     if (text.find("_perf: ") != std::string::npos) return text.substr(0, kMost);
     if (first.empty()) first = text.substr(0, kMost);

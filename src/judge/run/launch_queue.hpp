@@ -37,7 +37,7 @@ struct AtOnce {
 
 [[nodiscard]] LaunchLimits probe_launch_limits();
 
-/// Raises the soft limit of open files as far as so many launches at the same time need it.
+/// Raises the soft limit of open files as far as that many launches at the same time need it.
 void allow_launches(const LaunchLimits& limits, std::size_t launches);
 
 /// The failure of a launch that was ended with the run, in a journal, too.
@@ -63,7 +63,7 @@ using LaunchCommands = std::vector<Words>;
 /// How launches run.
 struct LaunchControl {
   Seconds timeout{0};            ///< of all commands of a launch
-  std::size_t at_once = 1;       ///< so many launches at the same time at most
+  std::size_t at_once = 1;       ///< at most this many launches at the same time
   std::function<bool()> stop{};  ///< true: those that run are ended, no other begins
 };
 
@@ -75,8 +75,8 @@ struct LaunchEvents {
 
 /// Runs launches in their order, watched by this thread alone. The process group of a command that
 /// does not end is killed. A temporary shortage of processes, descriptors or memory is waited out
-/// while other launches run. What could not be started else, which is no fault of a launch: nothing
-/// is reported of it, and launches that run are ended.
+/// while other launches run. Returns what could not be started for any other reason; running
+/// launches are then killed and nothing is recorded.
 [[nodiscard]] std::optional<std::string> run_launches(std::span<const LaunchCommands> launches,
                                                       const LaunchControl& control,
                                                       const LaunchEvents& events);

@@ -141,7 +141,7 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
   const int last = *std::ranges::max_element(devices);
   if (static_cast<std::size_t>(last) >= there) {
     throw usage_error(
-        "[ceiling] system = \"{}\" has {} on a node, and a device set wants number {}; mend its "
+        "[ceiling] system = \"{}\" has {} on a node, and a device set uses number {}; change its "
         "gpus or ranks_per_node",
         rule.system, counted(there, "device"), last);
   }
@@ -226,7 +226,8 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
 }
 
 /// One domain of switches, a pair, or a network card for each rank: whatever the order, each rank's
-/// data pass its own port. Else the collectives that are no rings would need paths of their own.
+/// data pass its own port. Otherwise the collectives that are not rings would need paths of their
+/// own.
 bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }
@@ -247,7 +248,7 @@ std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collec
                            inside_limits ? inside_ceiling(rule, collective, inside) : kUnlimited};
   const topo::Bound* limiting = &inside;
   if (shape.nodes > 1 && across.kind == "nvswitch") {
-    // One NVLink domain over nodes: the border of a node is no narrower than its ports.
+    // One NVLink domain over nodes: the border of a node is not narrower than its ports.
     figure.GBps = domain_ceiling(rule, collective, across, shape.ranks);
     limiting = &across;
   } else if (shape.nodes > 1) {

@@ -96,8 +96,7 @@ void refuse_twice(const TomlFields& table, std::string_view key,
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
                     std::string_view text) {
   if (!table.has(key)) return;
-  throw table.fault(
-      key, fmt::format("{} means nothing without {} = \"{}\"; leave it out", key, other, text));
+  throw table.fault(key, fmt::format("{} is only valid with {} = \"{}\"", key, other, text));
 }
 
 Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {

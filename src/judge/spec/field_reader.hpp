@@ -38,7 +38,7 @@ class Faults {
 /// Throws where a text is there twice.
 void refuse_twice(const TomlFields& table, std::string_view key,
                   const std::vector<std::string>& texts);
-/// Throws where the key is there: "KEY means nothing without OTHER = "TEXT"".
+/// Throws where the key is there: "KEY is only valid with OTHER = "TEXT"".
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
                     std::string_view text);
 /// A size of at least one byte.
@@ -51,8 +51,8 @@ class FieldReader {
  public:
   enum class Mode { Whole, Part };  ///< Part: whatever keys there are
 
-  /// With `faults` these are collected, and a value that has one stays. Of keys that are misspelt
-  /// it is no fault of their own that they are missing.
+  /// With `faults` these are collected, and a value that has one stays. A key that is misspelt is
+  /// not also reported as missing.
   explicit FieldReader(const TomlFields& table, Mode mode = Mode::Whole, Faults* faults = nullptr,
                        std::vector<std::string> misspelt = {})
       : table_(table), mode_(mode), faults_(faults), misspelt_(std::move(misspelt)) {}

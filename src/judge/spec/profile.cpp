@@ -22,7 +22,7 @@ std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
   return ids;
 }
 
-/// The ids that a key lists, each of which there is; all where the key is missing.
+/// The listed ids (checked to exist); all ids if the key is absent.
 std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
                                 const std::vector<std::string>& known) {
   if (!profile.has(key)) return known;
@@ -94,7 +94,7 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
       throw values.fault(
           rule.id,
           fmt::format(
-              "a value means nothing for rule \"{}\", which is compared with another reference",
+              "a value is only valid with compare = \"absolute\", which rule \"{}\" does not have",
               rule.id));
     }
     rule.value = values.positive(rule.id, 0);

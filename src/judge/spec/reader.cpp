@@ -55,8 +55,7 @@ void check_system(const TomlFields& ceiling, std::string& system) {
 void check_ceiling(const TomlFields& fields, CeilingRule& rule) {
   const bool scales = rule.scale_up || rule.scale_out;
   if (scales && !rule.system.empty()) {
-    throw fields.fault("system",
-                       "system contradicts scale_up and scale_out: the ceiling is of one of them");
+    throw fields.fault("system", "system and scale_up or scale_out are mutually exclusive");
   }
   if (!scales && rule.system.empty()) {
     throw fields.fault("system",
@@ -95,7 +94,7 @@ NoiseGate read_noise(const TomlFields& file, Faults& faults) {
   const TomlFields fields = table_of(file, "noise");
   return read_checked<NoiseGate>(fields, faults, [&](const NoiseGate& noise) {
     if (noise.decide != Decide::Last || noise.on_noisy == OnNoisy::Rerun) return;
-    throw fields.fault("decide", R"(decide = "last" means nothing without on_noisy = "rerun")");
+    throw fields.fault("decide", R"(decide = "last" is only valid with on_noisy = "rerun")");
   });
 }
 
@@ -202,7 +201,7 @@ void check_type_and_op(const TomlFields& fields, const Rule& rule) {
   const bool reduces = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
     return find_collective(collective)->reduces;
   });
-  if (op && !reduces) throw fields.fault("op", "op means nothing: no collective here reduces");
+  if (op && !reduces) throw fields.fault("op", "op is only valid with a collective that reduces");
 }
 
 /// fail_below <= warn_below < warn_above <= fail_above of those that are there.
@@ -226,9 +225,8 @@ void check_bounds(const TomlFields& fields, const Bounds& bounds) {
     last = bound;
   }
   if (last.second) return;
-  throw fields.fault("id",
-                     "the rule has no bound: give fail_below, warn_below, warn_above or "
-                     "fail_above; there is no tolerance that is not written down");
+  throw fields.fault(
+      "id", "the rule has no bound: give fail_below, warn_below, warn_above or fail_above");
 }
 
 int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
@@ -263,7 +261,7 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Rule&
   }
   static_cast<void>(fields.one_of("attribute", {"node"}));
   if (fields.has("allow_misses")) {
-    throw fields.fault("allow_misses", "allow_misses means nothing where compare = \"fleet\"");
+    throw fields.fault("allow_misses", "allow_misses is not valid with compare = \"fleet\"");
   }
 }
 
@@ -279,8 +277,8 @@ void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Rul
     throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its file");
   }
   if (rule.compare == RuleKind::Theoretical && rule.metric != Metric::BusBandwidth) {
-    throw fields.fault("metric",
-                       R"(compare = "theoretical" needs metric = "busbw": a ceiling is one of it)");
+    throw fields.fault(
+        "metric", R"(compare = "theoretical" needs metric = "busbw": ceilings are bus bandwidths)");
   }
 }
 
@@ -302,8 +300,8 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& ru
   rule.confirm_repeats = read_confirm(fields, set);
   if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
     throw fields.fault("device_set",
-                       fmt::format("one rank has no bus bandwidth: mend gpus or ranks_per_node of "
-                                   "device_set \"{}\", or take metric = \"time_us\"",
+                       fmt::format("one rank has no bus bandwidth: change gpus or ranks_per_node "
+                                   "of device_set \"{}\", or take metric = \"time_us\"",
                                    set.id));
   }
 }

@@ -105,7 +105,7 @@ struct RunContract {
   bool parallel = true;           ///< launches that share no node run at the same time
   std::string launcher = "auto";  ///< as --launcher has it
   bool same_machine = false;      ///< nodes may share one: else what is between them never passes
-  std::optional<int> at_once{};  ///< so many at the same time at most; else what the machine allows
+  std::optional<int> at_once{};   ///< most at the same time; absent: what the machine allows
 };
 
 /// Judged before any bound.
@@ -141,8 +141,8 @@ struct SetShape {
   int nodes = 0;
   std::string gpus{};  ///< DeviceSetRule::gpus
 };
-/// Of so many of its nodes. On rails it is one rank of each, and which GPU differs from rail to
-/// rail.
+/// The shape of this many of its nodes. On rails it is one rank of each, and which GPU differs from
+/// rail to rail.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
 /// Of the nodes of a system.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);

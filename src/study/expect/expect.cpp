@@ -185,7 +185,7 @@ Grade grade_of(double measured, const Answer& expected) {
   return is_low ? Grade::Low : Grade::AsExpected;
 }
 
-/// The best set of so many GPUs.
+/// The best set of that many GPUs.
 topo::Graph best_of(const topo::Graph& host, int gpus) {
   if (gpus > static_cast<int>(device_count(host))) {
     throw usage_error("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host));

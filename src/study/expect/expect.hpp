@@ -65,7 +65,7 @@ struct Answer {
   Grade grade = Grade::Unknown;                ///< of the measured bandwidth
   std::vector<CauseResult> causes{};           ///< those that fit first, of them the
                                                ///< commonest; empty where nothing is low
-  std::vector<CurveFinding> curve_findings{};  ///< of the file's rows of so many ranks
+  std::vector<CurveFinding> curve_findings{};  ///< of the file's rows of that many ranks
 };
 
 /// Of operations without a --size, and of floors whose source states none.
@@ -80,8 +80,8 @@ inline constexpr double kFarBelowPrediction = 0.70;
 /// A cause fits if what was measured is within this ratio of what it would leave. Our choice.
 inline constexpr double kFit = 1.2;
 
-/// The best set of so many GPUs of a host, on so many hosts, joined by the machine's network or the
-/// given one. Throws Error (Usage) where the machine has fewer.
+/// The best set of that many GPUs of a host, on that many hosts, joined by the machine's network or
+/// the given one. Throws Error (Usage) where the machine has fewer.
 [[nodiscard]] topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
                                        const std::optional<topo::NetworkRequest>& network = {});
 

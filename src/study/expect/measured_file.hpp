@@ -42,7 +42,7 @@ struct CurveRequest {
     const std::vector<std::string>& paths, const topo::EqualHosts& machine,
     const CurveRequest& request);
 
-/// The curve of so many ranks of a machine, without times; the machine has as many hosts as they
+/// The curve of that many ranks of a machine, without times; the machine has as many hosts as they
 /// need, where a network joins them.
 [[nodiscard]] topo::MeasuredCurve curve_of(std::string name, const std::string& collective,
                                            int ranks, const topo::EqualHosts& machine,

@@ -190,7 +190,7 @@ std::string expect_text(const ExpectRequest& request, const Answer& expected) {
   text += outcome_text(request, expected);
   text += fmt::format(
       "\nas expected from {:g} of what others measured ({:g} of a prediction), too low below {:g} "
-      "({:g}): our choice.\nOne launch is no acceptance test: busbar accept run\n",
+      "({:g}): our choice.\nOne launch is not an acceptance test; use busbar accept run\n",
       kAsExpected, kAsPredicted, kLow, kFarBelowPrediction);
   return text;
 }

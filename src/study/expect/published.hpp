@@ -44,7 +44,7 @@ constexpr auto enum_names(Evidence /*unused*/) {
       Named{Evidence::ThirdHand, "third hand"}};
 }
 
-/// A figure that somebody published: of so many ranks and one size.
+/// A published figure, of one number of ranks and one size.
 struct PublishedRate {
   std::string system{};    ///< of topo/systems
   std::string instance{};  ///< the machine's name at its cloud; empty: no cloud, or not stated
@@ -63,7 +63,8 @@ struct PublishedRate {
   std::string source{};
 };
 
-/// What is no collective: from GPU to GPU, between host and GPU, from one network port to another.
+/// What is not a collective: from GPU to GPU, between host and GPU, from one network port to
+/// another.
 inline constexpr std::array<std::string_view, 4> kCopies{"copy", "host-to-device", "device-to-host",
                                                          "rdma-write"};
 

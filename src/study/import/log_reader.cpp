@@ -54,15 +54,16 @@ LogTable table_of(const LogLine& line, Second second, const LogReading& reading)
   const std::vector<std::string> cells = split(line.text, ',');
   if (cells.size() != 3) throw usage_error("not an operation, a number and a rate");
   const Collective* collective = find_collective(cells[0]);
-  if (collective == nullptr) throw usage_error("'{}' is no collective", cells[0]);
+  if (collective == nullptr) throw usage_error("'{}' is not a collective", cells[0]);
   constexpr std::uint64_t kMostGpus = 1U << 24U;
   const bool by_ranks = second == Second::Ranks;
   const auto number = to_number<std::uint64_t>(cells[1]);
   if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
-    throw usage_error("'{}' is no {}", cells[1], by_ranks ? "number of GPUs" : "number of bytes");
+    throw usage_error("'{}' is not a {}", cells[1],
+                      by_ranks ? "number of GPUs" : "number of bytes");
   }
   const auto busbw = printed_number(cells[2]);
-  if (!busbw) throw usage_error("'{}' is no rate", cells[2]);
+  if (!busbw) throw usage_error("'{}' is not a rate", cells[2]);
   const int ranks = by_ranks ? static_cast<int>(*number) : *reading.ranks;
   const Bytes size = by_ranks ? *reading.size : *number;
   LogTable table{.line = line.number,
@@ -115,7 +116,7 @@ std::string word_after(const std::vector<std::string>& words, std::string_view w
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
   const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
   if (!reading.skip_bad_lines) {
-    throw usage_error("{}; mend the line, or go on without it by --skip-bad-lines", message);
+    throw usage_error("{}; fix the line, or skip it with --skip-bad-lines", message);
   }
   log.warnings.push_back(message + "; the line is skipped");
 }

@@ -274,7 +274,7 @@ class LogConverter {
         const auto rate = rate_range(row.size, half);
         if (!rate || !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor)) continue;
         throw usage_error(
-            "--ranks {}: {} has a bus bandwidth of {:g} GB/s, and {} of so many ranks would have "
+            "--ranks {}: {} has a bus bandwidth of {:g} GB/s, and {} of that many ranks would have "
             "{:.2f}",
             *hints_.ranks, place(row.line), half.busbw_GBps->value, collective.name,
             (rate->low + rate->high) / 2 * factor);

@@ -89,7 +89,7 @@ class MpiText {
     type_ = reduces(table.collective) ? "float" : "int8";
     open(std::move(table));
   }
-  /// Benchmarks that are no collective of ours (PingPong, Barrier) are passed over.
+  /// Benchmarks of something else than our collectives (PingPong, Barrier) are skipped.
   void open_imb(const std::string& collective) {
     passes_over_ = find_collective(collective) == nullptr;
     if (passes_over_) return;
@@ -136,8 +136,8 @@ class MpiText {
       return refuse("a row without a line '# OSU ...' above it, which names the test");
     }
     if (words.size() != titles_.size()) {
-      return refuse(fmt::format("{} where the columns' names want {}",
-                                counted(words.size(), "word"), titles_.size()));
+      return refuse(fmt::format("{} where the line of names has {}", counted(words.size(), "word"),
+                                titles_.size()));
     }
     const auto* time = std::ranges::find_if(
         kTimes, [&](const LatencyColumn& column) { return cell(words, column.title) != nullptr; });

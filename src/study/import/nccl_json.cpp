@@ -73,7 +73,7 @@ LogRow row_of(const Json& json) {
   LogRow row{.size = json.at("size").get<Bytes>(), .count = json.at("count").get<std::uint64_t>()};
   row.type = text(json, "type");
   if (!is_type_name(row.type)) {
-    throw usage_error("type '{}' is no element type", one_line(row.type));
+    throw usage_error("'{}' is not an element type", one_line(row.type));
   }
   row.op = text(json, "redop");
   row.root = small_number(text(json, "root"));

@@ -371,7 +371,7 @@ class NcclText {
     table().devices.push_back(std::move(device));
   }
   /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8". Prose
-  /// names the collective, and is no command.
+  /// that names the collective is not a command.
   void read_command(const LogLine& line, const Words& words) {
     const auto program = std::ranges::find_if(words, names_test);
     if (program == words.end()) return context_.read(line.text);
@@ -451,8 +451,7 @@ LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
   for (const std::string& column : columns) expected += words_in(column);
   const bool no_op = lacks_op(columns, words, expected);
   if (words.size() != expected && !no_op) {
-    throw usage_error("{} where the columns' names want {}", counted(words.size(), "word"),
-                      expected);
+    throw usage_error("{} where the line of names has {}", counted(words.size(), "word"), expected);
   }
   LogRow row;
   std::size_t at = 0;

@@ -66,7 +66,8 @@ bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);
   if (collective != nullptr) return *collective;
-  throw usage_error("--collective: '{}' is none of {}", given, join(collective_names(), ", "));
+  throw usage_error("invalid value '{}' for --collective; expected one of {}", given,
+                    join(collective_names(), ", "));
 }
 
 /// Why a collective that the user gives cannot be; empty where it can.
@@ -300,7 +301,7 @@ TableCollective collective_of(const LogTable& table, const std::string& place,
                               const std::string& given, std::optional<int> ranks) {
   const Collective* said = find_collective(table.collective);
   if (said == nullptr && !table.collective.empty()) {
-    throw usage_error("{}: '{}' is no collective that busbar knows: {}", place, table.collective,
+    throw usage_error("{}: unknown collective '{}'; busbar knows {}", place, table.collective,
                       join(collective_names(), ", "));
   }
   if (said == nullptr) {

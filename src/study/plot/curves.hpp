@@ -56,7 +56,7 @@ struct SizeCurves {
   std::string common{};
 };
 
-/// Curves over the size, named and styled; rows of pairs are no part of them.
+/// Curves over the size, named and styled; rows of pairs are left out.
 [[nodiscard]] SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement);
 
 /// Takes away the rows of the other placement, and those of pairs.

@@ -57,7 +57,7 @@ struct SampleSet {
 /// Whether the file's column names are those of --samples; false also where it cannot be read.
 [[nodiscard]] bool is_samples_file(const std::string& path);
 
-/// Reads a CSV of --samples. Throws a usage error with file and line where a cell is no number.
+/// Reads a CSV of --samples. Throws a usage error with file and line where a cell is not a number.
 [[nodiscard]] std::vector<SampleSet> read_samples(const std::string& path,
                                                   const std::string& label);
 

@@ -49,7 +49,7 @@ PairRates pair_rates_of(const Dataset& dataset, std::optional<Bytes> wanted) {
   return pairs;
 }
 
-/// Every ordered pair of two ranks; the diagonal is no pair.
+/// Every ordered pair of two ranks; the diagonal is not a pair.
 ChartCurve cells_of(const PairRates& pairs, int panel) {
   ChartCurve curve{.panel = panel, .title = pairs.label, .kind = CurveKind::Cells};
   for (int from = 0; from < pairs.ranks; ++from) {

@@ -117,7 +117,8 @@ std::vector<std::size_t> positions(const std::string& header) {
 double number_of(const std::string& cell, const std::string& path, int line) {
   const auto value = to_number<double>(cell);
   if (value && *value >= 0) return *value;
-  throw usage_error("{}:{}: '{}' is no number; give a file that --samples wrote", path, line, cell);
+  throw usage_error("{}:{}: '{}' is not a number; give a file that --samples wrote", path, line,
+                    cell);
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ std::optional<topo::Bound> bound_by_topology(const topo::Graph& graph, const Cur
     if (!key.device_set.empty()) selection = topo::parse_selection("device_set", key.device_set);
     return topo::select_devices(graph, key.ranks, selection).bound;
   } catch (const Error&) {
-    return std::nullopt;  // names such as "cores" are no devices of the graph
+    return std::nullopt;  // names such as "cores" are not devices of the graph
   }
 }
 

@@ -88,7 +88,7 @@ struct LeadChange {
 /// "GPUs", or "processors" where a system has none.
 [[nodiscard]] std::string device_noun(const ReportSystem& system);
 
-/// The best set has so many times the bandwidth of a set to avoid.
+/// The best set has at least this many times the bandwidth of a set to avoid.
 inline constexpr double kAvoid = 1.25;
 
 /// What makes a comparison unsafe: different versions of libraries, measured beside simulated,

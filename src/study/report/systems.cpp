@@ -50,9 +50,10 @@ std::string bound_text(const std::optional<topo::Choice>& choice) {
 }
 
 Table bounds_table(const ReportData& data, const BySize& sizes) {
-  Table table{.caption = fmt::format("Bound in GB/s of the best, the first and the worst set of so "
-                                     "many devices (* no {} ring closes: an upper bound with PCIe)",
-                                     gpu_links_of(data.systems))};
+  Table table{.caption =
+                  fmt::format("Bound in GB/s of the best, the first and the worst set of that many "
+                              "devices (* no {} ring closes: an upper bound with PCIe)",
+                              gpu_links_of(data.systems))};
   add_number_column(table, "devices");
   for (const ReportSystem& system : data.systems) {
     for (const char* which : {" best", " first", " worst"}) {
@@ -93,7 +94,7 @@ double add_row(Chart& chart, const std::string& name) {
   return row;
 }
 
-/// A full bar to what every set of so many devices has, an empty one to what the best has.
+/// A full bar to what every set of that many devices has, an empty one to what the best has.
 void add_bar(Chart& chart, const ReportSystem& system, const SetsOfSize& sets, int colour) {
   const double row = add_row(chart, system.name);
   ChartText note{.y = row, .text = "not computed"};
@@ -229,7 +230,7 @@ double share_of(const topo::SetClass& part, double all) {
   return std::min(static_cast<double>(part.count) / all, 1.0);
 }
 
-/// Each row is all sets of so many devices, divided by what they can reach.
+/// Each row is all sets of that many devices, divided by what they can reach.
 Chart strips_chart(const ReportSystem& system) {
   Chart chart = chart_of_rows(fmt::format("All sets of devices of {} by their bound", system.name),
                               "share of all sets (%)", 100);
@@ -336,7 +337,7 @@ Section system_section(const ReportSystem& system) {
       system.sets, [](const SetsOfSize& sets) { return sets.classes.size() > 1; });
   if (sets_differ) {
     blocks.emplace_back(Figure{.chart = strips_chart(system),
-                               .caption = "Each strip is all sets of so many devices, divided by "
+                               .caption = "Each strip is all sets of that many devices, divided by "
                                           "their bound in GB/s; the lighter, the higher."});
     blocks.emplace_back(classes_table(system));
   }
@@ -375,7 +376,7 @@ std::vector<Section> topology_sections(const ReportData& data, const Palette& pa
               "its links can have, in GB/s and per direction, by the links' nominal rates. Which "
               "devices are taken can matter more than the machine."});
   section.blocks.emplace_back(Figure{.chart = bounds_chart(data, sizes, palette),
-                                     .caption = "Bound in GB/s. Full bar: every set of so many "
+                                     .caption = "Bound in GB/s. Full bar: every set of that many "
                                                 "devices has it. Empty part: only better sets."});
   section.blocks.emplace_back(bounds_table(data, sizes));
   return {section};

@@ -46,7 +46,7 @@ std::string avoid_text(const ReportSystem& system, const SetsOfSize& sets) {
       topo::describe_set(best.devices), rate_text(best.bound_GBps),
       best.bound_GBps / worst.bound_GBps);
   if (sets.prefix && sets.prefix->bound.bound_GBps * kAvoid <= best.bound_GBps) {
-    text += fmt::format("; the first {} are no good choice ({})", sets.k,
+    text += fmt::format("; the first {} are not a good choice ({})", sets.k,
                         rate_text(sets.prefix->bound.bound_GBps));
   }
   return text;

@@ -81,10 +81,11 @@ WorkloadModel read_model(const toml::node& node, std::string_view origin) {
   if (model.title.empty()) model.title = model.name;
   if (model.unit.empty()) model.unit = "images";
   if (model.name.find_first_of(",=") != std::string::npos) {
-    throw fields.fault("name", "a name has no ',' and no '=', which part options");
+    throw fields.fault("name", "a name must not have ',' or '=', which separate options");
   }
   if (model.throughput && model.batches.empty()) {
-    throw fields.fault("throughput", "throughput needs batches: the step's time is of both");
+    throw fields.fault("throughput",
+                       "throughput needs batches: the step's time is computed from both");
   }
   return model;
 }

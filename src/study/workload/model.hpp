@@ -9,7 +9,7 @@
 
 namespace busbar::study {
 
-/// Samples that one GPU takes per step, and which GPU has memory for so many.
+/// Samples that one GPU takes per step, and which GPU has memory for that many.
 struct WorkloadBatch {
   int size = 0;
   std::string device{};

@@ -114,7 +114,7 @@ std::vector<std::string> report_notes(const WorkloadReport& report) {
         kOutside));
   }
   if (std::ranges::any_of(report.rows, [](const WorkloadRow& row) { return !row.sync; })) {
-    lines.emplace_back("no curve: the system has no all-reduce of so many ranks");
+    lines.emplace_back("no curve: the system has no all-reduce of that many ranks");
   }
   return lines;
 }
@@ -127,7 +127,7 @@ std::vector<std::string> implied_notes(const WorkloadRequest& request, const Imp
   std::vector<std::string> lines;
   for (const ExplainedTime& link : rate.links) {
     const std::string_view conclusion =
-        link.share < 1 ? "the rest is no link time: waiting for the slowest rank, kernels, input"
+        link.share < 1 ? "the rest is not communication: stragglers, kernels, input"
                        : "more than was exposed: the rest hid behind the computing";
     lines.push_back(fmt::format(
         "{}: {} takes {} ms at {} GB/s{}, {}% of the exposed time; {}", model,

@@ -18,7 +18,7 @@ constexpr double kMega = 1e6;
 
 // --- columns ------------------------------------------------------------------------------------
 
-/// One line of an output: a model on so many ranks, with what the output is about.
+/// One line of an output: a model on a number of ranks, with what the output is about.
 struct Line {
   const WorkloadRequest& request;
   const WorkloadCase& job;

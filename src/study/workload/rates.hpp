@@ -53,7 +53,7 @@ struct RatesRequest {
 [[nodiscard]] const Curve* find_curve(const SystemRates& rates, std::string_view collective,
                                       int ranks);
 
-/// One operation of so many bytes; nothing where it was not measured with so many ranks.
+/// One operation of that many bytes; nothing if it was not measured with that many ranks.
 [[nodiscard]] std::optional<MessageTime> message_time(const SystemRates& rates,
                                                       std::string_view collective, int ranks,
                                                       double bytes);

@@ -35,8 +35,9 @@ std::vector<int> ranks_of(const WorkloadRequest& request) {
   if (!request.ranks.empty()) {
     for (const int wanted : request.ranks) {
       if (any || measured.contains(wanted)) continue;
-      throw usage_error("--ranks {}: there is no all-reduce with so many ranks; the curves have {}",
-                        wanted, measured.empty() ? "none" : listed(measured));
+      throw usage_error(
+          "--ranks {}: there is no all-reduce with that many ranks; the curves have {}", wanted,
+          measured.empty() ? "none" : listed(measured));
     }
     return request.ranks;
   }

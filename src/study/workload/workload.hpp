@@ -61,8 +61,8 @@ struct WorkloadRequest {
   std::string reported_as{};                    ///< the option and its text
 };
 
-/// One model on so many ranks of one system. Everything that is time is of the links alone, a lower
-/// bound.
+/// One model on a number of ranks of one system. Everything that is time is of the links alone, a
+/// lower bound.
 struct WorkloadRow {
   std::size_t model = 0;   ///< of the request's cases
   std::size_t system = 0;  ///< of the request's systems

@@ -165,7 +165,7 @@ TEST(Baseline, MayBeAsOldAsAllowedAndOfToday) {
         {"2026-08-23", 90, "PASS"},
         {"2026-08-22", 90,
          "ERROR stale: the baseline of 2026-08-22 is 91 days old, 90 are allowed"},
-        {"2026-11-22", 90, "ERROR of the future"},
+        {"2026-11-22", 90, "ERROR in the future"},
         {"2020-01-01", 0, "PASS"}}) {  // 0: any age
     expect_result(BaselineCase(day, most).of.first(), result);
   }

@@ -40,14 +40,13 @@ std::string stranger(const std::map<std::string, std::vector<std::string>>& fing
 TEST(Fingerprint, AFingerprintAsksEveryFile) {
   EXPECT_EQ(stranger({{"gpu", {"H200"}}, {"gpus_per_node", {"2"}}}), "");
   EXPECT_EQ(stranger({{"gpus_per_node", {"8"}}}),
-            "fingerprint: gpus_per_node is '2' where '8' is wanted (a.csv)");
+            "fingerprint: gpus_per_node is '2', expected '8' (a.csv)");
   // An assumption stands for what files do not report, not for what they do.
   EXPECT_NE(stranger({{"gpus_per_node", {"8"}}}, {{"gpus_per_node", "8"}}), "");
   EXPECT_NE(stranger({{"driver", {"580.1"}}}), "");
   EXPECT_EQ(stranger({{"driver", {"580.1"}}}, {{"driver", "580.1"}}), "");
   EXPECT_EQ(stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
-            "fingerprint: gpu is 'NVIDIA H200' where 'NVIDIA H200 NVL' or 'NVIDIA B200' is wanted "
-            "(a.csv)");
+            "fingerprint: gpu is 'NVIDIA H200', expected 'NVIDIA H200 NVL' or 'NVIDIA B200' (a.csv)");
   EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
 }
 
@@ -62,7 +61,7 @@ TEST(Fingerprint, RowsOfAnotherBackendAreRefused) {
   EXPECT_EQ(refusal("nccl", "nccl"), "");
   EXPECT_EQ(refusal("nccl", "sim"), "") << "says so itself, in another way";
   EXPECT_EQ(refusal("nccl", "mpi"),
-            "[run] backend: measured over mpi where nccl is wanted (a.csv)");
+            "[run] backend: measured over mpi, expected nccl (a.csv)");
   EXPECT_EQ(refusal("auto", "mpi"), "");
 }
 

@@ -288,9 +288,9 @@ TEST(FleetGate, DecidesItsRowAndLeavesTheOthersAsTheyAre) {
        [](Fleet& f) {
          for (int i = 0; i < 3; ++i) f.launch(1, i).failure = "h1 does not answer";
        }},
-      {"INCONCLUSIVE 2 launches where 3 are needed; 1 of 3 launches gave nothing: timeout",
+      {"INCONCLUSIVE 2 launches where 3 are needed; 1 of 3 launches produced no data: timeout",
        [](Fleet& f) { f.launch(1, 0).failure = "timeout"; }},
-      {"WARN 1 of 3 launches gave nothing: timeout",
+      {"WARN 1 of 3 launches produced no data: timeout",
        [](Fleet& f) {
          f.of.specification.run.min_launches = 2;
          f.launch(1, 0).failure = "timeout";

@@ -115,7 +115,7 @@ TEST(FleetRule, TwoValuesAreNoFleet) {
   const Acceptance acceptance = one.judged();
   EXPECT_EQ(acceptance.count(Outcome::Inconclusive), 3U);
   for (const CheckResult& row : acceptance.verdicts) {
-    EXPECT_THAT(row.reason, HasSubstr("three at least")) << row.instance;
+    EXPECT_THAT(row.reason, HasSubstr("a fleet comparison needs 3")) << row.instance;
   }
 }
 

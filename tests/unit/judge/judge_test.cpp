@@ -126,9 +126,9 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
          c.row().status = RowStatus::Skipped;
          c.row().reason = "needs 20 GiB";
        }},
-      {"one rank of eight", "ERROR 1 rank took part where 8 are wanted",
+      {"one rank of eight", "ERROR run with 1 rank; the rule needs 8",
        every([](Record& r) { r.ranks = 1; })},
-      {"algorithm bandwidth of one rank of eight", "ERROR 1 rank took part where 8 are wanted",
+      {"algorithm bandwidth of one rank of eight", "ERROR run with 1 rank; the rule needs 8",
        [](JudgeCase& c) {
          c.each([](Record& r) { r.ranks = 1; });
          c.rule().metric = Metric::AlgorithmBandwidth;
@@ -158,7 +158,7 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
        [](JudgeCase& c) {
          c.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
        }},
-      {"another machine", "ERROR gpu is 'NVIDIA H100' where 'NVIDIA H200' is wanted",
+      {"another machine", "ERROR gpu is 'NVIDIA H100', expected 'NVIDIA H200'",
        [](JudgeCase& c) {
          c.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
          for (Observation& o : c.observations) {
@@ -369,7 +369,7 @@ TEST(PartialFiles, AreNoFleetOfOneNode) {
   one.against_fleet();
   const Acceptance judged = one.judged();
   for (const CheckResult& verdict : judged.verdicts) {
-    expect_result(verdict, "SKIP not measured in these files: 1 of three at least, which a fleet");
+    expect_result(verdict, "SKIP not measured in these files: data of 1 instance only");
   }
   EXPECT_EQ(states(judged), "inconclusive");
 }
@@ -411,7 +411,7 @@ TEST(Judge, WaiversAndFlagsChangeTheOutcome) {
          c.each([](Record& r) { r.flags = "fake"; });
        }},
       {"a failed launch beside three good ones",
-       "WARN 1 of 4 launches gave nothing: timeout after 120 s",
+       "WARN 1 of 4 launches produced no data: timeout after 120 s",
        [](JudgeCase& c) { c.launch({"h1"}, 450, 3).failure = "timeout after 120 s"; }},
       {"two groups of launches", "PASS bimodal: 2 launches at 430.5 GB/s and 3 at 470 GB/s",
        [](JudgeCase& c) {

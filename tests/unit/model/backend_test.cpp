@@ -49,7 +49,7 @@ TEST(ChooseBackend, ReportsWhyEachOneCannotBeUsed) {
   const test::Failure any = test::failure_of([&] { (void)choose_backend("auto", none); });
   EXPECT_EQ(any.status, Status::Unavailable);
   EXPECT_TRUE(any.message.starts_with("no backend is available: ")) << any.message;
-  EXPECT_TRUE(any.says("mpi is not: no mpi today")) << any.message;
+  EXPECT_TRUE(any.says("mpi is unavailable: no mpi today")) << any.message;
   const bool has_gloo = names_in_this_build().find("gloo") != std::string::npos;
   EXPECT_EQ(any.says("gloo is not in this build: install libgloo-dev"), !has_gloo) << any.message;
   const test::Failure named = test::failure_of([&] { (void)choose_backend("mpi", none); });
@@ -64,7 +64,8 @@ TEST(ChooseBackend, ReportsWhyABetterOneWasNotTaken) {
     return &backend == best ? std::optional<std::string>("broken") : std::nullopt;
   });
   EXPECT_EQ(choice.backend, registered_backends()[1]);
-  EXPECT_TRUE(choice.why.starts_with(std::string(best->name()) + " is not: broken; best available"))
+  EXPECT_TRUE(
+      choice.why.starts_with(std::string(best->name()) + " is unavailable: broken; best available"))
       << choice.why;
 }
 

@@ -115,7 +115,7 @@ TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
 
 TEST(VerdictText, HasTheOneCauseOfAllErrorsOnce) {
   Acceptance acceptance = sample_acceptance(6);
-  acceptance.head.refused = "fingerprint: gpu is 'B' where 'A' is wanted";
+  acceptance.head.refused = "fingerprint: gpu is 'B', expected 'A'";
   for (CheckResult& verdict : acceptance.verdicts) {
     verdict.outcome = Outcome::Error;
     verdict.reason = acceptance.head.refused;

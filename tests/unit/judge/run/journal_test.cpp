@@ -114,8 +114,8 @@ TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
 }
 
 TEST_F(JournalTest, RefusesWithFileAndLine) {
-  EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: this is no journal"));
-  EXPECT_THAT(refusal(""), HasSubstr("this is no journal"));
+  EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: not a journal"));
+  EXPECT_THAT(refusal(""), HasSubstr("not a journal"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
   EXPECT_THAT(refusal(journal_head(head_) + "a,b,c,,0,0,guess,x,,,0,0,,\n"),
               HasSubstr("'guess' for the purpose in"));

@@ -379,9 +379,9 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   const auto refused = [&](const std::string& line) {
     return refusal("OP,GPU,Bandwidth\n" + line + "\n", {}, {.size = kGiB});
   };
-  EXPECT_THAT(refused("all_gossip_perf,2,1"), HasSubstr("no collective"));
-  EXPECT_THAT(refused("all_gather_perf,two,1"), HasSubstr("no number of GPUs"));
-  EXPECT_THAT(refused("all_gather_perf,2,fast"), HasSubstr("no rate"));
+  EXPECT_THAT(refused("all_gossip_perf,2,1"), HasSubstr("not a collective"));
+  EXPECT_THAT(refused("all_gather_perf,two,1"), HasSubstr("a number of GPUs"));
+  EXPECT_THAT(refused("all_gather_perf,2,fast"), HasSubstr("a rate"));
   EXPECT_THAT(refused("all_gather_perf,2"), HasSubstr("x.log:2"));
 }
 

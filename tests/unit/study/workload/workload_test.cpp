@@ -233,7 +233,7 @@ TEST(WorkloadModel, FaultsAreReportedWithTheirPlace) {
       {kLeast + kLeast, "m.toml:5:1: there are two models"},
       {kLeast + "batches = [{ size = 0 }]\n", "size must be a whole number"},
       {kLeast + "throughput = { per_second = 1, type = \"float\" }\n", "\"source\""},
-      {"[[model]]\nname = \"a=b\"\nsource = \"b\"\nparameters_M = 1\n", "no '='"}};
+      {"[[model]]\nname = \"a=b\"\nsource = \"b\"\nparameters_M = 1\n", "or '='"}};
   for (const auto& [text, fault] : cases) {
     EXPECT_THAT(refusal_of([&input = text] { (void)parse_workload_models(input, "m.toml"); }),
                 HasSubstr(fault));

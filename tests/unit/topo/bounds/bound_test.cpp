@@ -257,9 +257,9 @@ TEST(BoundOf, AnswersForSetsWithoutRings) {
 TEST(BoundOf, RefusesWhatIsNoSet) {
   const Graph graph = nvlink_graph({"01", "10"}, 25);
   for (const auto& [devices, token] :
-       {std::pair{std::vector{0, 2}, "2 is no device of 'mesh', which has 2 devices, 0 to 1"},
-        {std::vector{-1, 0}, "-1 is no device"},
-        {std::vector{1, 1}, "1 is there twice"}}) {
+       {std::pair{std::vector{0, 2}, "2 is not a device of 'mesh'"},
+        {std::vector{-1, 0}, "-1 is not a device"},
+        {std::vector{1, 1}, "1 appears twice"}}) {
     busbar::test::expect_failure(Status::Usage, token,
                                  [&, &set = devices] { (void)bound_of(graph, set); });
   }

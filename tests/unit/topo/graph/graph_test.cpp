@@ -176,9 +176,9 @@ TEST(Labels, TellOtherHostsAndUnknownWays) {
 
 TEST(RequireDevice, SaysWhichDevicesThereAre) {
   for (const auto& [index, count, has] :
-       {std::tuple{2, 2U, "2 is no device of 'box', which has 2 devices, 0 to 1"},
-        {-1, 1U, "-1 is no device of 'box', which has device 0 only"},
-        {0, 0U, "0 is no device of 'box', which has none"}}) {
+       {std::tuple{2, 2U, "'box', which has 2 devices, 0 to 1"},
+        {-1, 1U, "-1 is not a device of 'box', which has device 0 only"},
+        {0, 0U, "'box', which has none"}}) {
     EXPECT_TRUE(test::failure_of([number = index, devices = count] {
                   require_device(number, devices, "box");
                 }).says(has))

@@ -50,7 +50,7 @@ TEST(Cluster, TakesListsOverAllHosts) {
   EXPECT_EQ(four.parts[0], (HostPart{0, {7, 3}}));
   EXPECT_EQ(four.parts[1], (HostPart{1, {0, 7}}));
   EXPECT_EQ(four.reason, "as given");
-  for (const auto& [ranks, list, token] : {std::tuple{2, "3,16", "16 is no device"},
+  for (const auto& [ranks, list, token] : {std::tuple{2, "3,16", "16 is not a device"},
                                            {3, "3,4", "--ranks 2"},
                                            {17, "prefix", "--ranks 17"}}) {
     EXPECT_TRUE(

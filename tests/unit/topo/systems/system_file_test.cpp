@@ -159,7 +159,7 @@ medium.nvlink = { name = "NVLink 9", kind = "nvlink" }
 
 TEST(SystemFile, RefusesBadRanges) {
   for (const auto& [line, token] : std::vector<std::pair<std::string, std::string>>{
-           {R"(name = "G7-0", kind = "gpu")", ":6:10: \"G7-0\" is no range"},
+           {R"(name = "G7-0", kind = "gpu")", ":6:10: \"G7-0\" is not a range"},
            {R"(name = "G0-1", kind = "gpu", bus_id = "06:00.0")",
             ":6:41: bus_id is of one node; write the nodes of this range one by one"},
            {R"(name = "G0-1", kind = "gpu", uuid = "GPU-1")", ":6:39: uuid is of one node"},
@@ -271,12 +271,12 @@ TEST(SystemFile, RefusesABaseThatIsNone) {
 
 TEST(SystemFile, RefusesWhatIsNoToml) {
   for (const auto& [text, token] : std::vector<std::pair<std::string, std::string>>{
-           {"name = \"x\"\nnode = = 3\n", "my.toml:2:8: no TOML: "},
+           {"name = \"x\"\nnode = = 3\n", "my.toml:2:8: not valid TOML: "},
            {"name = \"x\"\nnode = = 3\n", "docs/systems.md"},
            {pair_of_gpus("name = \"again\""), "my.toml:2:"},
            {pair_of_gpus().substr(0, 60), "my.toml:"},
            {"name = \"\xff\xfe\"", "my.toml:1:"},
-           {std::string(5000, '['), "my.toml:1:3: no TOML:"}}) {
+           {std::string(5000, '['), "my.toml:1:3: not valid TOML:"}}) {
     expect_refused(text, token);
   }
 }
@@ -300,7 +300,7 @@ TEST(SystemFile, RefusesBadKeysOfTheFile) {
            {"titel = \"x\"",
             R"(:2:1: unknown key of a system file "titel"; did you mean "title"?)"},
            {R"("a\u001b[2Jb" = 1)", ":2:1: unknown key of a system file \"a [2Jb\""},
-           {R"(devices = ["GPU1", "GPU1"])", ":2:11: \"GPU1\" is there twice"},
+           {R"(devices = ["GPU1", "GPU1"])", ":2:11: \"GPU1\" appears"},
            {"devices = [\"GPU7\"]", R"(:2:11: unknown node "GPU7"; did you mean "GPU0"?)"},
            {"p2p = \"of\"", R"(:2:7: unknown p2p "of"; did you mean "off"?)"},
            {"p2p = 1", ":2:7: p2p must be a text"},
@@ -334,7 +334,7 @@ TEST(SystemFile, RefusesBadNodes) {
   }
   expect_refused(pair_of_gpus("", "7,\n"), "my.toml:6:1: [[node]] must be a table");
   const std::string package = "{ name = \"C\", kind = \"package\", host = 1 },\n";
-  expect_refused(pair_of_gpus("devices = [\"C\"]", package), "\"C\" is no gpu and no processor");
+  expect_refused(pair_of_gpus("devices = [\"C\"]", package), "\"C\" is neither a gpu nor");
   expect_refused(pair_of_gpus("hosts = 2", package), "my.toml:6:40: hosts = 2 numbers the hosts");
   expect_refused(pair_of_gpus("hosts = 2", "{ name = \"G\", kind = \"gpu\", uuid = \"GPU-1\" },\n"),
                  "my.toml:6:36: a uuid is of one device");
