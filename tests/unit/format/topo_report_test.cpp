@@ -16,6 +16,8 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr auto kNominal = topo::ConstantSet::Nominal;
+
 TEST(TopoJson, OfABoundHasTheMembersThatScriptsRead) {
   const topo::Graph graph = topo::load_system("dgx-1v");
   const std::vector<int> set{0, 1, 2, 3, 4};
@@ -66,7 +68,7 @@ TEST(TopoJson, HasNullForAnUnlimitedRate) {
 
 TEST(TopoText, DrawsEveryPartOnce) {
   const topo::Graph graph = topo::load_system("dgx-1v");
-  const std::string text = show_text(graph, topo::ConstantSet::Nominal);
+  const std::string text = show_text(graph, kNominal);
   for (const topo::Node& node : graph.nodes) {
     EXPECT_THAT(text, HasSubstr(node.name)) << node.name;
   }
@@ -75,32 +77,30 @@ TEST(TopoText, DrawsEveryPartOnce) {
   EXPECT_THAT(text, Not(HasSubstr("GPU3 ↔ GPU0"))) << "each cable once";
   EXPECT_THAT(text, HasSubstr(" X\n"));
   const topo::Graph one = topo::keep_devices(graph, std::vector{0});
-  EXPECT_THAT(show_text(one, topo::ConstantSet::Nominal), Not(HasSubstr(" X\n"))) << "no matrix";
+  EXPECT_THAT(show_text(one, kNominal), Not(HasSubstr(" X\n"))) << "no matrix";
 }
 
 TEST(TopoText, NamesWhatABoundIsOf) {
   const topo::Graph graph = topo::load_system("dgx-1v");
   const auto text = [&](const std::vector<int>& set) {
-    return bound_text(graph, topo::bound_of(graph, set), topo::ConstantSet::Nominal);
+    return bound_text(graph, topo::bound_of(graph, set), kNominal);
   };
   EXPECT_THAT(text({0, 1, 2, 3}), HasSubstr("at most 100 GB/s over nvlink"));
   EXPECT_THAT(text({0, 1, 2, 3, 4}), HasSubstr("no ring closes over NVLink"));
   EXPECT_THAT(text({5}), HasSubstr("one device: nothing crosses a link"));
-  EXPECT_THAT(
-      bound_text(graph, {.devices = {0, 1}, .bound_GBps = 9, .lower_GBps = 8, .exact = false},
-                 topo::ConstantSet::Nominal),
-      HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
+  const topo::Bound open{.devices = {0, 1}, .bound_GBps = 9, .lower_GBps = 8, .exact = false};
+  EXPECT_THAT(bound_text(graph, open, kNominal),
+              HasSubstr("between 8 GB/s and 9 GB/s (not exact)"));
 }
 
 TEST(TopoText, HasAllToAllBetweenHosts) {
   const topo::Graph graph = topo::load_system("knl-aries");
   const topo::Bound eight = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
-  EXPECT_THAT(bound_text(graph, eight, topo::ConstantSet::Nominal),
-              HasSubstr("all-to-all 8 GB/s by the network of each host"));
+  EXPECT_THAT(bound_text(graph, eight, kNominal), HasSubstr("all-to-all 8 GB/s by the network"));
   EXPECT_EQ(json::parse(bound_json(graph, eight))["alltoall_GBps"], 8);
   const topo::Graph one = topo::load_system("dgx-1v");
   const topo::Bound pair = topo::bound_of(one, std::vector<int>{0, 3});
-  EXPECT_THAT(bound_text(one, pair, topo::ConstantSet::Nominal), Not(HasSubstr("all-to-all")));
+  EXPECT_THAT(bound_text(one, pair, kNominal), Not(HasSubstr("all-to-all")));
   EXPECT_FALSE(json::parse(bound_json(one, pair)).contains("alltoall_GBps"));
 }
 
@@ -110,12 +110,11 @@ TEST(TopoText, NamesXgmiWhereTheGpusHaveIt) {
     if (medium.kind == topo::LinkKind::NvLink) medium.kind = topo::LinkKind::Xgmi;
   }
   label_devices(graph);
-  const topo::ConstantSet nominal = topo::ConstantSet::Nominal;
   const topo::Bound five = topo::bound_of(graph, std::vector<int>{0, 1, 2, 3, 4});
-  EXPECT_THAT(bound_text(graph, five, nominal), HasSubstr("no ring closes over xGMI"));
+  EXPECT_THAT(bound_text(graph, five, kNominal), HasSubstr("no ring closes over xGMI"));
   const std::vector<topo::SetComparison> rows = topo::compare_sets(graph, {{{0, 1, 2, 3, 4}}}, {});
   EXPECT_THAT(compare_text(rows), HasSubstr("* no ring closes over xGMI: "));
-  EXPECT_THAT(show_dot(graph, nominal), HasSubstr("\"XGMI2\""));
+  EXPECT_THAT(show_dot(graph, kNominal), HasSubstr("\"XGMI2\""));
   EXPECT_THAT(svg_graph_caption(graph), HasSubstr("Solid green: xGMI;"));
 }
 
@@ -131,7 +130,7 @@ TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
   const int gpu = add_node(graph, {.name = "GPU0", .model = "say \"hi\""});
   const int hub = add_node(graph, {.kind = topo::NodeKind::NvSwitch, .name = "hub"});
   add_cable(graph, gpu, hub, add_medium(graph, {.name = "wire", .nominal_GBps = 10}), 2);
-  const std::string dot = show_dot(graph, topo::ConstantSet::Nominal);
+  const std::string dot = show_dot(graph, kNominal);
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
   EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
   EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
@@ -139,7 +138,7 @@ TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
 }
 
 TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {
-  const std::string svg = svg_graph(topo::load_system("dgx-1v"), topo::ConstantSet::Nominal);
+  const std::string svg = svg_graph(topo::load_system("dgx-1v"), kNominal);
   const auto count = [&](const std::string& word) {
     std::size_t found = 0;
     for (std::size_t at = 0; (at = svg.find(word, at)) != std::string::npos; ++at) ++found;
@@ -166,12 +165,12 @@ TEST(SvgGraph, FitsLabelsIntoTheirColumns) {
     add_cable(graph, i == 0 ? bridge : cpu,
               add_node(graph, {.kind = topo::NodeKind::Nic, .name = name}), wire);
   }
-  const std::string svg = svg_graph(graph, topo::ConstantSet::Nominal);
+  const std::string svg = svg_graph(graph, kNominal);
   EXPECT_THAT(svg, HasSubstr(">mlx5_</text>"));
   EXPECT_THAT(svg, HasSubstr(">bond_0</text>"));
   EXPECT_THAT(svg, HasSubstr("PCIe between CPU0 and mlx5_bond_0: 63 GB/s"));
   EXPECT_THAT(svg, Not(HasSubstr("bridge0")));
-  const std::string page = svg_picture(graph, topo::ConstantSet::Nominal);
+  const std::string page = svg_picture(graph, kNominal);
   EXPECT_THAT(page, testing::StartsWith("<svg xmlns="));
   EXPECT_THAT(page, HasSubstr(">offer-b: 20x NIC</text>"));
   EXPECT_THAT(page, HasSubstr("Each way: PCIe: 63 GB/s"));
@@ -181,8 +180,7 @@ TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
   EXPECT_THAT(svg_graph_caption(topo::load_system("gb200-nvl72")), HasSubstr("Drawn: "));
   EXPECT_THAT(svg_graph_caption(topo::load_system("p3dn-x2")), Not(HasSubstr("Drawn: ")));
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
-    EXPECT_THAT(svg_graph(topo::load_system(system.name()), topo::ConstantSet::Nominal),
-                Not(HasSubstr("nan")))
+    EXPECT_THAT(svg_graph(topo::load_system(system.name()), kNominal), Not(HasSubstr("nan")))
         << system.name();
   }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,15 +45,14 @@ TEST(SpecProfile, AnUnknownProfileIsRefusedWithThoseThatThereAre) {
 }
 
 TEST(SpecProfile, EveryProfileIsCheckedWhicheverIsChosen) {
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nmin_launches = 9\n", "quick"),
-              HasSubstr("min_launches (9) is more than launches (5)"));
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nmax_size = \"1MiB\"\n", "quick"),
-              HasSubstr("max_size leaves no size of rule \"one\""));
-  EXPECT_THAT(refusal(kProfiles + "[profile.standard]\nexpect = [\"tow\"]\n"),
-              HasSubstr("did you mean \"two\"?"));
-  EXPECT_THAT(
-      refusal(kProfiles + "[profile.standard]\nexpect = [\"two\"]\ndevice_sets = [\"node\"]\n"),
-      HasSubstr("rule \"two\" needs device_set \"pairs\""));
+  const std::string standard = kProfiles + "[profile.standard]\n";
+  for (const auto& [keys, profile, token] :
+       {std::tuple{"min_launches = 9\n", "quick", "(9) is more than launches (5)"},
+        {"max_size = \"1MiB\"\n", "quick", "max_size leaves no size of rule \"one\""},
+        {"expect = [\"tow\"]\n", "", "did you mean \"two\"?"},
+        {"expect = [\"two\"]\ndevice_sets = [\"node\"]\n", "", "needs device_set \"pairs\""}}) {
+    EXPECT_THAT(refusal(standard + keys, profile), HasSubstr(token));
+  }
 }
 
 /// The ids of the rules that stay.

@@ -234,8 +234,7 @@ TEST(Published, FaultsAreReportedWithTheirPlace) {
               HasSubstr("needs busbw_GBps, time_us or theoretical_GBps"));
   const std::string ratio =
       "[[ratio]]\nmodel = \"m\"\nsystem = \"a\"\nover = \"b\"\nranks = [1, 2]\nsource = \"me\"\n";
-  EXPECT_THAT(refusal(kSource + ratio + "percent = [90]\n"),
-              HasSubstr("1 numbers, and ranks has 2"));
+  EXPECT_THAT(refusal(kSource + ratio + "percent = [90]\n"), HasSubstr("1 numbers, and ranks has"));
   EXPECT_THROW(static_cast<void>(read_published("/nowhere/published.toml")), Error);
 }
 
