@@ -220,7 +220,7 @@ bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder, bool re
   }
 }
 
-/// Of a run that was interrupted, or could not start what it needed.
+/// The error of a run that was interrupted, or could not start what it needed.
 Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                   const std::optional<std::string>& why) {
   return {Status::Runtime,

@@ -51,7 +51,7 @@ constexpr CommandLineTable<O> kTable{
 
 using study::Measured;
 
-/// Of the rows of one size, out of place where there are such, the median.
+/// The median of the rows of one size, out of place if there are such.
 double median_of(const std::vector<Record>& rows) {
   const bool any = std::ranges::any_of(rows, [](const Record& r) { return !r.in_place; });
   std::vector<double> rates_GBps;

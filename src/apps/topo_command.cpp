@@ -187,7 +187,7 @@ auto read_capture(const char* option, const std::string& path, const Parse& pars
   return parse(read_text_file(option, path), path);
 }
 
-/// Of nvidia-smi or of AMD's tools.
+/// Reads a matrix of nvidia-smi or of AMD's tools.
 void read_matrix(topo::SmiProbe& smi, const std::string& path) {
   const std::string text = read_text_file("--smi", path);
   if (!topo::is_amd_topology(text)) {

@@ -20,7 +20,7 @@ class GroupGuard {
   GroupGuard& operator=(const GroupGuard&) = delete;
   ~GroupGuard();
 
-  /// Of those that run, as kill() takes them: a group's number is negative.
+  /// Adds one that runs, as kill() takes it: a group's number is negative.
   void add(pid_t target) const { send({.target = target, .runs = true}); }
   void remove(pid_t target) const { send({.target = target, .runs = false}); }
 

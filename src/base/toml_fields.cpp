@@ -57,7 +57,7 @@ class TomlText {
   bool escaped_ = false;
 };
 
-/// Of a key with dots: a letter, or a blank or quotes beside a dot.
+/// Whether a key with dots may have it: a letter, or a blank or quotes beside a dot.
 bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::string_view::npos; }
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }

@@ -36,7 +36,7 @@ class JoinListener {
   /// Reports a refused connection in one line.
   using Notice = std::function<void(const std::string&)>;
 
-  /// Of a rendezvous: its token, job and number of ranks.
+  /// Takes the token, job and number of ranks of a rendezvous.
   JoinListener(Socket listener, const Rendezvous& rendezvous, Notice notice);
   JoinListener(const JoinListener&) = delete;
   JoinListener& operator=(const JoinListener&) = delete;

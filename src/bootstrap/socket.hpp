@@ -78,7 +78,7 @@ struct UnknownHost {
 /// Nothing where the host has an address.
 [[nodiscard]] std::optional<UnknownHost> find_unknown_host(const std::string& host);
 
-/// Of 127.0.0.0/8 or ::1.
+/// Whether a host is in 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(const std::string& host);
 
 }  // namespace busbar

@@ -363,7 +363,7 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
   return members;
 }
 
-/// Of all ranks of the job.
+/// The bootstrap of all ranks of the job.
 class TcpJob final : public TcpBootstrap {
  public:
   TcpJob(RankSockets links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)

@@ -146,7 +146,7 @@ std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::opti
   return std::max(low, lowest->high / kDepth);
 }
 
-/// Of the positive rates of every measured curve; panel -1: of all panels.
+/// The ranges of the positive rates of every measured curve; panel -1: of all panels.
 std::vector<ChartRange> rate_ranges(const Chart& chart, int panel) {
   std::vector<ChartRange> curves;
   for (const ChartCurve& curve : chart.curves) {

@@ -27,9 +27,9 @@ class Palette {
  public:
   explicit Palette(std::span<const std::string> systems);
 
-  /// Of a system's line number `line` (from 0). The first has the system's style; further ones have
-  /// another shape and other dashes, and another colour where no other system has one. Simulated
-  /// lines are always dashed. An unknown system gets the first style that no paper has.
+  /// The style of a system's line number `line` (from 0). The first has the system's style; further
+  /// ones have another shape and other dashes, and another colour where no other system has one.
+  /// Simulated lines are always dashed. An unknown system gets the first style that no paper has.
   [[nodiscard]] CurveStyle of(const std::string& system, std::size_t line = 0,
                               bool simulated = false) const;
 

@@ -18,7 +18,7 @@ using HeaderFacts = std::vector<std::pair<std::string, std::string>>;
 
 /// What a run is, for the heads of all outputs.
 struct RunContext {
-  /// Of the CSV's head and the JSON's context: host, versions, command, ...
+  /// Facts of the CSV's head and the JSON's context: host, versions, command, ...
   HeaderFacts facts;
   /// Lines for people above the console's table: the memory plan, warnings.
   std::vector<std::string> notes;

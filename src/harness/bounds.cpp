@@ -88,7 +88,7 @@ SetBound bound_of_host(const Run& run, std::string device_set) {
                                             .most_per_rank = spare / 4}));
 }
 
-/// Of GPUs: computed, so that every pair of ranks can have its own.
+/// The bound of GPUs, computed, so that every pair of ranks can have its own.
 SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
   const auto kernel_of = [&](int rank) {
     return run.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;

@@ -111,7 +111,7 @@ class Planner {
             .segment = plan_.segment};
   }
 
-  /// Of one rank, for calls of the plan's segment.
+  /// What one rank needs, for calls of the plan's segment.
   [[nodiscard]] Bytes need(bool in_place) const {
     const auto [small, large] = std::minmax(plan_.footprint.send, plan_.footprint.recv);
     const Bytes buffers = slot_stride(large) + (in_place ? 0 : slot_stride(small));

@@ -25,7 +25,7 @@ struct TransportSummary {
   std::set<std::string> channels{};  ///< usually the same on all ranks
 };
 
-/// Of all ranks; nothing where it was not asked for. Collective.
+/// The transports of all ranks; nothing if not requested. Collective.
 [[nodiscard]] std::optional<TransportSummary> gather_transports(Bootstrap& world,
                                                                 const Communicator& communicator);
 

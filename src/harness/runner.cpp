@@ -110,7 +110,7 @@ Bytes Runner::prepare() {
   return growth;
 }
 
-/// Of 1 MiB, if that is possible at all. If the library refuses it, so does the first row.
+/// The operation is of 1 MiB if possible. If the library refuses it, so does the first row.
 void Runner::run_first_operation() {
   const SweepKey key = sweeps_of(options_, run_.collective, run_.smallest_group).front();
   const SizePlan plan = plan_size(memory_request(run_, key.type, key.op), run_.communicator, kMiB);

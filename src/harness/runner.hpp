@@ -55,7 +55,7 @@ class Runner {
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
   void measure(const RowSetup& setup, Record record);
-  /// Of all pair groups, on rank 0.
+  /// The rows of all pair groups, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
   void write(const RowSetup& setup, Row mine);
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
@@ -65,7 +65,8 @@ class Runner {
   Outputs& outputs_;
   bool registered_ = false;  // the buffers of the row, on every rank
   std::string pages_;        // of these buffers, over all ranks
-  /// Of the size in hand. After a failure they stay: giving device memory back may block.
+  /// The buffers of the current size. After a failure they stay: giving device memory back may
+  /// block.
   std::optional<RowBuffers> buffers_;
 };
 

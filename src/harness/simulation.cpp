@@ -34,7 +34,7 @@ std::string flows_text(const topo::Predictor& predictor) {
   return flows > 0 ? fmt::format("{}", flows) : "as many as fill the network";
 }
 
-/// Of a measured run's configuration what a prediction depends on.
+/// The part of a measured run's configuration that a prediction depends on.
 std::string configuration(const Options& options, const Collective& collective,
                           const topo::Predictor& predictor) {
   std::string text = fmt::format(

@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kBetweenRows = '\x1e';  // ASCII's record separator is in no row
 
-/// Of times and timed operations of all visits, what add_statistics makes a row's numbers of.
+/// The times and timed operations of all visits, as add_statistics takes them.
 Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
   Samples all;
   all.stop = stop;

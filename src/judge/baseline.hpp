@@ -46,10 +46,10 @@ struct Baseline {
 [[nodiscard]] Baseline load_baseline(const std::string& path);
 /// The text of one, which load_baseline reads back.
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
-/// Of all rules of the specification whose rows are there. Throws Error (Usage) where a rule's rows
-/// are missing, wrong, simulated, oversubscribed, fake, too few or noisier than the gate allows.
-/// A fact of the fingerprint that no file reports is taken from `assumed`, and the baseline says
-/// so.
+/// Builds the baseline of all rules of the specification whose rows are there. Throws Error (Usage)
+/// where a rule's rows are missing, wrong, simulated, oversubscribed, fake, too few or noisier than
+/// the gate allows. A fact of the fingerprint that no file reports is taken from `assumed`, and the
+/// baseline says so.
 [[nodiscard]] Baseline build_baseline(const Specification& specification,
                                       std::span<const Observation> observations,
                                       const std::string& today, const Facts& assumed);

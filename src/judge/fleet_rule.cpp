@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd one
 
-/// Of times it is the rate, one over them, that is compared.
+/// Times are compared as rates, one over them.
 OutlierRule outlier_rule(const Rule& rule) {
   const bool time = rule.metric == Metric::Time;
   const auto& slow = time ? rule.bounds.fail_above : rule.bounds.fail_below;
@@ -104,7 +104,7 @@ CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const Judge
   return fleet;
 }
 
-/// Of rows with values that are enough for a fleet.
+/// Judges rows with values that are enough for a fleet.
 void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key,
                   const JudgeInput& input) {
   const FleetFinding finding = finding_of(rows, key, input.nodes);

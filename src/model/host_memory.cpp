@@ -52,7 +52,7 @@ struct AddressRange {
   std::uintptr_t end = 0;
 };
 
-/// Of the line of smaps that begins a mapping, "7f00-7fff rw-p ..."; nothing of all others.
+/// The addresses in a line of smaps that begins a mapping, "7f00-7fff rw-p ..."; else nothing.
 std::optional<AddressRange> range_of(const std::string& line) {
   AddressRange range;
   char dash = '\0';

@@ -51,7 +51,7 @@ std::string name_of(View word, std::span<const Spelling> known) {
   return word == "Unknown" || index ? std::string() : std::string(word);
 }
 
-/// Of "channel{Lo..Hi}={0..15}".
+/// The number of channels in "channel{Lo..Hi}={0..15}".
 std::optional<int> channels_of(View text) {
   const View range = word_after(text, "channel{Lo..Hi}={");
   const std::size_t dots = range.find("..");
@@ -61,7 +61,7 @@ std::optional<int> channels_of(View text) {
   return low && high ? std::optional{*high - *low + 1} : std::nullopt;
 }
 
-/// Of the text behind "Bytes -> " in a line of which `kind` is the text before.
+/// Parses the text behind "Bytes -> "; `kind` is the text before it.
 std::optional<LibraryChoice> choice_of(View kind, View chosen) {
   if (chosen.starts_with("Algo ")) {
     LibraryChoice choice{.algorithm = name_of(word_after(chosen, "Algo "), kAlgorithms),

@@ -33,7 +33,7 @@ std::optional<std::string> joined(const std::set<std::string>& values) {
   return values.empty() ? std::nullopt : std::optional(join_all(values, "; "));
 }
 
-/// Of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
+/// The GPUs of an imported log's "8 x NVIDIA H200, 8 x NVIDIA H100".
 std::set<std::string> imported_gpus(const FileView& file) {
   std::set<std::string> names;
   for (const std::string& part : split(head_fact(file, key(fact::kDevices)).value_or(""), ',')) {

@@ -135,7 +135,7 @@ Problem differing_links(const SmiMatrix& matrix, std::string_view option,
   return {};
 }
 
-/// Of `topo -m` and `nvlink -s` or `-R`; an empty text reports nothing.
+/// How `topo -m` and `nvlink -s` or `-R` differ; an empty text reports nothing.
 Problem differing_links(const SmiProbe& smi) {
   if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
   Problem problem;
@@ -155,8 +155,8 @@ bool other_generation(const std::string& one, const std::string& other) {
   return first && second && first->nvlink_generation != second->nvlink_generation;
 }
 
-/// Of GPUs that a tree and nvidia-smi have under one PCI address; `any` is set where there are
-/// such.
+/// How GPUs differ that a tree and nvidia-smi have under one PCI address; `any` is set where there
+/// are such.
 Problem differing_names(const HostTree& tree, std::string_view option, const GpuList& smi,
                         bool& any) {
   for (const GpuFacts& gpu : smi.gpus) {

@@ -175,7 +175,7 @@ Takings takings_of(const RingProblem& problem, int resource) {
   return taken;
 }
 
-/// Of the same hops in the other direction.
+/// What the same hops take in the other direction.
 Takings reversed(const Takings& taken, std::size_t n) {
   Takings result(taken.size());
   for (std::size_t k = 0; k < taken.size(); ++k) result[k % n * n + k / n] = taken[k];

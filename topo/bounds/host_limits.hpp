@@ -19,7 +19,7 @@ struct SetLimits {
   int hosts = 0;         ///< that a network joins; hosts of one NVLink domain are one
   int most_on_host = 0;  ///< ranks
   double ring_GBps = std::numeric_limits<double>::infinity();  ///< through all ranks
-  /// Of the rings within a host, the least; infinite where each has one rank.
+  /// The least of the rings within a host; infinite if each has one rank.
   double host_GBps = std::numeric_limits<double>::infinity();
   double network_GBps =
       std::numeric_limits<double>::infinity();  ///< in or out of a host, the least

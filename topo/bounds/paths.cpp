@@ -120,7 +120,7 @@ class PathFinder {
     return level == Level::All ? bus(from, to) : std::nullopt;
   }
 
-  /// Of the path from a device to the networks beside its gate, and of the way back.
+  /// Links of the path from a device to the networks beside its gate, and back.
   [[nodiscard]] std::vector<int> to_network(int device);
 
  private:

@@ -20,7 +20,7 @@ std::uint64_t mix(double value) { return splitmix64(std::bit_cast<std::uint64_t>
 
 }  // namespace
 
-/// Of rows with the same uses only the tightest binds.
+/// Only the tightest of rows with the same uses binds.
 InducedSubgraph::Rows InducedSubgraph::normalised(Rows rows) {
   for (Row& row : rows) std::ranges::sort(row.uses);
   std::ranges::sort(rows);

@@ -156,7 +156,7 @@ bool is_like_before(Movement movement, int root, const Cluster& cluster,
   return parts[i].host->devices == parts[i - 1].host->devices;
 }
 
-/// Of two that take as long, the second.
+/// The slower one; if both take as long, the second.
 Exchange slower(const Exchange& one, const Exchange& other) {
   return other.seconds >= one.seconds ? other : one;
 }

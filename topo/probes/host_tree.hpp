@@ -85,11 +85,11 @@ struct NvlinkMatrix {
 /// A host as hwloc or an NCCL topology file shows it.
 struct HostTree {
   std::string origin{};  ///< the file, or "hwloc" for this machine
-  /// Of NCCL's file one for each NUMA node, since it knows no packages.
+  /// NCCL's file has one for each NUMA node, since it knows no packages.
   std::vector<Package> packages{};
   std::vector<NumaNode> numa{};
   std::vector<PciObject> pci{};  ///< parents before children
-  /// Of NCCL's or RCCL's file: a cable is there from both ends.
+  /// From NCCL's or RCCL's file; a cable is listed from both ends.
   std::vector<NvlinkEnd> nvlinks{};
   bool xgmi = false;                            ///< they are xGMI, between GPUs of AMD
   std::vector<GpuFacts> gpus{};                 ///< one for each Gpu in pci, in the same order

@@ -25,7 +25,7 @@ struct MachineIdentity {
   int nodes = 1;                      ///< that measured together
 };
 
-/// Of a graph's first host.
+/// The identity of a graph's first host.
 [[nodiscard]] MachineIdentity identity_of(const Graph& graph);
 /// Adds what the firmware reports: the files sys_vendor and product_name of a folder.
 void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/dmi/id");

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kFolder = "topo/systems";
 
 constexpr int kMostHosts = 256;
-/// Of hosts that are equal, one graph stands for all.
+/// One graph stands for all equal hosts.
 constexpr int kMostEqualHosts = 1 << 16;
 constexpr std::size_t kMostDevices = 256;
 constexpr int kMostNuma = 1 << 20;

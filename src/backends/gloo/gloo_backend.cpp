@@ -38,8 +38,8 @@ constexpr std::string_view kLoopback = "127.0.0.1";
 /// Operations may last: -T watches them. Gloo adds this to the time of day.
 constexpr std::chrono::hours kLongest{24 * 30};
 
-/// Of the first interface that is up and reaches other hosts. Names are of little use: a host's own
-/// is often a loopback address to itself (Debian's 127.0.1.1).
+/// The address of the first interface that is up and reaches other hosts. Names are of little use:
+/// a host's own is often a loopback address to itself (Debian's 127.0.1.1).
 std::string first_address() {
   ifaddrs* list = nullptr;
   std::string address;

@@ -247,7 +247,7 @@ inline constexpr int kNcclZeroCtas = 22800;       ///< CTAPolicy 2, nvlinkCentri
 inline constexpr int kNcclNullWindows = 22900;    ///< no window is a null handle
 inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device, maxP2pPeers
 
-/// Of the library; 0 where there is none.
+/// The version of the library; 0 if there is none.
 [[nodiscard]] int nccl_version();
 /// "2.28.9" of a version's code.
 [[nodiscard]] std::string nccl_version_text(int code);

@@ -28,7 +28,7 @@ void let_ranks_share_devices(int rank) {
   }
 }
 
-/// Of -x: what this library does not know it would refuse, or not heed.
+/// Refuses a policy of -x that this library does not know: it would refuse or ignore it.
 void check_cta_policy(int policy) {
   const int needed = policy == 2 ? kNcclZeroCtas : kNcclWindows;
   if (nccl_version() >= needed) return;

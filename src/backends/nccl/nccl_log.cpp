@@ -28,7 +28,7 @@ std::string link_of(View via) {
   return std::string(via.substr(0, via.find('/', first + 1)));
 }
 
-/// Of "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, ...": 2.17 and
+/// Reads "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, ...": 2.17 and
 /// later log those of NVLS. The collnet number repeats the first in most versions.
 void add_channels(View message, LibraryTransports& transports) {
   std::vector<std::string> parts;

@@ -167,7 +167,8 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   Progress progress_ = Progress::Yield;
 };
 
-/// Of all ranks: MPI is up as long as it is there. The session is a base so that it goes last.
+/// The bootstrap of all ranks: MPI is up as long as it exists. The session is a base so that it
+/// goes last.
 class MpiJob final : private MpiSession, public MpiBootstrap {
  public:
   MpiJob() : MpiBootstrap(MpiComm(MPI_COMM_WORLD)) { refuse_a_foreign_launcher(); }

@@ -22,7 +22,7 @@ bool counts(const PairValue& pair, const std::vector<bool>& active) {
   return has_value(pair) && active[pair.first] && active[pair.second];
 }
 
-/// Of a node's pairs with nodes that count.
+/// Counts of a node's pairs with nodes that count.
 struct RowCount {
   std::size_t low = 0;
   std::size_t pairs = 0;

@@ -102,7 +102,7 @@ std::string common_text(const ListedRow& row, Text text) {
   return same ? first : "several";
 }
 
-/// Of files of other tools, a rule that they have nothing for is one line.
+/// A rule that files of other tools have nothing for is one line.
 std::vector<ListedRow> skipped_rules(const Acceptance& acceptance) {
   std::vector<ListedRow> rows;
   for (const CheckResult& result : acceptance.verdicts) {

@@ -21,7 +21,7 @@ struct Job {
   Purpose purpose = Purpose::Measure;
   std::string collective{};
 
-  /// Of rails each has all nodes.
+  /// Each rail has all nodes.
   [[nodiscard]] const std::vector<std::string>& nodes() const { return instances.front().nodes; }
 };
 

@@ -41,7 +41,7 @@ std::vector<std::string> rule_ids(std::string_view text) {
   return rules;
 }
 
-/// Of a journal without that column: "h3 does not answer (...)".
+/// The node of "h3 does not answer (...)", in a journal without that column.
 std::string unreachable_node(const std::string& failure) {
   const std::size_t end = failure.find(" does not answer");
   return end == std::string::npos ? std::string() : failure.substr(0, end);

@@ -144,7 +144,7 @@ struct SetShape {
 /// The shape of this many of its nodes. On rails it is one rank of each, and which GPU differs from
 /// rail to rail.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
-/// Of the nodes of a system.
+/// The shape of all nodes of a system.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
 
 /// Multiples of the reference; each is there only where the specification says so.

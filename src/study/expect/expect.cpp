@@ -130,7 +130,7 @@ void take_prediction(const ExpectRequest& request, Answer& expected) {
   expected.reference_GBps = stats::median(stated);
 }
 
-/// Of what was measured at this size; where there is none, at the sizes near it.
+/// Takes what others measured at this size; if nothing, at the sizes near it.
 void take_reference(const ExpectRequest& request, Answer& expected) {
   std::vector<double> same;
   std::vector<double> near;

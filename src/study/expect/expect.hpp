@@ -68,7 +68,7 @@ struct Answer {
   std::vector<CurveFinding> curve_findings{};  ///< of the file's rows of that many ranks
 };
 
-/// Of operations without a --size, and of floors whose source states none.
+/// The size of operations without --size, and of floors whose source states none.
 inline constexpr Bytes kUsualSize = 8 * kGiB;
 
 /// At least this share of the reference is as expected, and of a prediction alone; below the other,

@@ -91,7 +91,7 @@ class RateFigures {
   bool by_size_;
 };
 
-/// Of `size` or `sizes`; nothing as one of them where the source does not state it.
+/// The sizes of `size` or `sizes`; one without a value if the source does not state it.
 std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
   const auto size_of = [&](const toml::node& node) {
     try {

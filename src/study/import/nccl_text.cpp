@@ -49,7 +49,7 @@ std::string type_in(View column, View word) {
   const auto type = is_type_name(word) ? std::optional(std::string(word)) : std::nullopt;
   return checked(type, column, word, "no element type");
 }
-/// Of a check: N/A where there was none.
+/// The count of a check; N/A if there was none.
 std::optional<double> check_in(View column, View word) {
   return word == "N/A" ? std::nullopt : std::optional(number_in(column, word).value);
 }

@@ -45,7 +45,7 @@ struct ReportPanel {
   std::string collective{};
   int ranks = 0;
   std::vector<SizeCurve> curves{};  ///< in the order of the systems
-  /// Of each curve; nothing of what was not measured by NCCL on a known machine of GPUs.
+  /// The expectation of each curve; nothing unless NCCL measured it on a known machine of GPUs.
   std::vector<std::optional<CurveExpectation>> expectations{};
 
   /// "simulated all-reduce, 8 ranks": where all of a panel is simulated, that is said once, in

@@ -236,7 +236,7 @@ std::string how_text(const Dataset& dataset) {
   return origin_text(dataset) + (imported ? fmt::format(" ({})", tool) : "");
 }
 
-/// Of the facts those that any run has.
+/// A table of the facts that any run has.
 Table runs_table(const ReportData& data) {
   Table table{.caption = "Runs: files and their heads",
               .columns = {"file", "system", "how", "rows"},

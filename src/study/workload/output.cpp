@@ -39,7 +39,7 @@ std::optional<double> milliseconds(const std::optional<MessageTime>& time) {
   return time ? std::optional(time->seconds * kMilli) : std::nullopt;
 }
 
-/// Of a list with an element per overlap, or none.
+/// An element of a list with one per overlap, or none.
 template <class List>
 auto element(const List& list, const Line& line) {
   return line.overlap < list.size() ? std::optional(list[line.overlap]) : std::nullopt;
