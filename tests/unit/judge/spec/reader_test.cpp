@@ -167,7 +167,7 @@ TEST(SpecReader, RefusesWhatContradictsTheRestOfTheFile) {
       {run_with("iterations = \"some\"\n"), "a whole number or \"auto\""},
       {changed("\"allreduce\"", "\"allredux\""), "did you mean \"allreduce\"?"},
       {changed("\"allreduce\"", R"(["all_reduce", "allreduce"])"), "twice"},
-      {changed("\"allreduce\"", "\"allgather\"", max), "no collective here reduces"},
+      {changed("\"allreduce\"", "\"allgather\"", max), "a collective that reduces"},
       {rule_with("source = 3\n"), "source"},
       {set_with("ranks_per_node = 4\n"), "contradicts gpus = \"0-7\", which are 8"},
       {changed("0-7", "0,0"), "twice"},

@@ -308,9 +308,9 @@ TEST(ParseSelection, IsWrittenBackAsItIsRead) {
 }
 
 TEST(ParseSelection, RefusesWhatIsNeither) {
-  for (const auto& [text, token] : {std::pair{"bets", "none of best, worst, median, prefix"},
-                                    {"list", "none of"},
-                                    {"", "none of"},
+  for (const auto& [text, token] : {std::pair{"bets", "'bets' for --devices"},
+                                    {"list", "'list'"},
+                                    {"", "''"},
                                     {"0,,1", "--devices"},
                                     {"3-1", "write 1-3"},
                                     {"1,0-2", "device 1 is twice"},
