@@ -27,7 +27,7 @@ struct CommandResult {
   std::string err{};
   bool timed_out = false;  ///< it was killed, with its process group
   bool not_found = false;  ///< no such program, or none that may be executed
-  bool stopped = false;    ///< it was ended because somebody asked for it
+  bool stopped = false;    ///< it was ended on request
   bool lingered = false;   ///< it was ended since it had printed its last line and went on
 };
 
@@ -47,7 +47,7 @@ struct CommandControl {
   /// Its stdin has no end while it runs: MPICH's mpiexec dies of SIGPIPE now and then where it
   /// passes the end of its stdin to a program that has ended before.
   bool endless_stdin = false;
-  /// It has this process's streams and process group: what it asks the user for, he can answer.
+  /// It has this process's streams and process group: it can ask the user.
   bool foreground = false;
   Variables variables{{"LC_ALL", "C"}};  ///< beside ours; the language that parsers read
 };

@@ -116,10 +116,9 @@ std::string schema_markdown() {
     text += fmt::format("| `{}` | {} | {} |\n", field.name, field.unit, field.meaning);
   }
   text +=
-      "\nFacts of the head, one line each; of each rank there is one more, `rank_0` and so on. "
-      "Files "
-      "of version\n"
-      "0.1 have hyphens in place of the underscores, and are read alike.\n\n"
+      "\nThe head has a line for each fact, and one for each rank: `rank_0` and so on. Older files "
+      "have\n"
+      "hyphens in place of the underscores, and are read alike.\n\n"
       "| fact | meaning |\n|---|---|\n";
   for (const Fact& fact : fact_table()) {
     text += fmt::format("| `{}` | {} |\n", fact.key, fact.meaning);

@@ -72,7 +72,8 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
     throw usage_error("--measured {}: expected GB/s above 0, or a file", text);
   }
   if (!std::filesystem::exists(text)) {
-    throw usage_error("--measured {}: neither a number (GB/s) nor an existing file", one_line(text));
+    throw usage_error("--measured {}: neither a number (GB/s) nor an existing file",
+                      one_line(text));
   }
   std::vector<Measured> all;
   for (FileRows& launch :

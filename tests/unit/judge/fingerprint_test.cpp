@@ -45,8 +45,9 @@ TEST(Fingerprint, AFingerprintAsksEveryFile) {
   EXPECT_NE(stranger({{"gpus_per_node", {"8"}}}, {{"gpus_per_node", "8"}}), "");
   EXPECT_NE(stranger({{"driver", {"580.1"}}}), "");
   EXPECT_EQ(stranger({{"driver", {"580.1"}}}, {{"driver", "580.1"}}), "");
-  EXPECT_EQ(stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
-            "fingerprint: gpu is 'NVIDIA H200', expected 'NVIDIA H200 NVL' or 'NVIDIA B200' (a.csv)");
+  EXPECT_EQ(
+      stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
+      "fingerprint: gpu is 'NVIDIA H200', expected 'NVIDIA H200 NVL' or 'NVIDIA B200' (a.csv)");
   EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
 }
 
@@ -60,8 +61,7 @@ TEST(Fingerprint, RowsOfAnotherBackendAreRefused) {
   };
   EXPECT_EQ(refusal("nccl", "nccl"), "");
   EXPECT_EQ(refusal("nccl", "sim"), "") << "says so itself, in another way";
-  EXPECT_EQ(refusal("nccl", "mpi"),
-            "[run] backend: measured over mpi, expected nccl (a.csv)");
+  EXPECT_EQ(refusal("nccl", "mpi"), "[run] backend: measured over mpi, expected nccl (a.csv)");
   EXPECT_EQ(refusal("auto", "mpi"), "");
 }
 

@@ -256,10 +256,9 @@ TEST(BoundOf, AnswersForSetsWithoutRings) {
 
 TEST(BoundOf, RefusesWhatIsNoSet) {
   const Graph graph = nvlink_graph({"01", "10"}, 25);
-  for (const auto& [devices, token] :
-       {std::pair{std::vector{0, 2}, "2 is not a device of 'mesh'"},
-        {std::vector{-1, 0}, "-1 is not a device"},
-        {std::vector{1, 1}, "1 appears twice"}}) {
+  for (const auto& [devices, token] : {std::pair{std::vector{0, 2}, "2 is not a device of 'mesh'"},
+                                       {std::vector{-1, 0}, "-1 is not a device"},
+                                       {std::vector{1, 1}, "1 appears twice"}}) {
     busbar::test::expect_failure(Status::Usage, token,
                                  [&, &set = devices] { (void)bound_of(graph, set); });
   }

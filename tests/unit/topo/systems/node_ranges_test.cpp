@@ -30,8 +30,7 @@ TEST(NodeRanges, StandForNumberedNames) {
 
 TEST(NodeRanges, CountUpwardsToAtMost256Nodes) {
   for (const char* bad : {"GPU7-0", "GPU3-3", "GPU0-256", "GPU00-07", "GPU0-99999999999"}) {
-    test::expect_failure(Status::Usage,
-                         {fmt::format("my.toml:1:8: \"{}\"", bad), "as GPU0-7"},
+    test::expect_failure(Status::Usage, {fmt::format("my.toml:1:8: \"{}\"", bad), "as GPU0-7"},
                          [&] { static_cast<void>(names(bad)); });
   }
 }
