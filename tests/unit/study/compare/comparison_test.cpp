@@ -225,6 +225,14 @@ Launch loaded(const test::TemporaryFolder& folder, const std::string& text) {
   return load_launch(folder.path("x.csv"));
 }
 
+TEST(LoadLaunch, ReadsALogOfAnotherTool) {
+  const Launch log =
+      load_launch("tests/fixtures/captures/nccl_tests_logs/made_all_reduce_8gpu.txt");
+  EXPECT_THAT(log.ranks, ElementsAre(8));
+  EXPECT_FALSE(log.rows.empty());
+  EXPECT_NE(log.fact(fact::kTool), "");
+}
+
 TEST(LoadLaunch, ReadsEveryColumnThatTellsMeasurementsApart) {
   const Record one = row(100);
   const Rows records{one,
