@@ -138,7 +138,7 @@ MinTraffic send_receive_traffic(int ranks, bool /*in_place*/) {
 }
 
 // An entry with a footprint has a program: the Makefile lists them.
-constexpr std::array<Collective, 10> kCollectives{{
+constexpr auto kCollectives = std::to_array<Collective>({
     {.name = "allreduce",
      .nccl_name = "all_reduce",
      .title = "all-reduce",
@@ -252,7 +252,7 @@ constexpr std::array<Collective, 10> kCollectives{{
      .expected = what_peer_sends,
      .peers = ring_or_pair,
      .min_traffic = send_receive_traffic},
-}};
+});
 
 /// Letters in lower case; anything else only separates.
 std::string letters_of(std::string_view word) {

@@ -40,30 +40,8 @@ documented() {
 }
 
 setup() {
-  ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-  cd "$ROOT" || return 1
-  unset MAKEFLAGS MAKELEVEL MFLAGS
-  export BUSBAR_NO_INSTALL=1
-  mkfifo "$BATS_TEST_TMPDIR/stdin"  # mpirun dies of a stdin that ends, now and then
-  exec 0<> "$BATS_TEST_TMPDIR/stdin"
-}
-
-# clone FOLDER: the sources as they are here, committed, and what was built of them but tests.
-clone() {
-  local entry
-  git clone -q --no-hardlinks . "$1"
-  git diff HEAD --binary | git -C "$1" apply --allow-empty --whitespace=nowarn
-  git ls-files --others --exclude-standard -z | xargs -0 -r cp --parents -t "$1"
-  git -C "$1" add -A
-  git -C "$1" -c user.name=test -c user.email=test commit -q --allow-empty -m test
-  mkdir -p "$1/build/tests"
-  for entry in build/*; do
-    case ${entry#build/} in tests | lint | bundle | fuzz) ;; *) cp -a "$entry" "$1/build" ;; esac
-  done
-  [ ! -d build/tests/fake_gpu ] || cp -a build/tests/fake_gpu "$1/build/tests"
-  rm -f "$1/build/bin/unit_tests"
-  # Older than what was built of them: a clone's files are new.
-  git -C "$1" ls-files -z | (cd "$1" && xargs -0 touch -h -d 2000-01-01)
+  load clone
+  enter_root
 }
 
 @test "every documented target has a short form or a reason why it has none" {
@@ -75,8 +53,6 @@ clone() {
   [ "$(documented | wc -l)" -ge 25 ]
 }
 @test "every documented target runs in a clone and leaves the tree clean" {
-  git rev-parse --show-toplevel > /dev/null 2>&1 || skip "no git checkout"
-  [ -x build/bin/busbar ] || skip "nothing was built in build/"
   local target words
   clone "$BATS_TEST_TMPDIR/clone"
   cd "$BATS_TEST_TMPDIR/clone"

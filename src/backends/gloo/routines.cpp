@@ -205,7 +205,7 @@ Bytes twice(Bytes size) { return 2 * size; }
 
 constexpr std::string_view kOnlyInPlace = "Gloo's reduce-scatter works in place only";
 
-constexpr std::array<GlooRoutine, 9> kRoutines{{
+constexpr auto kRoutines = std::to_array<GlooRoutine>({
     {.collective = "allreduce", .call = all_reduce, .temporary = two_segments},
     {.collective = "broadcast", .call = broadcast, .temporary = nothing},
     {.collective = "reducescatter",
@@ -222,7 +222,7 @@ constexpr std::array<GlooRoutine, 9> kRoutines{{
     {.collective = "sendrecv", .call = exchange, .temporary = nothing, .not_in_place = kOverwrites},
     {.collective = "gather", .call = gather, .temporary = nothing},
     {.collective = "scatter", .call = scatter, .temporary = nothing},
-}};
+});
 
 }  // namespace
 

@@ -111,7 +111,7 @@ int exchange(const A& a, R* requests) {
   return MPI_Isend(a.send, a.count, a.type, to, kTag, a.comm, &(*requests)[1]);
 }
 
-const std::array<MpiRoutine, 9> kRoutines{{
+const auto kRoutines = std::to_array<MpiRoutine>({
     {.collective = "allreduce",
      .call =
          [](const A& a, R* r) {
@@ -171,7 +171,7 @@ const std::array<MpiRoutine, 9> kRoutines{{
                        a.count, a.type, a.root, a.comm);
          },
      .temporary = {.mpich = all, .open_mpi = all}},
-}};
+});
 
 }  // namespace
 

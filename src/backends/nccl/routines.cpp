@@ -78,7 +78,7 @@ ncclResult_t sendrecv(const A& a) {
   return group.end();
 }
 
-const std::array<NcclRoutine, 9> kRoutines{{
+const auto kRoutines = std::to_array<NcclRoutine>({
     {"allreduce",
      [](const A& a) {
        return nccl().allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
@@ -103,7 +103,7 @@ const std::array<NcclRoutine, 9> kRoutines{{
     {"scatter", scatter},
     {"alltoall", alltoall, false},
     {"sendrecv", sendrecv, false},
-}};
+});
 
 }  // namespace
 
