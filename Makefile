@@ -51,15 +51,16 @@ MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp top
   $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/format/*.cpp src/harness/*.cpp)
 ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
 # A folder is compiled as one file, in half the time that its files take one by one; JOIN=0 compiles each by
-# itself, which is faster for who changes one file again and again.
+# itself, which is faster for who changes one file again and again. The sub-folders of the judge are compiled with it.
 JOIN := 1
-joined = $(foreach folder,$(sort $(dir $1)),$(if $(filter $(USES_MPI),$(folder)x),$(MPI_BUILD),$(BUILD))/joined/$(folder:%/=%).o)
+units = $(sort $(patsubst src/judge/%,src/judge,$(patsubst %/,%,$(dir $1))))
+joined = $(foreach unit,$(call units,$1),$(if $(filter $(USES_MPI),$(unit)/x),$(MPI_BUILD),$(BUILD))/joined/$(unit).o)
 folder_objects = $(if $(filter 0,$(JOIN)),$(call objects,$1),$(call joined,$1))
-FOLDERS := $(sort $(patsubst %/,%,$(dir $(MEASURE_SOURCES) $(ANALYZE_SOURCES))) src/apps)
+FOLDERS := $(call units,$(MEASURE_SOURCES) $(ANALYZE_SOURCES)) src/apps
+unit_sources = $(filter-out %/perf_main.cpp,$(wildcard $1/*.cpp $(1:src/judge=src/judge/*)/*.cpp))
 $(FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
 	@mkdir -p $(@D)
-	@printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) | cmp -s - $@ || \
-	  printf '#include "%s"\n' $(filter-out %/perf_main.cpp,$(wildcard $*/*.cpp)) > $@
+	@printf '#include "%s"\n' $(sort $(call unit_sources,$*)) | cmp -s - $@ || printf '#include "%s"\n' $(sort $(call unit_sources,$*)) > $@
 # Sources that read files and write pages are not worth the time that -O2 takes.
 UNHURRIED := $(filter src/apps src/format src/study% src/judge% topo/probes topo/assemble topo/systems,$(FOLDERS))
 $(UNHURRIED:%=$(BUILD)/joined/%.o): private CXXFLAGS := $(patsubst -O2,-O1,$(CXXFLAGS))

@@ -97,7 +97,7 @@ struct MarkdownBlocks {
 template <class Blocks>
 std::string blocks_text(const Section& section, const Blocks& blocks) {
   std::string text;
-  for (const Block& block : section.blocks) text += std::visit(blocks, block);
+  for (const DocumentBlock& block : section.blocks) text += std::visit(blocks, block);
   return text;
 }
 

@@ -30,13 +30,13 @@ struct Figure {
   bool wide = false;  ///< takes a line of its own and scrolls where it does not fit
 };
 
-using Block = std::variant<Paragraph, Bullets, Table, Figure>;
+using DocumentBlock = std::variant<Paragraph, Bullets, Table, Figure>;
 
 struct Section {
   int level = 2;     ///< of its heading: 2, 3 or 4
   std::string id{};  ///< letters, digits and hyphens; unique
   std::string heading{};
-  std::vector<Block> blocks{};
+  std::vector<DocumentBlock> blocks{};
 };
 
 struct Document {

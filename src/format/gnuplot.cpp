@@ -116,7 +116,7 @@ void draw_charts(Document& document) {
   std::size_t failed = 0;
   std::string reason;
   for (Section& section : document.sections) {
-    for (Block& block : section.blocks) {
+    for (DocumentBlock& block : section.blocks) {
       auto* figure = std::get_if<Figure>(&block);
       if (figure == nullptr || figure->chart.empty()) continue;
       const Chart& chart = figure->chart;
@@ -131,7 +131,7 @@ void draw_charts(Document& document) {
     }
   }
   if (failed == 0) return;
-  std::vector<Block>& blocks = document.sections.front().blocks;
+  std::vector<DocumentBlock>& blocks = document.sections.front().blocks;
   blocks.insert(
       blocks.begin(),
       Paragraph{.text = fmt::format("{} of {} are missing: {}. The tables have their values.",

@@ -163,7 +163,7 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
     const std::string& rule = result.rule;
     if (std::ranges::find(seen, rule) != seen.end()) continue;
     seen.push_back(rule);
-    std::vector<Block>& blocks =
+    std::vector<DocumentBlock>& blocks =
         sections
             .emplace_back(Section{.level = 3,
                                   .id = fmt::format("rule-{}-{}", seen.size(), markup_id(rule)),

@@ -84,11 +84,11 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
   const Bounds& bounds = rule.bounds;
   if (!subject.ceiling || !rule.value) return;
   const CeilingFigure& ceiling = *subject.ceiling;
-  using Limit = std::pair<std::string_view, std::optional<double>>;
+  using NamedLimit = std::pair<std::string_view, std::optional<double>>;
   const bool time = rule.metric == Metric::Time;
-  const auto limits = time ? std::array{Limit{"fail_above", bounds.fail_above}, Limit{}}
-                           : std::array{Limit{"fail_below", bounds.fail_below},
-                                        Limit{"warn_below", bounds.warn_below}};
+  const auto limits = time ? std::array{NamedLimit{"fail_above", bounds.fail_above}, NamedLimit{}}
+                           : std::array{NamedLimit{"fail_below", bounds.fail_below},
+                                        NamedLimit{"warn_below", bounds.warn_below}};
   std::optional<double> least;
   for (const auto& [key, times] : limits) {
     if (!times) continue;

@@ -285,7 +285,7 @@ Table classes_table(const ReportSystem& system) {
 }
 
 void add_list(const std::string& title, std::vector<std::string> items,
-              std::vector<Block>& blocks) {
+              std::vector<DocumentBlock>& blocks) {
   if (items.empty()) return;
   blocks.emplace_back(Paragraph{.text = title + ":"});
   blocks.emplace_back(Bullets{.items = std::move(items)});
@@ -319,7 +319,7 @@ Table published_table(const ReportSystem& system) {
 
 Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
-  std::vector<Block>& blocks = section.blocks;
+  std::vector<DocumentBlock>& blocks = section.blocks;
   const Graph& graph = *system.graph;
   const std::string alias = graph.name == system.name ? "" : graph.name + ", ";
   blocks.emplace_back(

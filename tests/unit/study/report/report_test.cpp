@@ -338,7 +338,7 @@ std::string page_of(std::vector<Dataset> datasets) {
 std::vector<Figure> figures_of(const Document& document) {
   std::vector<Figure> figures;
   for (const Section& section : document.sections) {
-    for (const Block& block : section.blocks) {
+    for (const DocumentBlock& block : section.blocks) {
       if (const auto* figure = std::get_if<Figure>(&block)) figures.push_back(*figure);
     }
   }
