@@ -14,8 +14,8 @@
 #include "format/csv_reader.hpp"
 #include "format/csv_writer.hpp"
 #include "format/table.hpp"
+#include "judge/checked_row.hpp"
 #include "judge/fingerprint.hpp"
-#include "judge/rule_check.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {

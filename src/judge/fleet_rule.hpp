@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "judge/rule_check.hpp"
+#include "judge/checked_row.hpp"
+#include "judge/fleet/fleet.hpp"
 
 namespace busbar::judge {
+
+/// One collective and size of a rule.
+struct PointResult {
+  std::vector<CheckedRow> rows{};     ///< one per instance
+  std::optional<CheckedRow> fleet{};  ///< of fleet rules: whether the instances are alike at all
+  Blame blame{};                      ///< of fleet rules on pairs; its medians are rates
+};
 
 /// Judges the rows of one collective and size by their own fleet, and adds the row that says
 /// whether the fleet is alike at all. `key`: of one of its instances.

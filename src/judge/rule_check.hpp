@@ -1,42 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "judge/fleet/fleet.hpp"
-#include "judge/judge.hpp"
-#include "judge/sample.hpp"
-#include "judge/verdict.hpp"
+#include "judge/fleet_rule.hpp"
 
 namespace busbar::judge {
-
-/// What a value is measured by.
-struct Reference {
-  double value = 0;     ///< GB/s or us
-  std::string kind{};   ///< "absolute", "ceiling: ...", "baseline of 2026-11-21", "fleet median"
-  std::string error{};  ///< why there is none
-};
-
-/// A check result, and what later steps need to know of it.
-struct CheckedRow : CheckResult {
-  Sample sample{};
-  bool decided = false;  ///< no bound is to be asked any more
-
-  [[nodiscard]] bool wrong_data() const { return decided_by == DecidedBy::WrongData; }
-  /// A failure on the slow side, or wrong data: not "too good".
-  [[nodiscard]] bool is_low() const {
-    return outcome == Outcome::Fail && decided_by != DecidedBy::TooGood;
-  }
-};
-
-/// One collective and size of a rule.
-struct PointResult {
-  std::vector<CheckedRow> rows{};     ///< one per instance
-  std::optional<CheckedRow> fleet{};  ///< of fleet rules: whether the instances are alike at all
-  Blame blame{};                      ///< of fleet rules on pairs; its medians are rates
-};
 
 /// A rule with all that was said of it.
 struct RuleResult {
@@ -58,42 +27,6 @@ struct RuleResult {
     for (CheckedRow& row : unmeasured) visit(row);
   }
 };
-
-/// "365.6 GB/s", "12.4 us".
-[[nodiscard]] std::string value_text(double value, Metric metric);
-/// "81.2 %", without needless digits.
-[[nodiscard]] std::string percent_text(double share);
-/// Converts a metric so that higher is better (times become 1/t), and back.
-[[nodiscard]] double as_rate(double value, Metric metric);
-
-/// A row without a measurement: an ERROR.
-[[nodiscard]] CheckedRow blank_row(const Rule& rule, const Instance& instance,
-                                   const std::string& collective, Bytes size);
-
-/// Why the launches scatter too much, or empty.
-[[nodiscard]] std::string noise_text(const CheckResult& result, const Rule& rule,
-                                     const Specification& specification);
-
-/// The worst reason for which the rows are never a pass, if there is one.
-[[nodiscard]] std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification);
-
-/// The row is not in the files, for this reason: an ERROR, or a SKIP of partial ones.
-void decide_absent(CheckedRow& row, const std::string& why, bool partial);
-
-/// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
-[[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
-
-/// Fills reference, ratio, outcome and reason by the bounds that are there; without any bound it is
-/// an ERROR, since nothing would ever fail. A row that is decided keeps its outcome: where only
-/// launches are missing, its reason also has what the bounds would say of those that there are.
-void apply_reference(CheckedRow& row, const Reference& reference);
-
-/// Adds to a reason: "first; second".
-void add_reason(CheckResult& result, const std::string& more);
-
-/// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
-/// groups of values.
-void qualify(CheckedRow& row, const Rule& rule, const Specification& specification);
 
 /// All rows of one rule, with its waivers: FAILs that are allowed or known become WARN and KNOWN; a
 /// pass that is known to fail becomes WARN.

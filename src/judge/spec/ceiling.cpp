@@ -273,7 +273,7 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
   // Nodes with different numbers of ranks: no formula holds.
   if (shape.ranks % shape.nodes != 0) return std::nullopt;
   const Collective* known = find_collective(collective);
-  if (known == nullptr) return std::nullopt;
+  if (known == nullptr || !known->equal_parts) return std::nullopt;
   if (!rule.system.empty()) return graph_ceiling(rule, *known, shape);
   const double ranks = shape.ranks;
   const double nodes = shape.nodes;

@@ -113,7 +113,8 @@ TEST(CeilingOf, TextHasBothTerms) {
   EXPECT_EQ(figure->text, "min(450 scale-up, 50 x 15/1 scale-out), hierarchical");
 }
 
-TEST(CeilingOf, OneRankOrUnevenNodesIsNothing) {
+TEST(CeilingOf, OneRankUnevenNodesOrUnequalPartsIsNothing) {
+  EXPECT_FALSE(ceiling_of(scales(450, 50), "alltoallv", {.ranks = 16, .nodes = 2}));
   EXPECT_FALSE(ceiling_of(scales(450, 50), "allreduce", {.ranks = 1, .nodes = 1}));
   EXPECT_FALSE(ceiling_of(scales(450, 50), "allreduce", {.ranks = 9, .nodes = 2}));
 }

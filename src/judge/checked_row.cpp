@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/checked_row.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+
+std::string value_text(double value, Metric metric) {
+  return fmt::format("{:.4g} {}", value, unit(metric));
+}
+
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
+                                    : fmt::format("{:.3g} %", percent);
+}
+
+double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
+
+CheckedRow blank_row(const Rule& rule, const Instance& instance, const std::string& collective,
+                     Bytes size) {
+  return {{.rule = rule.id,
+           .device_set = rule.device_set,
+           .instance = instance.name,
+           .nodes = instance.nodes,
+           .collective = collective,
+           .type = rule.type,
+           .size = size,
+           .metric = rule.metric,
+           .statistic = rule.statistic,
+           .bounds = rule.bounds}};
+}
+
+void add_reason(CheckResult& result, const std::string& more) {
+  if (!result.reason.empty() && !more.empty()) result.reason += "; ";
+  result.reason += more;
+}
+
+std::string noise_text(const CheckResult& result, const Rule& rule,
+                       const Specification& specification) {
+  const double most = rule.max_cv.value_or(specification.noise.max_cv);
+  const bool noisy = result.cv && *result.cv > most;
+  return !noisy ? ""
+                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
+                              counted(result.values.size(), "launch"), percent_text(most));
+}
+
+std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
+  const RunContract& run = specification.run;
+  for (auto flaw = sample.flaws.rbegin(); flaw != sample.flaws.rend(); ++flaw) {
+    const bool permitted = (*flaw == Flaw::Unchecked && !run.check_data) ||
+                           (*flaw == Flaw::SameMachine && run.same_machine);
+    if (!permitted) return *flaw;
+  }
+  return {};
+}
+
+// ---- before bounds ----------------------------------------------------------------------------
+
+namespace {
+
+void decide(CheckedRow& row, Outcome outcome, std::string reason,
+            DecidedBy decided_by = DecidedBy::Other) {
+  row.decided = true;
+  row.outcome = outcome;
+  row.decided_by = decided_by;
+  row.reason = std::move(reason);
+}
+
+}  // namespace
+
+void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
+  decide(row, partial ? Outcome::Skip : Outcome::Error,
+         partial ? "not measured in these files: " + why : why);
+}
+
+namespace {
+
+/// The first failure, whose node the result then names.
+const std::string& first_failure(CheckedRow& row) {
+  const LaunchFailure& failure = row.sample.failures.front();
+  row.unreachable = failure.unreachable;
+  return failure.reason;
+}
+
+/// "2 of 5 launches produced no data: timeout after 120 s"; empty if all produced data.
+std::string failed_launches(CheckedRow& row) {
+  const std::size_t failed = row.sample.failures.size();
+  if (failed == 0) return {};
+  return fmt::format("{} of {} produced no data: {}", failed,
+                     counted(failed + row.sample.values.size(), "launch"), first_failure(row));
+}
+
+/// Wrong data, no data, not applicable.
+void judge_presence(CheckedRow& row, bool partial) {
+  const Sample& sample = row.sample;
+  if (!sample.wrong.empty()) {
+    decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), DecidedBy::WrongData);
+  } else if (!sample.errors.empty()) {
+    decide(row, Outcome::Error, join(sample.errors, "; "));
+  } else if (!sample.values.empty()) {
+    return;
+  } else if (!sample.failures.empty()) {
+    const bool absent = sample.failures.front().absent;
+    decide_absent(row, first_failure(row), partial && absent);
+  } else if (sample.skipped_one_rank) {
+    decide(row, Outcome::Skip, "one rank: nothing crosses a bus, so it has no bus bandwidth");
+  } else {
+    decide_absent(row, "no data", partial);
+  }
+}
+
+void judge_noise(CheckedRow& row, const Rule& rule, const Specification& specification) {
+  const std::size_t valid = row.values.size();
+  if (const auto least = specification.run.min_launches; static_cast<int>(valid) < least) {
+    const std::string failed = failed_launches(row);
+    decide(row, Outcome::Inconclusive,
+           fmt::format("{} where {} are needed", counted(valid, "launch"), least),
+           DecidedBy::TooFewLaunches);
+    return add_reason(row, failed);
+  }
+  std::string noise = noise_text(row, rule, specification);
+  if (!noise.empty() && specification.noise.on_noisy != OnNoisy::Warn) {
+    decide(row, Outcome::Inconclusive, std::move(noise), DecidedBy::Noisy);
+  }
+}
+
+}  // namespace
+
+CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
+  CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
+  row.sample = gather(key, input.observations, input.specification.noise.decide);
+  row.values = row.sample.values;
+  row.attempts = row.sample.attempts;
+  if (!row.values.empty()) row.value = stats::median(row.values);
+  row.cv = variation_of(row.values);
+  if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
+    std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
+  }
+  judge_presence(row, input.partial);
+  if (!row.decided) judge_noise(row, key.rule, input.specification);
+  return row;
+}
+
+// ---- bounds -----------------------------------------------------------------------------------
+
+namespace {
+
+/// A bound that a ratio misses: the outcome, and on which side.
+struct Miss {
+  Outcome outcome = Outcome::Pass;
+  bool above = false;
+  double bound = 0;
+};
+
+Miss miss_of(const Bounds& bounds, double ratio) {
+  const auto below = [&](const std::optional<double>& bound) { return bound && ratio < *bound; };
+  const auto above = [&](const std::optional<double>& bound) { return bound && ratio > *bound; };
+  if (below(bounds.fail_below)) return {Outcome::Fail, false, *bounds.fail_below};
+  if (above(bounds.fail_above)) return {Outcome::Fail, true, *bounds.fail_above};
+  if (below(bounds.warn_below)) return {Outcome::Warn, false, *bounds.warn_below};
+  if (above(bounds.warn_above)) return {Outcome::Warn, true, *bounds.warn_above};
+  return {};
+}
+
+bool has_any(const Bounds& bounds) {
+  return bounds.fail_below || bounds.warn_below || bounds.warn_above || bounds.fail_above;
+}
+
+void check_bounds(CheckResult& result, const Reference& reference) {
+  result.reference_kind = reference.kind;
+  result.outcome = Outcome::Error;
+  if (!reference.error.empty()) {
+    result.reason = reference.error;
+    return;
+  }
+  if (!std::isfinite(reference.value) || reference.value <= 0) {
+    result.reason = fmt::format("the reference ({}) is {:g}: not a number to judge by",
+                                reference.kind, reference.value);
+    return;
+  }
+  result.reference = reference.value;
+  if (!has_any(result.bounds)) {
+    result.reason = "the rule has no bound, so it could never fail";
+    return;
+  }
+  result.ratio = *result.value / reference.value;
+  const Miss miss = miss_of(result.bounds, *result.ratio);
+  result.outcome = miss.outcome;
+  if (miss.outcome == Outcome::Pass) return;
+  const bool fast = miss.above != (result.metric == Metric::Time);
+  if (miss.outcome == Outcome::Fail && fast) result.decided_by = DecidedBy::TooGood;
+  result.reason = fmt::format("{}{} is {} of {}, {} {}",
+                              result.decided_by == DecidedBy::TooGood ? "too good: " : "",
+                              value_text(*result.value, result.metric), percent_text(*result.ratio),
+                              value_text(reference.value, result.metric),
+                              miss.above ? "above" : "below", percent_text(miss.bound));
+}
+
+}  // namespace
+
+void apply_reference(CheckedRow& row, const Reference& reference) {
+  if (!row.decided) return check_bounds(row, reference);
+  if (!reference.error.empty() || row.outcome == Outcome::Skip) return;
+  row.reference_kind = reference.kind;
+  if (!row.value || row.wrong_data()) {  // the rate of wrong data is not compared
+    row.reference = reference.value;
+    return;
+  }
+  CheckResult bounded = row;
+  bounded.reason.clear();
+  check_bounds(bounded, reference);
+  row.reference = bounded.reference;
+  row.ratio = bounded.ratio;
+  if (row.decided_by != DecidedBy::TooFewLaunches || !bounded.ratio) return;
+  if (bounded.outcome == Outcome::Pass) {
+    bounded.reason =
+        fmt::format("{} is {} of {}, within the bounds", value_text(*row.value, row.metric),
+                    percent_text(*bounded.ratio), value_text(*bounded.reference, row.metric));
+  }
+  add_reason(row, bounded.reason);
+}
+
+// ---- after bounds -----------------------------------------------------------------------------
+
+namespace {
+
+void add_two_groups(CheckedRow& row) {
+  if (const auto groups = two_groups_of(row.values)) {
+    const std::string low = counted(groups->low, row.of_fleet() ? "instance" : "launch");
+    add_reason(row, fmt::format("bimodal: {} at {} and {} at {}", low,
+                                value_text(groups->low_middle, row.metric), groups->high,
+                                value_text(groups->high_middle, row.metric)));
+  } else if (row.sample.two_levels) {
+    add_reason(row, "bimodal: the times of a launch have two levels");
+  }
+}
+
+/// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
+void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
+  if (reason.empty()) return;
+  row.outcome = std::max(row.outcome, outcome);
+  add_reason(row, std::string(reason));
+}
+
+}  // namespace
+
+void qualify(CheckedRow& row, const Rule& rule, const Specification& specification) {
+  if (!row.decided) {
+    lessen(row, failed_launches(row), Outcome::Warn);
+    lessen(row, noise_text(row, rule, specification), Outcome::Warn);
+    if (const auto flaw = flaw_of(row.sample, specification)) {
+      const bool never = *flaw >= Flaw::Fake;  // what is not measured is not a failure either
+      if (never && row.outcome == Outcome::Fail) row.outcome = Outcome::Inconclusive;
+      lessen(row, name(*flaw), Outcome::Inconclusive);
+    }
+  }
+  add_two_groups(row);
+}
+
+}  // namespace busbar::judge
