@@ -96,6 +96,12 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
+std::string doubled(std::string_view text, char quote) {
+  std::string result;
+  for (const char c : text) result.append(c == quote ? 2 : 1, c);
+  return result;
+}
+
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t kShortest = 3;  // of an abbreviation
   const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {

@@ -56,6 +56,9 @@ template <class Items>
 /// "text" in double quotes: a quote or backslash behind a backslash, control characters as blanks.
 [[nodiscard]] std::string quoted(std::string_view text);
 
+/// The text with each `quote` in it twice, as in CSV and gnuplot.
+[[nodiscard]] std::string doubled(std::string_view text, char quote);
+
 /// The whole text as a number, or nothing: no blanks, no plus sign, no unit.
 template <class Number, class... Base>
 [[nodiscard]] std::optional<Number> to_number(std::string_view text, Base... base) {

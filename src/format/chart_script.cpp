@@ -17,12 +17,8 @@ namespace {
 /// Within single quotes gnuplot knows one escape and replaces nothing. Two quotes at the beginning
 /// are an empty text to it, whatever follows.
 std::string gnuplot_text(std::string_view text) {
-  std::string result = text.starts_with('\'') ? "' " : "'";
-  for (const char c : clean_text(one_line(text))) {
-    result += c;
-    if (c == '\'') result += c;
-  }
-  return result + "'";
+  const char* begin = text.starts_with('\'') ? "' " : "'";
+  return begin + doubled(clean_text(one_line(text)), '\'') + "'";
 }
 
 std::string cell(const std::optional<double>& value) {
@@ -223,9 +219,8 @@ class Script {
   void ticks(std::string_view axis, const std::vector<ChartTick>& ticks,
              std::string_view options = {}) {
     add("set {}tics {}({})\n", axis, options, join_each(ticks, ", ", [](const ChartTick& tick) {
-          std::string name;
-          for (const char c : tick.name) name += c == '%' ? std::string("%%") : std::string(1, c);
-          return fmt::format("{} {:.12g}{}", gnuplot_text(name), tick.at, tick.minor ? " 1" : "");
+          return fmt::format("{} {:.12g}{}", gnuplot_text(doubled(tick.name, '%')), tick.at,
+                             tick.minor ? " 1" : "");
         }));
   }
 

@@ -92,11 +92,8 @@ std::string embedded_svg(const std::string& drawn, const std::string& prefix,
 void require_gnuplot() { run_gnuplot({"--version"}, "anything"); }
 
 void draw_script(const fs::path& script, const fs::path& picture) {
-  std::string out;
-  for (const char c : fs::absolute(picture).string()) {  // "|..." would be a command
-    out += c;
-    if (c == '\'') out += c;
-  }
+  // "|..." would be a command
+  const std::string out = doubled(fs::absolute(picture).string(), '\'');
   try {
     run_gnuplot({"-e", fmt::format("out='{}'", out), fs::absolute(script).string()},
                 script.stem().string());

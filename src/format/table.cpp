@@ -106,12 +106,7 @@ std::string cell_text(const Cell& cell, NumberText number) {
 
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string cell = "\"";
-  for (const char character : text) {
-    if (character == '"') cell += '"';
-    cell += character;
-  }
-  return cell + '"';
+  return '"' + doubled(text, '"') + '"';
 }
 
 std::string csv_line(const std::vector<std::string>& cells) {
