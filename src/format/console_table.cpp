@@ -63,24 +63,22 @@ std::string ConsoleTable::title_lines() const {
   const bool extra = skipped_.has_value();
   const int width = extra ? 66 : 31;
   const std::string more = extra ? " (+ per-iteration)" : "";
-  std::string text =
-      fmt::format("#\n# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:^{}}  {:^{}}\n", "", "", "", "", "",
-                  "out-of-place" + more, width, "in-place" + more, width);
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "size", "count", "type", "redop",
-                      "root");
-  for (int half = 0; half < 2; ++half) {
-    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
-    if (extra) {
-      text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "i_min", "i_max", "i_p99", "i_cv%");
-    }
+  std::string names =
+      fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "time", "algbw", "busbw", "#wrong");
+  std::string units = fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
+  if (extra) {
+    names += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "i_min", "i_max", "i_p99", "i_cv%");
+    units += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "(us)", "(us)", "(us)", "(%)");
   }
-  text += timestamps_ ? "  timestamp\n" : " \n";
-  text += fmt::format("# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}", "(B)", "(elements)", "", "", "");
-  for (int half = 0; half < 2; ++half) {
-    text += fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}", "(us)", "(GB/s)", "(GB/s)", "");
-    if (extra) text += fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "(us)", "(us)", "(us)", "(%)");
-  }
-  return text + " \n";
+  constexpr const char* kLine = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}{}{}{}\n";
+  const auto title = [&](const std::string& half) {
+    return fmt::format("  {:^{}}", half + more, width);
+  };
+  return "#\n" +
+         fmt::format(kLine, "", "", "", "", "", title("out-of-place"), title("in-place"), "") +
+         fmt::format(kLine, "size", "count", "type", "redop", "root", names, names,
+                     timestamps_ ? "  timestamp" : " ") +
+         fmt::format(kLine, "(B)", "(elements)", "", "", "", units, units, " ");
 }
 
 void ConsoleTable::print(const std::string& line) {

@@ -21,6 +21,7 @@ using topo::Link;
 using topo::LinkKind;
 using topo::Node;
 using topo::NodeKind;
+using topo::to_size;
 
 constexpr double kRowHeight = 78;
 constexpr double kBoxHeight = 30;
@@ -50,8 +51,6 @@ std::string_view node_fill(NodeKind kind) {
 
 bool is_leaf(NodeKind kind) { return kind == NodeKind::Gpu || kind == NodeKind::Nic; }
 
-std::size_t index_of(int node) { return static_cast<std::size_t>(node); }
-
 /// Hosts of the graph, and how many of the first are drawn: as many as have 20 devices together,
 /// and one always.
 struct Hosts {
@@ -64,9 +63,8 @@ Hosts hosts_of(const Graph& graph) {
   Hosts hosts;
   for (const Node& node : graph.nodes) hosts.all = std::max(hosts.all, node.host + 1);
   const auto devices_with_next = [&] {
-    return std::ranges::count_if(graph.devices, [&](int device) {
-      return graph.nodes[index_of(device)].host <= hosts.drawn;
-    });
+    return std::ranges::count_if(
+        graph.devices, [&](int device) { return node_of(graph, device).host <= hosts.drawn; });
   };
   while (hosts.drawn < hosts.all && devices_with_next() <= kMostDevices) ++hosts.drawn;
   return hosts;
@@ -85,7 +83,7 @@ Link joined(const Graph& graph, const Link& one, const Link& other, topo::Consta
 Graph without_passages(Graph graph, topo::ConstantSet constants) {
   std::set<int> passages;
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
-    const NodeKind kind = graph.nodes[index_of(i)].kind;
+    const NodeKind kind = node_of(graph, i).kind;
     if (kind != NodeKind::HostBridge && kind != NodeKind::PcieSwitch) continue;
     std::vector<Link> ways;
     for (const Link& link : graph.links) {
@@ -171,8 +169,9 @@ class Drawing {
     pitch_ = std::clamp(900.0 / std::max(leaves_, 1), 52.0, 120.0);
     width_ = std::max(pitch_ * leaves_, 300.0) + 2 * kMargin;
     below_ = top_of(leaf_row_) + kBoxHeight;
-    const bool networked = std::ranges::any_of(
-        graph_.links, [&](const Link& link) { return medium_of(link).kind == LinkKind::Network; });
+    const bool networked = std::ranges::any_of(graph_.links, [&](const Link& link) {
+      return medium_of(graph_, link).kind == LinkKind::Network;
+    });
     if (networked) below_ += 26;
   }
 
@@ -199,7 +198,7 @@ class Drawing {
   void grow_from(NodeKind kind) {
     std::deque<int> waiting;
     for (int i = 0; i < static_cast<int>(places_.size()); ++i) {
-      const Node& node = graph_.nodes[index_of(i)];
+      const Node& node = node_of(graph_, i);
       if (node.kind != kind || node.host >= hosts_ || place(i).row >= 0) continue;
       place(i).row = 0;
       roots_.push_back(i);
@@ -210,7 +209,7 @@ class Drawing {
       for (const Link& link : graph_.links) {
         if (link.from != from || !is_branch(link)) continue;
         place(link.to).row = place(from).row + 1;
-        children_[index_of(from)].push_back(link.to);
+        children_[to_size(from)].push_back(link.to);
         waiting.push_back(link.to);
       }
     }
@@ -218,17 +217,17 @@ class Drawing {
 
   /// Whether the link leads down to what has no place yet.
   [[nodiscard]] bool is_branch(const Link& link) const {
-    const LinkKind kind = medium_of(link).kind;
-    const NodeKind from = graph_.nodes[index_of(link.from)].kind;
-    const Node& to = graph_.nodes[index_of(link.to)];
-    if (places_[index_of(link.to)].row >= 0 || to.host >= hosts_ || is_leaf(from)) return false;
+    const LinkKind kind = medium_of(graph_, link).kind;
+    const NodeKind from = node_of(graph_, link.from).kind;
+    const Node& to = node_of(graph_, link.to);
+    if (places_[to_size(link.to)].row >= 0 || to.host >= hosts_ || is_leaf(from)) return false;
     if (kind == LinkKind::Smp || kind == LinkKind::Network) return false;
     return to.kind != NodeKind::NvSwitch && to.kind != NodeKind::Network &&
            !(from == NodeKind::Package && to.kind == NodeKind::Package);
   }
 
   [[nodiscard]] int first_leaf(int node) const {
-    const std::vector<int>& below = children_[index_of(node)];
+    const std::vector<int>& below = children_[to_size(node)];
     int first = below.empty() ? node : first_leaf(below.front());
     for (const int child : below) first = std::min(first, first_leaf(child));
     return first;
@@ -236,7 +235,7 @@ class Drawing {
 
   void set_columns(int node) {
     place(node).drawn = true;
-    std::vector<int>& below = children_[index_of(node)];
+    std::vector<int>& below = children_[to_size(node)];
     if (below.empty()) {
       place(node).column = leaves_++;
       return;
@@ -247,10 +246,7 @@ class Drawing {
     place(node).column = (place(below.front()).column + place(below.back()).column) / 2;
   }
 
-  [[nodiscard]] Place& place(int node) { return places_[index_of(node)]; }
-  [[nodiscard]] const topo::Medium& medium_of(const Link& link) const {
-    return graph_.media[index_of(link.medium)];
-  }
+  [[nodiscard]] Place& place(int node) { return places_[to_size(node)]; }
   [[nodiscard]] double x_of(const Place& at) const { return kMargin + pitch_ * (at.column + 0.5); }
   [[nodiscard]] static double top_of(int row) { return kTop + kRowHeight * row; }
   [[nodiscard]] double bar_top(int row) const { return below_ + 50 + 40.0 * row; }
@@ -263,18 +259,17 @@ class Drawing {
   /// The wider, the higher its bandwidth.
   void draw_link(const Link& link) {
     const double rate_GBps = capacity_GBps(graph_, link, constants_);
-    const LinkKind kind = medium_of(link).kind;
+    const LinkKind kind = medium_of(graph_, link).kind;
     const double wide = std::isfinite(rate_GBps) ? std::clamp(0.7 + rate_GBps / 24, 0.9, 8.0) : 0.9;
     const std::string stroke = fmt::format(
         R"(fill="none" stroke="{}" stroke-width="{}"{})", link_colour(kind), number(wide),
         kind == LinkKind::Smp       ? R"( stroke-dasharray="9 3")"
         : kind == LinkKind::Network ? R"( stroke-dasharray="3 3")"
                                     : "");
-    const std::string tooltip =
-        fmt::format("{}{} between {} and {}: {} each way",
-                    link.count > 1 ? fmt::format("{:g}x ", link.count) : "", medium_of(link).name,
-                    graph_.nodes[index_of(link.from)].name, graph_.nodes[index_of(link.to)].name,
-                    rate_text(rate_GBps));
+    const std::string tooltip = fmt::format(
+        "{}{} between {} and {}: {} each way",
+        link.count > 1 ? fmt::format("{:g}x ", link.count) : "", medium_of(graph_, link).name,
+        node_of(graph_, link.from).name, node_of(graph_, link.to).name, rate_text(rate_GBps));
     if (kind == LinkKind::Network) {
       draw_arrow(place(link.from), stroke, tooltip);
       draw_arrow(place(link.to), stroke, tooltip);
@@ -375,7 +370,7 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
     if (!std::isfinite(rate_GBps)) continue;
     std::string text =
         fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
-                    graph.media[index_of(link.medium)].name, rate_text(rate_GBps));
+                    medium_of(graph, link).name, rate_text(rate_GBps));
     if (std::ranges::find(rates, text) == rates.end()) rates.push_back(text);
   }
   return rates;

@@ -56,11 +56,7 @@ Json to_json(const topo::SetClass& sets) {
   return json;
 }
 
-Json place_of(const topo::Node& node) {
-  Json json{{"name", node.name}, {"bus_id", node.bus_id}};
-  json["numa"] = node.numa >= 0 ? Json(node.numa) : Json(nullptr);
-  return json;
-}
+Json numa_of(const topo::Node& node) { return node.numa >= 0 ? Json(node.numa) : Json(nullptr); }
 
 Json devices_json(const Graph& graph) {
   Json devices = Json::array();
@@ -69,7 +65,7 @@ Json devices_json(const Graph& graph) {
     devices.push_back({{"index", i},
                        {"name", node.model.empty() ? node.name : node.model},
                        {"bus_id", node.bus_id},
-                       {"numa", node.numa >= 0 ? Json(node.numa) : Json(nullptr)},
+                       {"numa", numa_of(node)},
                        {"uuid", node.uuid},
                        {"host", node.host},
                        {"kind", name(node.kind)}});
@@ -80,13 +76,12 @@ Json devices_json(const Graph& graph) {
 Json edges_json(const Graph& graph) {
   Json edges = Json::array();
   for (const topo::Link& link : graph.links) {
-    const topo::Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
+    const topo::Medium& medium = medium_of(graph, link);
     const auto capacity = [&](topo::ConstantSet constants) {
-      const double GBps = capacity_GBps(graph, link, constants);
-      return std::isfinite(GBps) ? Json(GBps) : Json(nullptr);
+      return json_or_null(capacity_GBps(graph, link, constants));
     };
-    edges.push_back({{"from", graph.nodes[static_cast<std::size_t>(link.from)].name},
-                     {"to", graph.nodes[static_cast<std::size_t>(link.to)].name},
+    edges.push_back({{"from", node_of(graph, link.from).name},
+                     {"to", node_of(graph, link.to).name},
                      {"kind", name(medium.kind)},
                      {"medium", medium.name},
                      {"count", link.count},
@@ -107,7 +102,8 @@ std::string show_json(const Graph& graph) {
   }
   Json nics = Json::array();
   for (const topo::Node& node : graph.nodes) {
-    if (node.kind == topo::NodeKind::Nic) nics.push_back(place_of(node));
+    if (node.kind != topo::NodeKind::Nic) continue;
+    nics.push_back({{"name", node.name}, {"bus_id", node.bus_id}, {"numa", numa_of(node)}});
   }
   return json_text({{"system", graph.name},
                     {"title", graph.title},

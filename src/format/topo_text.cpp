@@ -16,13 +16,6 @@ namespace {
 
 using topo::Bound;
 
-constexpr const char* kNoRingMark = " *";
-
-std::string no_ring(const std::set<std::string_view>& links) {
-  return fmt::format("* no ring closes over {}: an upper bound with PCIe and shared memory\n",
-                     fmt::join(links, " or "));
-}
-
 /// The bandwidth of the set, and over which links.
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
@@ -46,22 +39,31 @@ std::string assumption_lines(const std::vector<std::string>& assumptions) {
   return text;
 }
 
-/// The assumptions of several bounds, each once.
-class Assumptions {
+/// What the marks of a table's bounds stand for: the assumptions, each once, and links without a
+/// ring.
+class Footnotes {
  public:
-  void add(const Bound& bound) {
+  /// Notes a bound; returns over which links it is, with a star where no ring closes.
+  std::string add(const Bound& bound, bool no_ring = false) {
     for (const std::string& text : bound.assumptions) {
-      if (std::ranges::find(texts_, text) == texts_.end()) texts_.push_back(text);
+      if (std::ranges::find(assumptions_, text) == assumptions_.end()) assumptions_.push_back(text);
     }
+    if (no_ring) open_links_.insert(gpu_link_text(bound.gpu_link));
+    return bound.kind + (no_ring ? " *" : "");
   }
-  /// What stands below a table whose figures are marked with "~".
   [[nodiscard]] std::string lines() const {
-    if (texts_.empty()) return {};
-    return "~ about, because of what no source reports:\n" + assumption_lines(texts_);
+    std::string text;
+    if (!open_links_.empty()) {
+      text = fmt::format("* no ring closes over {}: an upper bound with PCIe and shared memory\n",
+                         fmt::join(open_links_, " or "));
+    }
+    if (!assumptions_.empty()) text += "~ about, because of what no source reports:\n";
+    return text + assumption_lines(assumptions_);
   }
 
  private:
-  std::vector<std::string> texts_{};
+  std::vector<std::string> assumptions_{};
+  std::set<std::string_view> open_links_{};
 };
 
 std::string ring_lines(const Bound& bound) {
@@ -69,9 +71,7 @@ std::string ring_lines(const Bound& bound) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, bound.rings.size()); ++i) {
     const topo::RatedRing& ring = bound.rings[i];
-    std::vector<std::string> words;
-    for (const int device : ring.devices) words.push_back(fmt::format("{}", device));
-    text += fmt::format("    {:>10}  {}\n", rate_text(ring.GBps), join(words, "→"));
+    text += fmt::format("    {:>10}  {}\n", rate_text(ring.GBps), fmt::join(ring.devices, "→"));
   }
   if (bound.rings.size() > kMost) {
     text += fmt::format("    and {} more\n", bound.rings.size() - kMost);
@@ -252,8 +252,8 @@ double width_of(double GBps) {
 
 /// Links between GPUs meet at a word below them, since lines along the row would hide each other.
 std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
-  const std::string& one = graph.nodes[static_cast<std::size_t>(link.from)].name;
-  const std::string& other = graph.nodes[static_cast<std::size_t>(link.to)].name;
+  const std::string& one = node_of(graph, link.from).name;
+  const std::string& other = node_of(graph, link.to).name;
   const std::string middle = busbar::quoted(fmt::format("{} {}", one, other));
   const LinkKind kind = link_kind(graph, link);
   const std::string style =
@@ -268,9 +268,9 @@ std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double 
 
 std::string edge_line(const topo::Graph& graph, const topo::Link& link,
                       topo::ConstantSet constants) {
-  const topo::Medium& medium = graph.media[static_cast<std::size_t>(link.medium)];
-  const topo::Node* upper = &graph.nodes[static_cast<std::size_t>(link.from)];
-  const topo::Node* lower = &graph.nodes[static_cast<std::size_t>(link.to)];
+  const topo::Medium& medium = medium_of(graph, link);
+  const topo::Node* upper = &node_of(graph, link.from);
+  const topo::Node* lower = &node_of(graph, link.to);
   const double GBps = capacity_GBps(graph, link, constants);
   if (upper->kind == NodeKind::Gpu && lower->kind == NodeKind::Gpu) {
     return mesh_lines(graph, link, GBps);
@@ -305,9 +305,7 @@ std::string devices_text(std::span<const int> devices) {
   if (devices.size() > kMost && std::ranges::is_sorted(devices)) {
     return format_ranges({devices.begin(), devices.end()});
   }
-  std::vector<std::string> words;
-  for (const int device : devices) words.push_back(fmt::format("{}", device));
-  return join(words, ",");
+  return fmt::format("{}", fmt::join(devices, ","));
 }
 
 std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::ConstantSet constants) {
@@ -345,22 +343,18 @@ std::string partition_text(const topo::Graph& graph, std::span<const topo::Choic
   for (const topo::Choice& block : blocks) {
     text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
   }
-  Assumptions assumptions;
-  for (const topo::Choice& block : blocks) assumptions.add(block.bound);
+  Footnotes notes;
+  for (const topo::Choice& block : blocks) notes.add(block.bound);
   if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
-  return text + assumptions.lines();
+  return text + notes.lines();
 }
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
   Table table{.columns = {"k", "GB/s", "sets", "over", "for example"}};
-  std::set<std::string_view> split_links;
-  Assumptions assumptions;
+  Footnotes notes;
   const auto add = [&](int k, const topo::SetClass& sets, bool split) {
     table.rows.push_back({fmt::format("{}", k), figure(sets.bound), fmt::format("{}", sets.count),
-                          sets.bound.kind + (split ? kNoRingMark : ""),
-                          devices_text(sets.example)});
-    if (split) split_links.insert(gpu_link_text(sets.bound.gpu_link));
-    assumptions.add(sets.bound);
+                          notes.add(sets.bound, split), devices_text(sets.example)});
   };
   for (const ClassesOfSize& size : sizes) {
     for (const topo::SetClass& sets : size.classes) {
@@ -368,24 +362,19 @@ std::string classes_text(std::span<const ClassesOfSize> sizes) {
       for (const topo::SetClass& part : sets.fallback) add(size.k, part, true);
     }
   }
-  return plain_table(table) + (split_links.empty() ? "" : no_ring(split_links)) +
-         assumptions.lines();
+  return plain_table(table) + notes.lines();
 }
 
 std::string compare_text(std::span<const topo::SetComparison> rows, const std::string& heading) {
   Table table{.columns = {heading, "devices", "GB/s", "ratio", "over", "limit"}};
-  std::set<std::string_view> open_links;
-  Assumptions assumptions;
+  Footnotes notes;
   for (const topo::SetComparison& row : rows) {
     const Bound& bound = row.choice.bound;
-    const bool open = bound.ring_GBps <= 0;
-    if (open) open_links.insert(gpu_link_text(bound.gpu_link));
     table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
-                          fmt::format("{:.2f}", row.ratio), bound.kind + (open ? kNoRingMark : ""),
+                          fmt::format("{:.2f}", row.ratio), notes.add(bound, bound.ring_GBps <= 0),
                           bound.limit});
-    assumptions.add(bound);
   }
-  return plain_table(table) + (open_links.empty() ? "" : no_ring(open_links)) + assumptions.lines();
+  return plain_table(table) + notes.lines();
 }
 
 std::string summary_text(const topo::Graph& graph, std::span<const topo::SetComparison> sets) {

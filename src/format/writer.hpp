@@ -36,12 +36,10 @@ struct RunContext {
   std::string blocking;              ///< in words; empty when off
   std::vector<std::string> devices;  ///< one line per rank
   bool timestamps = false;
-  bool one_rank = false;
   std::string graph;                       ///< launches of a graph, "0" without
   std::string unalign;                     ///< elements
   bool enqueue_times = false;              ///< -C
   std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out this many samples (-K)
-  bool pairs = false;                      ///< rows are of pairs of ranks
   bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
   /// @}
 };

@@ -336,7 +336,7 @@ std::string configuration(const HeaderInput& input) {
   return text;
 }
 
-RunContext blank_header(const Options& options, const Collective& collective, int ranks) {
+RunContext blank_header(const Options& options, const Collective& collective) {
   RunContext context;
   context.nccl_name = collective.nccl_name;
   context.first_size = options.sweep.first;
@@ -344,7 +344,6 @@ RunContext blank_header(const Options& options, const Collective& collective, in
   context.step = options.sweep.factor > 1 ? fmt::format("{}(factor)", options.sweep.factor)
                                           : fmt::format("{}(bytes)", options.sweep.step);
   context.timestamps = options.timestamps;
-  context.one_rank = ranks == 1;
   return context;
 }
 
@@ -354,7 +353,7 @@ RunContext make_run_header(const HeaderInput& input) {
                                  "barrier before each operation, not timed"};
   const Run& run = input.run;
   const Options& o = run.options;
-  RunContext context = blank_header(o, run.collective, run.world.size());
+  RunContext context = blank_header(o, run.collective);
   context.facts = facts_of(input);
   context.notes = Notes(input).all();
   context.warmup = count_text(o.warmup_operations);
@@ -369,7 +368,6 @@ RunContext make_run_header(const HeaderInput& input) {
   context.unalign = fmt::format("{}", o.unalign);
   context.enqueue_times = o.enqueue_times;
   if (o.per_operation) context.skipped = o.skipped_samples;
-  context.pairs = o.pairs == Pairs::All;
   context.observes_choice = input.transports && input.transports->switchable;
   return context;
 }

@@ -49,8 +49,7 @@ struct HeaderInput {
 };
 
 /// What the heads of measured and simulated runs have in common.
-[[nodiscard]] RunContext blank_header(const Options& options, const Collective& collective,
-                                      int ranks);
+[[nodiscard]] RunContext blank_header(const Options& options, const Collective& collective);
 [[nodiscard]] RunContext make_run_header(const HeaderInput& input);
 
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.

@@ -99,7 +99,7 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
 RunContext header_of(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor, const std::string& command) {
   const topo::Graph& graph = predictor.cluster().graph();
-  RunContext context = blank_header(options, collective, predictor.set().ranks);
+  RunContext context = blank_header(options, collective);
   context.facts = {{key(fact::kBusbar), std::string(version())},
                    {key(fact::kConfiguration), configuration(options, collective, predictor)},
                    {key(fact::kStarted), local_time()},

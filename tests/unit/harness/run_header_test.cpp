@@ -306,7 +306,6 @@ TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
   FakeRun run;
   EXPECT_EQ(run.context().graph, "0");
   EXPECT_FALSE(run.context().skipped.has_value());
-  EXPECT_FALSE(run.context().pairs);
   run.options.graph_launches = 4;
   run.options.unalign = 3;
   run.options.enqueue_times = run.options.per_operation = true;
@@ -316,7 +315,6 @@ TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
   EXPECT_EQ(run.context().unalign, "3");
   EXPECT_TRUE(run.context().enqueue_times);
   EXPECT_EQ(run.context().skipped, 2U);
-  EXPECT_TRUE(run.context().pairs);
   EXPECT_TRUE(run.notes("pairs: every ordered pair of ranks, one way"));
 }
 
