@@ -2,7 +2,7 @@
 #include "apps/commands.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "study/compare/comparison_output.hpp"
+#include "study/compare/comparison.hpp"
 
 namespace busbar {
 namespace compare_command {

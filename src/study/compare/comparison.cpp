@@ -12,7 +12,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "stats/summary.hpp"
 
 namespace busbar::study {
 namespace {
@@ -26,14 +25,6 @@ std::vector<double> times_of(const std::vector<LaunchRow>& rows) {
   std::vector<double> times;
   for (const LaunchRow& row : rows) times.push_back(row.time_us);
   return times;
-}
-
-std::optional<double> rate_of(const std::vector<LaunchRow>& rows) {
-  std::vector<double> rates;
-  for (const LaunchRow& row : rows) {
-    if (row.busbw_GBps) rates.push_back(*row.busbw_GBps);
-  }
-  return rates.empty() ? std::nullopt : std::optional(stats::median(rates));
 }
 
 /// Ends of one interval over ends of the other.
@@ -71,14 +62,16 @@ Verdict verdict_of(const ComparedRow& row, double threshold) {
 
 ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
                         const std::vector<LaunchRow>& after, double threshold) {
+  const LaunchRow first = median_of(before);
+  const LaunchRow second = median_of(after);
   ComparedRow row{.key = key,
                   .launches_before = before.size(),
                   .launches_after = after.size(),
-                  .before_us = stats::median(times_of(before)),
-                  .after_us = stats::median(times_of(after)),
-                  .before_GBps = rate_of(before),
-                  .after_GBps = rate_of(after)};
-  row.ratio = row.after_us / row.before_us;
+                  .before_us = first.time_us,
+                  .after_us = second.time_us,
+                  .before_GBps = first.busbw_GBps,
+                  .after_GBps = second.busbw_GBps,
+                  .ratio = second.time_us / first.time_us};
   if (before.size() == 1 && after.size() == 1) {
     compare_within(row, before.front(), after.front());
   } else {
@@ -103,12 +96,6 @@ void add_limits(GroupComparison& comparison) {
         "{} against {} launches can never reach p < {}: the least p is {:.2g}; give {} of each",
         before, after, kLevel, stats::least_p(before, after), needed));
   }
-}
-
-std::vector<std::string> paths_of(std::span<const Launch> launches) {
-  std::vector<std::string> paths;
-  for (const Launch& launch : launches) paths.push_back(launch.path);
-  return paths;
 }
 
 using FactValues = std::set<std::string>;
@@ -181,8 +168,9 @@ bool GroupComparison::can_reach_verdicts() const {
 
 GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
                                  double threshold) {
-  GroupComparison comparison{
-      .before = paths_of(before), .after = paths_of(after), .threshold = threshold};
+  GroupComparison comparison{.threshold = threshold};
+  for (const Launch& launch : before) comparison.before.push_back(launch.path);
+  for (const Launch& launch : after) comparison.after.push_back(launch.path);
   const LaunchRows old_rows = launch_rows(before);
   const LaunchRows new_rows = launch_rows(after);
   for (const auto& [key, rows] : old_rows) {

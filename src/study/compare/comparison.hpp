@@ -77,4 +77,11 @@ struct GroupComparison {
 [[nodiscard]] std::vector<std::string> head_differences(std::span<const Launch> before,
                                                         std::span<const Launch> after);
 
+/// A table for people, to be pasted: '#' lines, a line per row, a summary.
+[[nodiscard]] std::string comparison_text(const GroupComparison& comparison);
+
+/// One JSON document, two blanks of indentation and a line end; docs/compare-options.md has its
+/// members.
+[[nodiscard]] std::string comparison_json(const GroupComparison& comparison);
+
 }  // namespace busbar::study

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/compare/comparison_output.hpp"
-
 #include <array>
 #include <span>
 
@@ -9,6 +7,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "format/json.hpp"
+#include "study/compare/comparison.hpp"
 
 namespace busbar::study {
 namespace {

@@ -16,52 +16,56 @@ void insert(std::set<std::string>& values, const std::string& cell) {
 
 }  // namespace
 
-LaunchMaker::LaunchMaker(std::string path, Facts facts)
-    : launch_{.path = std::move(path), .facts = std::move(facts)} {}
-
-void LaunchMaker::add(const Record& record) {
-  insert(launch_.backends, record.backend);
-  insert(launch_.device_sets, record.device_set);
-  insert(launch_.aggregations, record.aggregation);
-  launch_.ranks.insert(record.ranks);
-  problems_.add(record);
-  if (contradicts_itself(record)) return;
-  if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) return;
-  Cycles& cycles = cycles_[row_key(record)];
-  cycles.times_us.push_back(*record.time_median_us);
-  if (record.busbw_GBps) cycles.rates_GBps.push_back(*record.busbw_GBps);
-  cycles.ci_low_us = record.time_ci_low_us;
-  cycles.ci_high_us = record.time_ci_high_us;
-}
-
-LaunchRow LaunchMaker::median_of(const Cycles& cycles) {
-  LaunchRow row{.time_us = stats::median(cycles.times_us)};
-  if (!cycles.rates_GBps.empty()) row.busbw_GBps = stats::median(cycles.rates_GBps);
-  if (cycles.times_us.size() == 1) {
-    row.ci_low_us = cycles.ci_low_us;
-    row.ci_high_us = cycles.ci_high_us;
+LaunchRow median_of(const std::vector<LaunchRow>& rows) {
+  if (rows.size() == 1) return rows.front();
+  std::vector<double> times;
+  std::vector<double> rates;
+  for (const LaunchRow& row : rows) {
+    times.push_back(row.time_us);
+    if (row.busbw_GBps) rates.push_back(*row.busbw_GBps);
   }
-  return row;
+  LaunchRow median{.time_us = stats::median(times)};
+  if (!rates.empty()) median.busbw_GBps = stats::median(rates);
+  return median;
 }
 
-Launch LaunchMaker::finish(const std::string& cut) const {
-  Launch launch = launch_;
-  for (const auto& [key, cycles] : cycles_) launch.rows.emplace(key, median_of(cycles));
-  launch.problems = problems_.lines(launch.path, cut);
+Launch make_launch(std::string path, Facts facts, const std::function<bool(Record&)>& next,
+                   const std::function<std::string()>& cut) {
+  Launch launch{.path = std::move(path), .facts = std::move(facts)};
+  FileProblems problems;
+  LaunchRows cycles;
+  for (Record record; next(record); record = {}) {
+    insert(launch.backends, record.backend);
+    insert(launch.device_sets, record.device_set);
+    insert(launch.aggregations, record.aggregation);
+    launch.ranks.insert(record.ranks);
+    problems.add(record);
+    if (contradicts_itself(record)) continue;
+    if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) continue;
+    cycles[row_key(record)].push_back({.time_us = *record.time_median_us,
+                                       .ci_low_us = record.time_ci_low_us,
+                                       .ci_high_us = record.time_ci_high_us,
+                                       .busbw_GBps = record.busbw_GBps});
+  }
+  for (const auto& [key, rows] : cycles) launch.rows.emplace(key, median_of(rows));
+  launch.problems = problems.lines(launch.path, cut ? cut() : "");
   return launch;
 }
 
 Launch load_launch(const std::string& path) {
-  if (!is_csv(path)) {
-    FileRows rows = read_launch(path);
-    LaunchMaker maker(path, std::move(rows.dataset.facts));
-    for (const Record& record : rows.dataset.records) maker.add(record);
-    return maker.finish();
+  if (is_csv(path)) {
+    CsvRows rows(path);
+    return make_launch(
+        path, facts_of(rows.head()), [&](Record& record) { return rows.next(record); },
+        [&] { return rows.cut(); });
   }
-  CsvRows rows(path);
-  LaunchMaker maker(path, facts_of(rows.head()));
-  for (Record record; rows.next(record); record = {}) maker.add(record);
-  return maker.finish(rows.cut());
+  Dataset log = read_launch(path).dataset;
+  auto row = log.records.begin();
+  return make_launch(path, std::move(log.facts), [&](Record& record) {
+    if (row == log.records.end()) return false;
+    record = std::move(*row++);
+    return true;
+  });
 }
 
 std::vector<Launch> load_launches(std::span<const std::string> paths,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,7 +22,7 @@ struct LaunchRow {
   std::optional<double> busbw_GBps{};
 };
 
-/// What a comparison needs of one CSV. It grows with the kinds of rows and two numbers a row.
+/// What a comparison needs of one CSV. It grows with the kinds of rows.
 struct Launch {
   std::string path{};
   Facts facts{};
@@ -40,29 +41,17 @@ struct Launch {
   [[nodiscard]] bool simulated() const { return backends.contains("sim"); }
 };
 
-/// Makes a launch of its rows, one after the other.
-class LaunchMaker {
- public:
-  LaunchMaker(std::string path, Facts facts);
+/// Rows of the same measurement: of a launch's cycles, or of several launches.
+using LaunchRows = std::map<RowKey, std::vector<LaunchRow>>;
 
-  void add(const Record& record);
-  /// The launch of all rows so far; `cut`: as CsvRows::cut.
-  [[nodiscard]] Launch finish(const std::string& cut = {}) const;
+/// Medians over rows of one measurement; the interval of a single one.
+[[nodiscard]] LaunchRow median_of(const std::vector<LaunchRow>& rows);
 
- private:
-  /// The rows of one measurement, which differ in their cycle.
-  struct Cycles {
-    std::vector<double> times_us{};
-    std::vector<double> rates_GBps{};
-    std::optional<double> ci_low_us{};
-    std::optional<double> ci_high_us{};
-  };
-  [[nodiscard]] static LaunchRow median_of(const Cycles& cycles);
-
-  Launch launch_{};
-  FileProblems problems_{};
-  std::map<RowKey, Cycles> cycles_{};
-};
+/// A launch of rows, one after the other: `next` goes to the next one; false where there is none.
+/// `cut`: as CsvRows::cut, asked after the last row.
+[[nodiscard]] Launch make_launch(std::string path, Facts facts,
+                                 const std::function<bool(Record&)>& next,
+                                 const std::function<std::string()>& cut = {});
 
 /// Reads a CSV row by row, or a log as read_launch does. Throws Error (Usage) where it is neither.
 [[nodiscard]] Launch load_launch(const std::string& path);
@@ -71,8 +60,6 @@ class LaunchMaker {
                                                 std::vector<std::string>& notes);
 
 /// The same measurement in all launches of a group that have it.
-using LaunchRows = std::map<RowKey, std::vector<LaunchRow>>;
-
 [[nodiscard]] LaunchRows launch_rows(std::span<const Launch> launches);
 
 }  // namespace busbar::study

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "format/csv_writer.hpp"
-#include "study/compare/comparison_output.hpp"
 #include "study/compare/launch.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
@@ -31,9 +30,12 @@ Record row(double time_us, double low, double high) {
   return with(row(time_us), &Record::time_ci_low_us, low, &Record::time_ci_high_us, high);
 }
 Launch launch_of(const Rows& rows) {
-  LaunchMaker maker("x.csv", {});
-  for (const Record& record : rows) maker.add(record);
-  return maker.finish();
+  auto row = rows.begin();
+  return make_launch("x.csv", {}, [&](Record& record) {
+    if (row == rows.end()) return false;
+    record = *row++;
+    return true;
+  });
 }
 std::vector<Launch> launches(std::initializer_list<double> times) {
   std::vector<Launch> all;
@@ -198,7 +200,7 @@ TEST(HeadDifferences, AlwaysNameWhatIsSimulated) {
   EXPECT_THAT(head_differences(before, after), ElementsAre("rows are simulated, not measured"));
 }
 
-TEST(LaunchMaker, TakesTheMedianOverCyclesAndTheIntervalOfASingleRowOnly) {
+TEST(MakeLaunch, TakesTheMedianOverCyclesAndTheIntervalOfASingleRowOnly) {
   const Launch launch = launch_of({row(100, 99, 101), row(300, 299, 301), row(110, 109, 111)});
   ASSERT_EQ(launch.rows.size(), 1U);
   const LaunchRow& median = launch.rows.begin()->second;
@@ -212,7 +214,7 @@ TEST(LaunchMaker, TakesTheMedianOverCyclesAndTheIntervalOfASingleRowOnly) {
   EXPECT_EQ(one.rows.begin()->second.ci_high_us, 101);
 }
 
-TEST(LaunchMaker, LeavesRowsWithoutATimeOrWithWrongDataOut) {
+TEST(MakeLaunch, LeavesRowsWithoutATimeOrWithWrongDataOut) {
   const Launch launch = launch_of({with(row(100), &Record::status, RowStatus::Wrong),
                                    with(row(100), &Record::time_median_us, std::nullopt), row(0),
                                    test::skipped(false, "no memory")});
