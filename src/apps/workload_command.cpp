@@ -117,8 +117,7 @@ void set_reported(O& options, View option, View text) {
     return;
   }
   const double share = parse_inner_share(option, text);
-  options.request.reported_efficiency =
-      option == "--share" ? study::efficiency_of_share(share) : share;
+  options.request.reported_efficiency = option == "--share" ? 1 - share : share;
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
@@ -175,8 +174,7 @@ void complete(O& options) {
       throw usage_error("{} is linear or better on {} ranks and implies no rate; give less than {}",
                         request.reported_as, request.ranks.front(), request.ranks.front());
     }
-    request.reported_efficiency =
-        study::efficiency_of_speedup(*options.speedup, request.ranks.front());
+    request.reported_efficiency = *options.speedup / request.ranks.front();
   }
   if (!options.csv.empty() && options.csv == options.out) {
     throw usage_error("--csv and -o name the same file, {}; give another", options.csv);
@@ -246,7 +244,7 @@ std::vector<study::WorkloadCase> read_cases(const O& options) {
   const auto size = static_cast<double>(info(options.request.type).size);
   std::vector<study::WorkloadCase> cases;
   for (const study::WorkloadModel& model : models) {
-    cases.push_back({.model = model, .bytes = study::gradient_bytes(model, size)});
+    cases.push_back({.model = model, .bytes = model.parameters * size});
     if (!model.batches.empty()) cases.back().batch = model.batches.front().size;
   }
   assign("--batch", options.batch, models,

@@ -2,7 +2,6 @@
 #include "study/dataset.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -40,15 +39,12 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .device_set = record.device_set};
 }
 
-/// Copies in the order of their sizes; sizes are sorted apart, since records are large.
-std::vector<Record> by_size(const std::vector<const Record*>& records) {
-  std::vector<std::pair<Bytes, std::size_t>> order;
-  order.reserve(records.size());
-  for (std::size_t i = 0; i < records.size(); ++i) order.emplace_back(records[i]->size, i);
-  std::ranges::sort(order);
+/// Copies in the order of their sizes; pointers are sorted, since records are large.
+std::vector<Record> by_size(std::vector<const Record*> records) {
+  std::ranges::stable_sort(records, {}, [](const Record* record) { return record->size; });
   std::vector<Record> sorted;
   sorted.reserve(records.size());
-  for (const auto& [size, place] : order) sorted.push_back(*records[place]);
+  for (const Record* record : records) sorted.push_back(*record);
   return sorted;
 }
 
@@ -78,9 +74,7 @@ std::string same_file_note(const std::vector<std::string>& paths) {
   if (names.size() == 1) {
     return fmt::format("{} is given {} times: counted once", paths.front(), paths.size());
   }
-  const auto first = std::vector(names.begin(), std::prev(names.end()));
-  return fmt::format("{} and {} are the same file: counted once", join(first, ", "),
-                     *names.rbegin());
+  return join_and(std::vector(names.begin(), names.end())) + " are the same file: counted once";
 }
 
 }  // namespace
@@ -194,7 +188,7 @@ std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
   }
   std::vector<Curve> curves;
   for (auto& [key, records] : points) {
-    curves.push_back({.key = key, .points = by_size(records)});
+    curves.push_back({.key = key, .points = by_size(std::move(records))});
   }
   return curves;
 }
@@ -233,23 +227,6 @@ Origin origin_of(const Dataset& dataset) {
 std::string_view origin_suffix(const CurveKey& key) {
   if (key.fake) return " (fake GPUs)";
   return key.simulated ? " (simulated)" : "";
-}
-
-CurveValue busbw_at(const Curve& curve, double size_bytes) {
-  if (curve.points.empty()) throw usage_error("a curve without a point has no value");
-  const auto size = [](const Record& record) { return static_cast<double>(record.size); };
-  const Record& first = curve.points.front();
-  const Record& last = curve.points.back();
-  if (size_bytes < size(first)) return {.GBps = *first.busbw_GBps, .outside = true};
-  if (size_bytes > size(last)) return {.GBps = *last.busbw_GBps, .outside = true};
-  const auto above =
-      std::ranges::find_if(curve.points, [&](const Record& r) { return size(r) >= size_bytes; });
-  if (size(*above) <= size_bytes || above == curve.points.begin()) {
-    return {.GBps = *above->busbw_GBps};
-  }
-  const Record& below = *(above - 1);
-  const double share = std::log(size_bytes / size(below)) / std::log(size(*above) / size(below));
-  return {.GBps = *below.busbw_GBps * std::pow(*above->busbw_GBps / *below.busbw_GBps, share)};
 }
 
 }  // namespace busbar::study

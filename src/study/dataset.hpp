@@ -105,14 +105,4 @@ enum class Origin { Measured, Imported, Simulated, Fake };
 /// What the name of a curve must say of it, such as " (simulated)"; empty for what was measured.
 [[nodiscard]] std::string_view origin_suffix(const CurveKey& key);
 
-/// Bus bandwidth in GB/s at a size: of the point, or between two by linear interpolation in
-/// log(size) and log(value). `outside` means that the size is beyond the points; then the nearest
-/// point's value.
-struct CurveValue {
-  double GBps = 0;
-  bool outside = false;
-};
-/// Throws Error (Usage) for a curve without a point.
-[[nodiscard]] CurveValue busbw_at(const Curve& curve, double size_bytes);
-
 }  // namespace busbar::study

@@ -242,13 +242,7 @@ SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
     keys.push_back(curve.key);
     result.curves.push_back(size_curve(curve, datasets));
   }
-  CurveNames names = curve_names(keys);
-  const std::vector<CurveStyle> styles = curve_styles(keys);
-  for (std::size_t i = 0; i < result.curves.size(); ++i) {
-    result.curves[i].title = std::move(names.titles[i]);
-    result.curves[i].style = styles[i];
-  }
-  result.common = std::move(names.common);
+  result.common = set_looks(keys, result.curves);
   return result;
 }
 

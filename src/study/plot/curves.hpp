@@ -78,6 +78,19 @@ struct CurveNames {
 [[nodiscard]] std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
                                                    std::vector<std::string> systems = {});
 
+/// Gives the curves of these keys their styles, and their names in front of their titles; returns
+/// what the names share.
+template <class Drawn>
+std::string set_looks(std::span<const CurveKey> keys, std::vector<Drawn>& curves) {
+  CurveNames names = curve_names(keys);
+  const std::vector<CurveStyle> styles = curve_styles(keys);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    curves[i].title.insert(0, names.titles[i]);
+    curves[i].style = styles[i];
+  }
+  return std::move(names.common);
+}
+
 /// A curve over numbers of ranks, at one size.
 struct ScalingCurve {
   CurveKey key{};  ///< without what follows from the ranks

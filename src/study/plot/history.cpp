@@ -15,20 +15,8 @@
 namespace busbar::study {
 namespace {
 
-struct StartedRun {
-  double start = 0;
-  Dataset dataset{};
-};
-
-/// By their start; those without one are left out.
-std::vector<StartedRun> launches_of(std::vector<Dataset> datasets) {
-  std::vector<StartedRun> launches;
-  for (Dataset& dataset : datasets) {
-    if (const auto start = started_at(dataset)) launches.push_back({*start, std::move(dataset)});
-  }
-  std::ranges::stable_sort(launches, {}, &StartedRun::start);
-  return launches;
-}
+/// Launches by their start.
+using StartedRuns = std::multimap<double, Dataset>;
 
 /// One curve's launches by their start, of which several may be the same.
 struct StartedCurve {
@@ -38,13 +26,13 @@ struct StartedCurve {
 using History = std::map<CurveKey, std::vector<StartedCurve>>;
 
 /// Launches on other devices or nodes of the same system belong to one history.
-History history_of(const std::vector<StartedRun>& launches) {
+History history_of(const StartedRuns& launches) {
   History history;
-  for (const StartedRun& launch : launches) {
-    for (SizeCurve& curve : size_curves({launch.dataset}, PlotPlacement::Both).curves) {
+  for (const auto& [start, dataset] : launches) {
+    for (SizeCurve& curve : size_curves({dataset}, PlotPlacement::Both).curves) {
       CurveKey key = curve.key;
       key.device_set.clear();
-      history[key].push_back({launch.start, std::move(curve)});
+      history[key].push_back({start, std::move(curve)});
     }
   }
   std::erase_if(history, [](const auto& curve) { return curve.second.size() < 2; });
@@ -95,7 +83,7 @@ ChartCurve curve_over_time(const std::vector<StartedCurve>& launches, Bytes size
 }
 
 /// "MPICH 4.0.2 -> MPICH 4.1" at the first launch of a system with the new one.
-std::vector<ChartMark> version_marks(const std::vector<StartedRun>& launches) {
+std::vector<ChartMark> version_marks(const StartedRuns& launches) {
   std::map<std::string, const Dataset*> before;
   std::vector<ChartMark> marks;
   for (const auto& [start, dataset] : launches) {
@@ -124,7 +112,10 @@ std::optional<double> started_at(const Dataset& dataset) {
 Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
                      std::optional<Bytes> size, std::optional<bool> logarithmic) {
   keep_collective_rows(datasets, placement);
-  const std::vector<StartedRun> launches = launches_of(std::move(datasets));
+  StartedRuns launches;  // those without a start are left out
+  for (Dataset& dataset : datasets) {
+    if (const auto start = started_at(dataset)) launches.emplace(*start, std::move(dataset));
+  }
   const History history = history_of(launches);
   if (!size) size = usual_size(history);
   Chart figure{.name = "history"};
@@ -139,16 +130,13 @@ Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
     figure.curves.push_back(std::move(curve));
   }
   if (figure.empty()) return figure;
-  const CurveNames names = curve_names(keys);
-  const std::vector<CurveStyle> styles = curve_styles(keys);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    figure.curves[i].title = names.titles[i];
-    figure.curves[i].style = styles[i];
     figure.curves[i].panel =
         static_cast<int>(std::distance(ranks.begin(), ranks.find(keys[i].ranks)));
   }
+  const std::string common = set_looks(keys, figure.curves);
   figure.title = fmt::format("Bus bandwidth at {} over time{}{}", format_bytes(*size),
-                             names.common.empty() ? "" : ": ", names.common);
+                             common.empty() ? "" : ": ", common);
   figure.marks = version_marks(launches);
   const ChartRange times = x_range(figure);
   const double margin = (times.high - times.low) * 0.05 + 1;

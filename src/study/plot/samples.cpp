@@ -92,13 +92,8 @@ Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement pla
       keys.back().ranks = panel;  // names and styles are alike in all panels
     }
   }
-  const CurveNames names = curve_names(keys);
-  const std::vector<CurveStyle> styles = curve_styles(keys);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    figure.curves[i].title = names.titles[i] + figure.curves[i].title;
-    figure.curves[i].style = styles[i];
-  }
-  if (!names.common.empty()) figure.title += ": " + names.common;
+  const std::string common = set_looks(keys, figure.curves);
+  if (!common.empty()) figure.title += ": " + common;
   return figure;
 }
 

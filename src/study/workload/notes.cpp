@@ -18,12 +18,12 @@ std::string curves_text(const SystemRates& system) {
   std::vector<std::string> parts;
   for (const std::string_view collective : {"allreduce", "broadcast", "reduce"}) {
     std::set<int> ranks;
-    for (const Curve& curve : system.curves) {
+    for (const RateCurve& curve : system.curves) {
       if (curve.key.collective == collective) ranks.insert(curve.key.ranks);
     }
-    std::vector<std::string> counts;
-    for (const int n : ranks) counts.push_back(fmt::format("{}", n));
-    if (!counts.empty()) parts.push_back(fmt::format("{} of {}", collective, join(counts, ", ")));
+    if (!ranks.empty()) {
+      parts.push_back(fmt::format("{} of {}", collective, fmt::join(ranks, ", ")));
+    }
   }
   return join(parts, "; ");
 }
@@ -33,18 +33,16 @@ std::string rates_line(const SystemRates& system) {
     return fmt::format("{}: {} GB/s bus bandwidth, every size, every number of ranks",
                        system.system, figure_text(*system.constant_GBps));
   }
-  Bytes least = system.curves.front().points.front().size;
-  Bytes most = 0;
+  std::set<Bytes> sizes;
   std::set<std::string> kinds;
-  for (const Curve& curve : system.curves) {
-    least = std::min(least, curve.points.front().size);
-    most = std::max(most, curve.points.back().size);
+  for (const RateCurve& curve : system.curves) {
+    for (const auto& [size, rate_GBps] : curve.points) sizes.insert(size);
     kinds.insert(
         fmt::format("{} {}", curve.key.type, curve.key.in_place ? "in place" : "out of place"));
   }
   return fmt::format("{}: {} ranks, {} to {}, {}{}", title_of(system), curves_text(system),
-                     format_bytes(least), format_bytes(most),
-                     join(std::vector<std::string>(kinds.begin(), kinds.end()), ", "),
+                     format_bytes(*sizes.begin()), format_bytes(*sizes.rbegin()),
+                     fmt::join(kinds, ", "),
                      system.simulated ? "; too fast below 128 MiB: docs/simulation.md" : "");
 }
 
@@ -99,14 +97,11 @@ std::vector<std::string> report_notes(const WorkloadReport& report) {
   std::vector<std::string> lines;
   std::set<int> ranks;
   for (const WorkloadRow& row : report.rows) ranks.insert(row.ranks);
-  std::vector<std::string> ratios;
-  for (const int n : ranks) {
-    ratios.push_back(fmt::format("{:.4g} ({})", data_parallel_ratio(n), n));
-  }
-  lines.push_back(fmt::format(
+  const auto ratio = [](int n) { return fmt::format("{:.4g} ({})", data_parallel_ratio(n), n); };
+  lines.push_back(
       "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast and a "
-      "reduce of one message each, which move more bytes, times (ranks): {}",
-      join(ratios, ", ")));
+      "reduce of one message each, which move more bytes, times (ranks): " +
+      join_each(ranks, ", ", ratio));
   if (std::ranges::any_of(report.rows,
                           [](const WorkloadRow& row) { return row.sync && row.sync->outside; })) {
     lines.push_back(fmt::format(

@@ -216,8 +216,8 @@ Table exchange_table(const WorkloadRequest& request, const WorkloadReport& repor
 /// Steps, a row per overlap, so that any number of them fits a terminal.
 Table step_table(const WorkloadRequest& request, const WorkloadReport& report) {
   std::vector<Line> lines;
-  for (const WorkloadRow& row : report.rows) {
-    append(lines, per_overlap(line_of(request, row), row.needed_GBps.size()));
+  for (const Line& line : lines_of(request, report)) {
+    append(lines, per_overlap(line, line.row->needed_GBps.size()));
   }
   return table_of(kStepTable, lines);
 }

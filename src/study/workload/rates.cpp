@@ -22,18 +22,12 @@ bool is_used(const Curve& curve) {
 }
 
 /// Cycles and launches at one size become one point.
-Curve one_point_per_size(const Curve& curve) {
-  Curve thin{.key = curve.key};
-  for (auto first = curve.points.begin(); first != curve.points.end();) {
-    const auto last = std::find_if(first, curve.points.end(),
-                                   [&](const Record& r) { return r.size != first->size; });
-    std::vector<double> values;
-    for (auto it = first; it != last; ++it) values.push_back(*it->busbw_GBps);
-    thin.points.push_back(*first);
-    thin.points.back().busbw_GBps = stats::median(values);
-    first = last;
-  }
-  return thin;
+RateCurve one_point_per_size(const Curve& curve) {
+  std::map<Bytes, std::vector<double>> values;
+  for (const Record& record : curve.points) values[record.size].push_back(*record.busbw_GBps);
+  RateCurve rates{.key = curve.key};
+  for (const auto& [size, all] : values) rates.points[size] = stats::median(all);
+  return rates;
 }
 
 /// How far a curve is from what was asked for: the least is taken.
@@ -45,8 +39,8 @@ int distance(const CurveKey& key, const RatesRequest& request) {
 }
 
 /// Adds a curve, or replaces one that is further from the request.
-void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& request) {
-  const auto same = std::ranges::find_if(curves, [&](const Curve& known) {
+void offer(std::vector<RateCurve>& curves, const Curve& curve, const RatesRequest& request) {
+  const auto same = std::ranges::find_if(curves, [&](const RateCurve& known) {
     return known.key.collective == curve.key.collective && known.key.ranks == curve.key.ranks;
   });
   if (same == curves.end()) {
@@ -68,6 +62,21 @@ void offer(std::vector<Curve>& curves, const Curve& curve, const RatesRequest& r
 
 bool can_be_a_rate(const Record& record) {
   return record.busbw_GBps && std::isfinite(*record.busbw_GBps) && *record.busbw_GBps > 0;
+}
+
+/// Between two points by linear interpolation in log(size) and log(value); beyond them the value of
+/// the nearest one.
+MessageTime rate_at(const std::map<Bytes, double>& points, double bytes) {
+  const auto size = [](const auto& point) { return static_cast<double>(point->first); };
+  const auto last = std::prev(points.end());
+  if (bytes < size(points.begin())) return {.GBps = points.begin()->second, .outside = true};
+  if (bytes > size(last)) return {.GBps = last->second, .outside = true};
+  const auto above = std::ranges::find_if(
+      points, [&](const auto& point) { return static_cast<double>(point.first) >= bytes; });
+  if (size(above) <= bytes) return {.GBps = above->second};
+  const auto below = std::prev(above);
+  const double share = std::log(bytes / size(below)) / std::log(size(above) / size(below));
+  return {.GBps = below->second * std::pow(above->second / below->second, share)};
 }
 
 }  // namespace
@@ -108,32 +117,25 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
 
 std::vector<int> measured_ranks(const SystemRates& rates) {
   std::vector<int> ranks;
-  for (const Curve& curve : rates.curves) {
+  for (const RateCurve& curve : rates.curves) {
     if (curve.key.collective == "allreduce") ranks.push_back(curve.key.ranks);
   }
   std::ranges::sort(ranks);
   return ranks;
 }
 
-const Curve* find_curve(const SystemRates& rates, std::string_view collective, int ranks) {
-  for (const Curve& curve : rates.curves) {
-    if (curve.key.collective == collective && curve.key.ranks == ranks) return &curve;
-  }
-  return nullptr;
-}
-
 std::optional<MessageTime> message_time(const SystemRates& rates, std::string_view collective,
                                         int ranks, double bytes) {
-  CurveValue value{.GBps = rates.constant_GBps.value_or(0)};
+  MessageTime time{.GBps = rates.constant_GBps.value_or(0)};
   if (!rates.constant_GBps) {
-    const Curve* curve = find_curve(rates, collective, ranks);
-    if (curve == nullptr) return std::nullopt;
-    value = busbw_at(*curve, bytes);
+    const auto curve = std::ranges::find_if(rates.curves, [&](const RateCurve& known) {
+      return known.key.collective == collective && known.key.ranks == ranks;
+    });
+    if (curve == rates.curves.end()) return std::nullopt;
+    time = rate_at(curve->points, bytes);
   }
-  const double factor = find_collective(collective)->bus_factor(ranks);
-  return MessageTime{.seconds = factor * bytes / (value.GBps * kGiga),
-                     .GBps = value.GBps,
-                     .outside = value.outside};
+  time.seconds = find_collective(collective)->bus_factor(ranks) * bytes / (time.GBps * kGiga);
+  return time;
 }
 
 std::optional<MessageTime> sync_time(const SystemRates& rates, int ranks, double bytes,

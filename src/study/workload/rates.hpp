@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,13 +12,18 @@
 
 namespace busbar::study {
 
+/// Bus bandwidths in GB/s by size: the medians of a curve's rows.
+struct RateCurve {
+  CurveKey key{};
+  std::map<Bytes, double> points{};
+};
+
 /// How fast a system's collectives are: one figure for everything, or curves.
 struct SystemRates {
   std::string system{};
   bool simulated = false;
   std::optional<double> constant_GBps{};
-  /// One per collective and number of ranks, one point per size: the median of its rows.
-  std::vector<Curve> curves{};
+  std::vector<RateCurve> curves{};  ///< one per collective and number of ranks
 };
 
 /// 2(n-1)/n: bytes that cross each rank's link for one byte of an all-reduce by rings (nccl-tests,
@@ -48,10 +54,6 @@ struct RatesRequest {
 
 /// Numbers of ranks with a curve of all-reduce, rising; none for a constant.
 [[nodiscard]] std::vector<int> measured_ranks(const SystemRates& rates);
-
-/// The curve of a collective, or null.
-[[nodiscard]] const Curve* find_curve(const SystemRates& rates, std::string_view collective,
-                                      int ranks);
 
 /// One operation of that many bytes; nothing if it was not measured with that many ranks.
 [[nodiscard]] std::optional<MessageTime> message_time(const SystemRates& rates,

@@ -7,16 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar::study {
 namespace {
-
-std::string listed(const std::set<int>& ranks) {
-  std::vector<std::string> words;
-  for (const int n : ranks) words.push_back(fmt::format("{}", n));
-  return join(words, ", ");
-}
 
 /// The numbers of ranks that curves have an all-reduce of.
 std::set<int> ranks_of_curves(const WorkloadRequest& request) {
@@ -37,7 +30,7 @@ std::vector<int> ranks_of(const WorkloadRequest& request) {
       if (any || measured.contains(wanted)) continue;
       throw usage_error(
           "--ranks {}: there is no all-reduce with that many ranks; the curves have {}", wanted,
-          measured.empty() ? "none" : listed(measured));
+          measured.empty() ? "none" : fmt::format("{}", fmt::join(measured, ", ")));
     }
     return request.ranks;
   }
@@ -109,9 +102,7 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
     }
     ranking->rows.push_back(i);
   }
-  rankings.erase(std::remove_if(rankings.begin(), rankings.end(),
-                                [](const WorkloadRanking& r) { return r.rows.size() < 2; }),
-                 rankings.end());
+  std::erase_if(rankings, [](const WorkloadRanking& ranking) { return ranking.rows.size() < 2; });
   for (WorkloadRanking& ranking : rankings) {
     std::ranges::stable_sort(ranking.rows, [&](std::size_t a, std::size_t b) {
       return rows[a].sync->seconds < rows[b].sync->seconds;
@@ -145,10 +136,6 @@ double needed_busbw(double bytes, int ranks, double compute_s, double efficiency
   return allreduce_busbw(bytes, ranks, longest);
 }
 
-double gradient_bytes(const WorkloadModel& model, double bytes_per_parameter) {
-  return model.parameters * bytes_per_parameter;
-}
-
 WorkloadReport study_workload(const WorkloadRequest& request) {
   const std::vector<int> ranks = ranks_of(request);
   WorkloadReport report;
@@ -162,25 +149,20 @@ WorkloadReport study_workload(const WorkloadRequest& request) {
   return report;
 }
 
-double efficiency_of_share(double share) { return 1 - share; }
-
-double efficiency_of_speedup(double speedup, int ranks) { return speedup / ranks; }
-
 std::vector<ImpliedRate> implied_rates(const WorkloadRequest& request, int ranks,
                                        double efficiency) {
   std::vector<ImpliedRate> implied;
   for (std::size_t i = 0; i < request.cases.size(); ++i) {
     const WorkloadCase& job = request.cases[i];
     if (!job.compute_s) continue;
-    const double compute = request.strong ? *job.compute_s / ranks : *job.compute_s;
+    const double compute = compute_seconds(request, *job.compute_s, ranks);
     ImpliedRate rate{.model = i,
                      .ranks = ranks,
                      .compute_s = compute,
                      .exposed_s = exposed_of_efficiency(compute, efficiency)};
     for (const double overlap : request.overlaps) {
       // What hides behind the computing moved bytes, too.
-      const double longest = rate.exposed_s + overlap * compute;
-      rate.busbw_GBps.push_back(allreduce_busbw(job.bytes, ranks, longest));
+      rate.busbw_GBps.push_back(needed_busbw(job.bytes, ranks, compute, efficiency, overlap));
     }
     for (std::size_t system = 0; system < request.systems.size(); ++system) {
       const auto sync =

@@ -100,9 +100,6 @@ struct WorkloadReport {
 /// number of ranks.
 [[nodiscard]] WorkloadReport study_workload(const WorkloadRequest& request);
 
-/// Bytes of all gradients of a model.
-[[nodiscard]] double gradient_bytes(const WorkloadModel& model, double bytes_per_parameter);
-
 /// What one measured rate explains of an exposed time.
 struct ExplainedTime {
   std::size_t system = 0;
@@ -119,11 +116,6 @@ struct ImpliedRate {
   std::vector<double> busbw_GBps{};    ///< per overlap, were all of the exposed time link time
   std::vector<ExplainedTime> links{};  ///< of the systems that have a rate
 };
-
-/// 1 - share; the share in (0, 1).
-[[nodiscard]] double efficiency_of_share(double share);
-/// A speed-up over one GPU, by n ranks.
-[[nodiscard]] double efficiency_of_speedup(double speedup, int ranks);
 
 /// For each case with a compute time; the request's target is not used.
 [[nodiscard]] std::vector<ImpliedRate> implied_rates(const WorkloadRequest& request, int ranks,

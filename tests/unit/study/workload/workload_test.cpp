@@ -35,8 +35,7 @@ SystemRates constant(const std::string& name, double GBps) {
 SystemRates curve_of(const std::string& name, int ranks, double GBps) {
   return {.system = name,
           .curves = {{.key = {.collective = "allreduce", .ranks = ranks},
-                      .points = {{.size = kMiB, .busbw_GBps = GBps},
-                                 {.size = kGiB, .busbw_GBps = GBps}}}}};
+                      .points = {{kMiB, GBps}, {kGiB, GBps}}}}};
 }
 
 /// 100 MB of gradients, 100 ms of computing, 50 samples.
