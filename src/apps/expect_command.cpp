@@ -8,7 +8,6 @@
 #include "stats/summary.hpp"
 #include "study/expect/expect.hpp"
 #include "study/expect/measured_file.hpp"
-#include "study/expect/output.hpp"
 #include "study/run_facts.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"

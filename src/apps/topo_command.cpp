@@ -8,7 +8,6 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "format/output_file.hpp"
-#include "format/svg_graph.hpp"
 #include "format/topo_text.hpp"
 #include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "format/chart_script.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"
 
 namespace busbar {

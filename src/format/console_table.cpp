@@ -41,7 +41,7 @@ std::string ConsoleTable::half_row(const std::optional<Half>& half) const {
   }
   const Record& record = half->record;
   const double time_us =
-      (enqueue_times_ ? record.enqueue_time_us : record.time_median_us).value_or(0);
+      (context_.enqueue_times ? record.enqueue_time_us : record.time_median_us).value_or(0);
   const std::string wrong =
       record.wrong ? fmt::format("{:g}", static_cast<double>(*record.wrong)) : "N/A";
   return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f}  {:>6}{}", console_time(time_us),
@@ -50,8 +50,8 @@ std::string ConsoleTable::half_row(const std::optional<Half>& half) const {
 
 /// -I: shortest, longest, 99th percentile and variation of the samples after the first -K.
 std::string ConsoleTable::per_operation(std::span<const double> samples_us) const {
-  if (!skipped_) return {};
-  const auto left = samples_us.subspan(std::min<std::size_t>(*skipped_, samples_us.size()));
+  if (!context_.skipped) return {};
+  const auto left = samples_us.subspan(std::min<std::size_t>(*context_.skipped, samples_us.size()));
   const auto summary = stats::summarize(left);
   if (!summary) return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6}", "N/A", "N/A", "N/A", "N/A");
   return fmt::format("  {:>7}  {:>7}  {:>7}  {:>6.2f}", console_time(summary->min),
@@ -60,7 +60,7 @@ std::string ConsoleTable::per_operation(std::span<const double> samples_us) cons
 }
 
 std::string ConsoleTable::title_lines() const {
-  const bool extra = skipped_.has_value();
+  const bool extra = context_.skipped.has_value();
   const int width = extra ? 66 : 31;
   const std::string more = extra ? " (+ per-iteration)" : "";
   std::string names =
@@ -77,7 +77,7 @@ std::string ConsoleTable::title_lines() const {
   return "#\n" +
          fmt::format(kLine, "", "", "", "", "", title("out-of-place"), title("in-place"), "") +
          fmt::format(kLine, "size", "count", "type", "redop", "root", names, names,
-                     timestamps_ ? "  timestamp" : " ") +
+                     context_.timestamps ? "  timestamp" : " ") +
          fmt::format(kLine, "(B)", "(elements)", "", "", "", units, units, " ");
 }
 
@@ -87,12 +87,8 @@ void ConsoleTable::print(const std::string& line) {
 }
 
 void ConsoleTable::begin(const RunContext& context) {
-  nccl_name_ = context.nccl_name;
-  timestamps_ = context.timestamps;
-  enqueue_times_ = context.enqueue_times;
-  skipped_ = context.skipped;
-  observes_choice_ = context.observes_choice;
-  std::string text = fmt::format("# Collective test starting: {}_perf\n", nccl_name_);
+  context_ = context;
+  std::string text = fmt::format("# Collective test starting: {}_perf\n", context_.nccl_name);
   text += fmt::format(
       "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
       "{} validation: {} graph: {} unalign: {}\n",
@@ -121,7 +117,7 @@ void ConsoleTable::count(const Record& record) {
   if (!record.time_median_us) return;
   ++measured_;
   if (record.stop_reason == "time-budget") ++over_budget_;
-  if (observes_choice_ && record.algorithm.empty()) ++without_choice_;
+  if (context_.observes_choice && record.algorithm.empty()) ++without_choice_;
 }
 
 /// What the table cannot say of a row: why it was skipped, unless an earlier row said the same, or
@@ -145,7 +141,7 @@ void ConsoleTable::print_line(const Line& line) {
     text += fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}", either.size, either.count,
                         either.type, either.op, either.root.value_or(-1), half_row(out_of_place),
                         half_row(in_place));
-    if (timestamps_) text += fmt::format("  {}", either.finished_at);
+    if (context_.timestamps) text += fmt::format("  {}", either.finished_at);
     text += '\n';
   }
   const bool same = out_of_place && in_place && out_of_place->record.status == RowStatus::Skipped &&
@@ -176,7 +172,7 @@ void ConsoleTable::end(const RunSummary& summary) {
   text += fmt::format("# Out of bounds values : {} {}\n", summary.wrong_rows,
                       summary.wrong_rows == 0 ? "OK" : "FAILED");
   text += fmt::format("# Avg bus bandwidth    : {:g} \n#\n", summary.mean_busbw_GBps);
-  print(text + fmt::format("# Collective test concluded: {}_perf\n#\n", nccl_name_));
+  print(text + fmt::format("# Collective test concluded: {}_perf\n#\n", context_.nccl_name));
 }
 
 void PairMatrix::add(const Record& record) {

@@ -65,16 +65,12 @@ class ConsoleTable final : public Writer {
 
   std::FILE* stream_;
   Halves halves_;
-  bool timestamps_ = false;
-  bool enqueue_times_ = false;
-  std::optional<std::uint64_t> skipped_;  // -I
-  std::string nccl_name_;
+  RunContext context_;
   std::map<std::string, Line> lines_;  // unfinished, by what they are of: several at a time
   PairMatrix pairs_;
   std::set<std::string> told_;  // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;
-  bool observes_choice_ = false;
   std::size_t without_choice_ = 0;
 };
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "format/svg_graph.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -35,17 +33,6 @@ std::string_view link_colour(LinkKind kind) {
     case LinkKind::Smp: return "#2166ac";
     case LinkKind::Network: return "#c2570c";
     default: return "#6b6b6b";
-  }
-}
-
-std::string_view node_fill(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::Gpu: return "#d5efd8";
-    case NodeKind::NvSwitch: return "#b5dfbb";
-    case NodeKind::Nic: return "#fde3c8";
-    case NodeKind::Package:
-    case NodeKind::Processor: return "#d6e6f4";
-    default: return "#efefef";
   }
 }
 
@@ -337,7 +324,7 @@ class Drawing {
     add("rect",
         fmt::format(R"(x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="#444")",
                     number(x - wide / 2), number(y), number(wide), number(kBoxHeight),
-                    node.kind == NodeKind::Gpu ? 0 : 6, node_fill(node.kind)),
+                    node.kind == NodeKind::Gpu ? 0 : 6, look_of(node.kind).fill),
         fmt::format("{}{}{}{}", node.name, node.model.empty() ? "" : ": ", node.model, numa));
     double below = lines.size() > 1 ? 13 : 19.5;
     for (const std::string& line : lines) {

@@ -2,6 +2,7 @@
 #include "format/topo_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -192,32 +193,26 @@ std::string matrix(const Graph& graph) {
   return text;
 }
 
-std::string_view style_of(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::Gpu: return "shape=box, style=filled, fillcolor=\"#c7e9c0\"";
-    case NodeKind::NvSwitch: return "shape=hexagon, style=filled, fillcolor=\"#74c476\"";
-    case NodeKind::Nic: return "shape=box, style=filled, fillcolor=\"#fdd0a2\"";
-    case NodeKind::Network: return "shape=ellipse, style=filled, fillcolor=\"#fdae6b\"";
-    case NodeKind::Package:
-    case NodeKind::Processor: return R"(shape=box, style="filled,rounded", fillcolor="#c6dbef")";
-    default: return "shape=box, style=rounded";
-  }
-}
+constexpr std::string_view kProcessorDot =
+    R"(shape=box, style="filled,rounded", fillcolor="#c6dbef")";
+constexpr std::string_view kOtherDot = "shape=box, style=rounded";
+constexpr std::string_view kProcessorFill = "#d6e6f4";
+constexpr std::string_view kOtherFill = "#efefef";
 
-/// Rows of the picture, from the processors down; parts of one row are linked sideways.
-int row_of(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::Package:
-    case NodeKind::Processor: return 0;
-    case NodeKind::Numa: return 1;
-    case NodeKind::HostBridge: return 2;
-    case NodeKind::PcieSwitch: return 3;
-    case NodeKind::Gpu:
-    case NodeKind::Nic: return 4;
-    case NodeKind::NvSwitch: return 5;
-    default: return 6;
-  }
-}
+/// All kinds; parts of one row are linked sideways.
+constexpr auto kPartLooks = std::to_array<PartLook>({
+    {NodeKind::Package, "processor", 0, kProcessorDot, kProcessorFill},
+    {NodeKind::Processor, "processor", 0, kProcessorDot, kProcessorFill},
+    {NodeKind::Numa, "NUMA node", 1, kOtherDot, kOtherFill},
+    {NodeKind::HostBridge, "host bridge", 2, kOtherDot, kOtherFill},
+    {NodeKind::PcieSwitch, "PCIe switch", 3, kOtherDot, kOtherFill},
+    {NodeKind::Gpu, "GPU", 4, R"(shape=box, style=filled, fillcolor="#c7e9c0")", "#d5efd8"},
+    {NodeKind::Nic, "NIC", 4, R"(shape=box, style=filled, fillcolor="#fdd0a2")", "#fde3c8"},
+    {NodeKind::NvSwitch, "NVSwitch", 5, R"(shape=hexagon, style=filled, fillcolor="#74c476")",
+     "#b5dfbb"},
+    {NodeKind::Network, "network", 6, R"(shape=ellipse, style=filled, fillcolor="#fdae6b")",
+     kOtherFill},
+});
 
 std::string_view line_colour(LinkKind kind) {
   switch (kind) {
@@ -236,7 +231,7 @@ std::string node_line(const topo::Node& node) {
     label += "\\n" + busbar::quoted(node.model).substr(1);
   }
   return fmt::format("  {} [label={}, {}];\n", busbar::quoted(node.name), label,
-                     style_of(node.kind));
+                     look_of(node.kind).dot);
 }
 
 /// "2x NVLink 2, 50 GB/s".
@@ -275,9 +270,9 @@ std::string edge_line(const topo::Graph& graph, const topo::Link& link,
   if (upper->kind == NodeKind::Gpu && lower->kind == NodeKind::Gpu) {
     return mesh_lines(graph, link, GBps);
   }
-  if (row_of(upper->kind) > row_of(lower->kind)) std::swap(upper, lower);
+  if (look_of(upper->kind).row > look_of(lower->kind).row) std::swap(upper, lower);
   const bool sideways =
-      row_of(upper->kind) == row_of(lower->kind) && upper->kind != NodeKind::PcieSwitch;
+      look_of(upper->kind).row == look_of(lower->kind).row && upper->kind != NodeKind::PcieSwitch;
   return fmt::format(
       "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
       busbar::quoted(upper->name), busbar::quoted(lower->name),
@@ -291,7 +286,7 @@ std::string rows(const topo::Graph& graph) {
   for (const int row : {0, 4}) {
     text += "  { rank=same;";
     for (const topo::Node& node : graph.nodes) {
-      if (row_of(node.kind) == row) text += " " + busbar::quoted(node.name) + ";";
+      if (look_of(node.kind).row == row) text += " " + busbar::quoted(node.name) + ";";
     }
     text += " }\n";
   }
@@ -299,6 +294,10 @@ std::string rows(const topo::Graph& graph) {
 }
 
 }  // namespace
+
+const PartLook& look_of(NodeKind kind) {
+  return *std::ranges::find(kPartLooks, kind, &PartLook::kind);
+}
 
 std::string devices_text(std::span<const int> devices) {
   constexpr std::size_t kMost = 8;

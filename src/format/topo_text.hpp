@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "format/topo_json.hpp"
 
@@ -32,7 +33,27 @@ namespace busbar {
 /// "0,1,2,3"; "0-71" where long.
 [[nodiscard]] std::string devices_text(std::span<const int> devices);
 
+/// How a kind of part is named and drawn.
+struct PartLook {
+  topo::NodeKind kind;
+  std::string_view noun;  ///< "GPU"
+  int row;                ///< of a picture, from the processors down
+  std::string_view dot;   ///< its attributes for graphviz
+  std::string_view fill;  ///< its colour in SVG
+};
+[[nodiscard]] const PartLook& look_of(topo::NodeKind kind);
+
 /// The machine as a graph for graphviz' dot.
 [[nodiscard]] std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants);
+
+/// The machine as one SVG element: processors above, switches, GPUs and NICs below, NVLinks as arcs
+/// below the GPUs or as lines to their switch; the width of a line shows its bandwidth.
+[[nodiscard]] std::string svg_graph(const topo::Graph& graph, topo::ConstantSet constants);
+
+/// The same as a file of its own: with the machine's name, its rates and how to read it.
+[[nodiscard]] std::string svg_picture(const topo::Graph& graph, topo::ConstantSet constants);
+
+/// What the picture leaves out and how to read it: for its caption.
+[[nodiscard]] std::string svg_graph_caption(const topo::Graph& graph);
 
 }  // namespace busbar

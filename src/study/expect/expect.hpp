@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "format/json.hpp"
+#include "format/table.hpp"
 #include "model/collective.hpp"
 #include "model/record.hpp"
 #include "study/expect/published.hpp"
-#include "study/plot/curve_findings.hpp"
+#include "study/plot/curves.hpp"
 #include "topo/predict/causes.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
@@ -90,5 +92,13 @@ inline constexpr double kFit = 1.2;
 /// Whether the answer fails: too low, above a bound without assumptions, or a curve that falls at 1
 /// MiB or more: below, a row of one launch may be late by chance.
 [[nodiscard]] bool is_wrong(const Answer& expected);
+
+/// "0.41 of the median that others measured at this size: too low, below 2 of 2 operators' floors".
+[[nodiscard]] std::string verdict_text(const Answer& expected, double measured_GBps);
+/// Bound, prediction, figures of others and, where there is one, the measured one.
+[[nodiscard]] Table figures_table(const ExpectRequest& request, const Answer& expected);
+/// All of an answer, for a terminal.
+[[nodiscard]] std::string expect_text(const ExpectRequest& request, const Answer& expected);
+[[nodiscard]] Json expect_json(const ExpectRequest& request, const Answer& expected);
 
 }  // namespace busbar::study

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/expect/output.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "study/expect/expect.hpp"
 
 namespace busbar::study {
 namespace {

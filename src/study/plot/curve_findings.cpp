@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot/curve_findings.hpp"
-
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "study/plot/curves.hpp"
 
 namespace busbar::study {
 namespace {

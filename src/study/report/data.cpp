@@ -10,7 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "study/plot/curve_findings.hpp"
+#include "study/plot/curves.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::study {
@@ -185,28 +185,19 @@ void set_bound(const ReportSystem& system, SizeCurve& curve) {
   for (SizePoint& point : curve.points) point.bound_GBps = rate_GBps;
 }
 
-std::vector<CurveKey> keys_of(const ReportPanel& panel) {
-  std::vector<CurveKey> keys;
-  for (const SizeCurve& curve : panel.curves) keys.push_back(curve.key);
-  return keys;
-}
-
 /// The same line of a system has one style in all panels of a collective.
 void set_styles(ReportData& data) {
   std::vector<std::string> systems;
   for (const ReportSystem& system : data.systems) systems.push_back(system.name);
-  std::map<std::string, std::vector<CurveKey>> keys;
-  for (const ReportPanel& panel : data.panels) {
-    const std::vector<CurveKey> more = keys_of(panel);
-    keys[panel.collective].insert(keys[panel.collective].end(), more.begin(), more.end());
+  std::map<std::string, std::vector<SizeCurve*>> curves;  // by collective
+  for (ReportPanel& panel : data.panels) {
+    for (SizeCurve& curve : panel.curves) curves[panel.collective].push_back(&curve);
   }
-  for (const auto& [collective, all] : keys) {
-    const std::vector<CurveStyle> styles = curve_styles(all, systems);
-    auto style = styles.begin();
-    for (ReportPanel& panel : data.panels) {
-      if (panel.collective != collective) continue;
-      for (SizeCurve& curve : panel.curves) curve.style = *style++;
-    }
+  for (const auto& [collective, all] : curves) {
+    std::vector<CurveKey> keys;
+    for (const SizeCurve* curve : all) keys.push_back(curve->key);
+    const std::vector<CurveStyle> styles = curve_styles(keys, systems);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i]->style = styles[i];
   }
 }
 
@@ -226,7 +217,9 @@ void add_panels(ReportData& data) {
   for (auto& [key, curves] : panels) {
     ReportPanel& panel = data.panels.emplace_back();
     panel = {.collective = key.first, .ranks = key.second, .curves = std::move(curves)};
-    const CurveNames names = curve_names(keys_of(panel), true);
+    std::vector<CurveKey> keys;
+    for (const SizeCurve& curve : panel.curves) keys.push_back(curve.key);
+    const CurveNames names = curve_names(keys, true);
     for (std::size_t i = 0; i < names.titles.size(); ++i) {
       panel.curves[i].title = names.titles[i];
     }

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "format/markup_text.hpp"
 #include "model/collective.hpp"
-#include "study/expect/output.hpp"
 #include "study/plot/figures.hpp"
 #include "study/report/findings.hpp"
 

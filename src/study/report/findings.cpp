@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "format/topo_text.hpp"
 #include "model/collective.hpp"
-#include "study/expect/output.hpp"
 #include "topo/choice/sets.hpp"
 
 namespace busbar::study {

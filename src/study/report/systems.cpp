@@ -10,7 +10,6 @@
 
 #include "base/embedded_text.hpp"
 #include "base/text.hpp"
-#include "format/svg_graph.hpp"
 #include "format/topo_text.hpp"
 #include "model/collective.hpp"
 #include "study/expect/published.hpp"
@@ -135,20 +134,6 @@ Chart bounds_chart(const ReportData& data, const BySize& sizes, const Palette& p
   return chart;
 }
 
-std::string noun_of(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::Gpu: return "GPU";
-    case NodeKind::Nic: return "NIC";
-    case NodeKind::NvSwitch: return "NVSwitch";
-    case NodeKind::PcieSwitch: return "PCIe switch";
-    case NodeKind::HostBridge: return "host bridge";
-    case NodeKind::Numa: return "NUMA node";
-    case NodeKind::Package:
-    case NodeKind::Processor: return "processor";
-    default: return "network";
-  }
-}
-
 /// "8 GPUs (Tesla V100-SXM2-32GB), 4 NICs, 2 NUMA nodes".
 std::string parts_text(const Graph& graph) {
   std::map<NodeKind, std::size_t> counts;
@@ -164,7 +149,7 @@ std::string parts_text(const Graph& graph) {
                               NodeKind::NvSwitch, NodeKind::PcieSwitch, NodeKind::Nic}) {
     const std::size_t count = counts[kind];
     if (count == 0) continue;
-    parts.push_back(counted(count, noun_of(kind)));
+    parts.push_back(counted(count, look_of(kind).noun));
     if (models[kind].size() == 1) parts.back() += fmt::format(" ({})", *models[kind].begin());
   }
   if (!numa.empty()) parts.push_back(counted(numa.size(), "NUMA node"));
@@ -176,8 +161,8 @@ Table links_table(const Graph& graph, const std::string& name) {
   using Row = std::tuple<int, std::string, double>;  ///< medium, kinds, count
   std::map<Row, std::size_t> rows;
   for (const topo::Link& link : graph.links) {
-    std::string from = noun_of(graph.nodes[static_cast<std::size_t>(link.from)].kind);
-    std::string to = noun_of(graph.nodes[static_cast<std::size_t>(link.to)].kind);
+    std::string_view from = look_of(node_of(graph, link.from).kind).noun;
+    std::string_view to = look_of(node_of(graph, link.to).kind).noun;
     if (to < from) std::swap(from, to);
     ++rows[{link.medium, fmt::format("{} to {}", from, to), link.count}];
   }
@@ -187,7 +172,7 @@ Table links_table(const Graph& graph, const std::string& name) {
       .numbers = {2, 3, 4, 5}};
   for (const auto& [row, directions] : rows) {
     const auto& [index, kinds, count] = row;
-    const topo::Medium& medium = graph.media[static_cast<std::size_t>(index)];
+    const topo::Medium& medium = graph.media[topo::to_size(index)];
     const auto rate = [&](double rate_GBps) {
       return rate_GBps > 0 ? format_figure(rate_GBps) : "no limit";
     };

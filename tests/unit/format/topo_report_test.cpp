@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "format/svg_graph.hpp"
 #include "format/topo_text.hpp"
 #include "topo/systems/system_file.hpp"
 

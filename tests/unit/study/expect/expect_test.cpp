@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "study/expect/measured_file.hpp"
-#include "study/expect/output.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/plot/curve_findings.hpp"
-
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "study/plot/curves.hpp"
 
 namespace busbar::study {
 namespace {

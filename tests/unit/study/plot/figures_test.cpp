@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "format/chart_script.hpp"
 #include "format/csv_writer.hpp"
+#include "format/gnuplot.hpp"
 #include "study/dataset.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
