@@ -158,31 +158,29 @@ std::string settings_of(const LogTable& table) {
 /// The facts in logs: where they are from, tool, library, devices, hosts, command, settings; "a; b"
 /// where several differ.
 HeaderFacts facts_of(std::span<const LogFile> logs) {
-  std::array<std::pair<Fact, std::vector<std::string>>, 8> values{{{fact::kImportedFrom, {}},
-                                                                   {fact::kTool, {}},
-                                                                   {fact::kLibrary, {}},
-                                                                   {fact::kDevices, {}},
-                                                                   {fact::kHosts, {}},
-                                                                   {fact::kCommand, {}},
-                                                                   {fact::kSettings, {}},
-                                                                   {fact::kMatrix, {}}}};
-  for (const LogFile& log : logs) {
-    add_new(values[0].second, log.path);
-    for (const LogTable& table : log.tables) {
-      std::size_t at = 0;
-      for (const std::string& value :
-           {table.tool, table.library, devices_of(table), hosts_of(table), table.command,
-            settings_of(table), table.matrix}) {
-        add_new(values.at(++at).second, value);
-      }
-    }
-  }
+  using Get = std::string (*)(const LogTable& table);
+  const std::array<std::pair<Fact, Get>, 7> of_tables{
+      {{fact::kTool, [](const LogTable& table) { return table.tool; }},
+       {fact::kLibrary, [](const LogTable& table) { return table.library; }},
+       {fact::kDevices, devices_of},
+       {fact::kHosts, hosts_of},
+       {fact::kCommand, [](const LogTable& table) { return table.command; }},
+       {fact::kSettings, settings_of},
+       {fact::kMatrix, [](const LogTable& table) { return table.matrix; }}}};
+  Words paths;
+  for (const LogFile& log : logs) add_new(paths, log.path);
   HeaderFacts facts;
-  for (const auto& [fact, all] : values) {
-    if (!all.empty()) facts.emplace_back(key(fact), join(all, "; "));
+  if (!paths.empty()) facts.emplace_back(key(fact::kImportedFrom), join(paths, "; "));
+  for (const auto& [fact, get] : of_tables) {
+    Words values;
+    for (const LogFile& log : logs) {
+      for (const LogTable& table : log.tables) add_new(values, get(table));
+    }
+    if (!values.empty()) facts.emplace_back(key(fact), join(values, "; "));
   }
   return facts;
 }
+
 constexpr Bytes kMostBytes = Bytes{1} << 53U;
 
 std::size_t to_size(int count) { return static_cast<std::size_t>(count); }

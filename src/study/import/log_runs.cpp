@@ -150,11 +150,6 @@ std::string label_of(const Test& test, const std::set<std::string>& distinguishi
 Words labels_of(const std::vector<Test>& tests,
                 const std::vector<std::vector<const Test*>>& conflicts) {
   const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
-  const auto labels = [&](std::size_t kinds) {
-    Words all;
-    for (const Test& test : tests) all.push_back(label_of(test, distinguishing, kinds));
-    return all;
-  };
   const auto distinguished = [&](std::size_t kinds) {
     std::size_t count = 0;
     for (const auto& each : conflicts) {
@@ -166,7 +161,9 @@ Words labels_of(const std::vector<Test>& tests,
   };
   std::size_t kinds = 1;
   while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
-  return labels(kinds);
+  Words labels;
+  for (const Test& test : tests) labels.push_back(label_of(test, distinguishing, kinds));
+  return labels;
 }
 
 /// Tests that only their order distinguishes from another one with the same row.

@@ -196,8 +196,6 @@ RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
     : table_(table),
       rows_(rows_like_first(table)),
       ranks_(ranks),
-      has_op_column_(has_column(table, "redop")),
-      has_root_column_(has_column(table, "root")),
       op_(rows_.empty() ? "" : rows_.front().op) {
   read_root();
   read_parts();
@@ -210,7 +208,7 @@ void RowEvidence::read_root() {
   if (std::ranges::any_of(rows_, has_root)) {
     rooted_ = true;
   } else if (std::ranges::any_of(rows_, has_none) ||
-             (!table_.columns.empty() && !has_root_column_)) {
+             (!table_.columns.empty() && !has_column(table_, "root"))) {
     rooted_ = false;
   }
 }
@@ -238,10 +236,12 @@ void RowEvidence::read_checks() {
 /// Until August 2022 every test had its own columns: all-to-all a redop without a word in it, and
 /// all-gather and send-receive neither redop nor root.
 bool RowEvidence::allows_columns(const Collective& collective) const {
-  if (table_.columns.empty() || (has_op_column_ && has_root_column_)) return true;
-  if (has_root_column_) return collective.rooted && !collective.reduces;
+  const bool has_op = has_column(table_, "redop");
+  const bool has_root = has_column(table_, "root");
+  if (table_.columns.empty() || (has_op && has_root)) return true;
+  if (has_root) return collective.rooted && !collective.reduces;
   const bool with_op = collective.reduces || collective.had_empty_redop;
-  return !collective.rooted && with_op == has_op_column_;
+  return !collective.rooted && with_op == has_op;
 }
 
 bool RowEvidence::allows_factor(const Collective& collective) const {
@@ -284,7 +284,7 @@ std::vector<std::string> RowEvidence::candidates() const {
 
 std::string RowEvidence::text() const {
   std::vector<std::string> words;
-  const char* no_op = has_op_column_ ? "an empty redop" : "no redop";
+  const char* no_op = has_column(table_, "redop") ? "an empty redop" : "no redop";
   words.push_back(op_.empty() ? no_op : "redop " + op_);
   if (rooted_) words.emplace_back(*rooted_ ? "a root" : "no root");
   if (parted_ == true) words.push_back(fmt::format("a count of 1/{} of the size", parts_));

@@ -71,8 +71,6 @@ class RowEvidence {
   const LogTable& table_;
   std::vector<LogRow> rows_;  ///< those of as many nodes as the first
   std::optional<int> ranks_;
-  bool has_op_column_ = false;
-  bool has_root_column_ = false;
   std::string op_{};  ///< of the rows; empty where the log has none
   std::optional<bool> rooted_{};
   std::optional<bool> parted_{};  ///< the count is of one of equal parts
