@@ -61,7 +61,8 @@ Status run(std::span<char* const> arguments) {
   const bool markdown = is_markdown(options.out);
   std::vector<topo::Graph> graphs;
   for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  std::vector<study::Dataset> datasets = study::load_datasets(line.positionals);
+  std::vector<study::Dataset> datasets;
+  for (const std::string& path : line.positionals) datasets.push_back(study::load_dataset(path));
   for (study::Dataset& dataset : datasets) recognize_machine(dataset);
   const study::ReportData data = study::make_report_data(std::move(datasets), std::move(graphs));
   if (data.panels.empty() && !line.positionals.empty()) {
@@ -73,7 +74,7 @@ Status run(std::span<char* const> arguments) {
   if (!markdown) draw_charts(document);
   const std::string text = markdown ? markdown_page(document) : html_page(document);
   OutputFile(options.out, "-o", OutputFile::Mode::New).append(text);
-  print_warnings(study::problems_of(std::span(data.datasets)));
+  print_warnings(study::problems_of(data.datasets));
   fmt::print(stderr, "busbar: wrote {}\n", options.out);
   return Status::Ok;
 }

@@ -118,17 +118,12 @@ std::vector<std::string> FileProblems::lines(const std::string& path,
   return lines;
 }
 
-std::vector<std::string> problems_of(const Dataset& dataset) {
-  FileProblems problems;
-  for (const Record& record : dataset.records) problems.add(record);
-  return problems.lines(dataset.path, dataset.cut);
-}
-
 std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
   std::vector<std::string> all;
   for (const Dataset& dataset : datasets) {
-    const std::vector<std::string> problems = problems_of(dataset);
-    all.insert(all.end(), problems.begin(), problems.end());
+    FileProblems problems;
+    for (const Record& record : dataset.records) problems.add(record);
+    std::ranges::copy(problems.lines(dataset.path, dataset.cut), std::back_inserter(all));
   }
   return all;
 }
@@ -170,13 +165,6 @@ Dataset load_dataset(const std::string& path) {
   dataset.simulated = std::ranges::any_of(
       dataset.records, [](const Record& record) { return record.backend == "sim"; });
   return dataset;
-}
-
-std::vector<Dataset> load_datasets(std::span<const std::string> paths) {
-  std::vector<Dataset> datasets;
-  datasets.reserve(paths.size());
-  for (const std::string& path : paths) datasets.push_back(load_dataset(path));
-  return datasets;
 }
 
 std::vector<Curve> curves_of(std::span<const Dataset> datasets) {

@@ -46,8 +46,7 @@ class FileProblems {
   bool any_value_ = false;
   bool fake_ = false;
 };
-[[nodiscard]] std::vector<std::string> problems_of(const Dataset& dataset);
-/// Those of all.
+/// Those of all files.
 [[nodiscard]] std::vector<std::string> problems_of(std::span<const Dataset> datasets);
 
 /// Files that count as launches: of those with the same bytes only the first, with a note: "a.csv
@@ -58,8 +57,6 @@ class FileProblems {
 
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
-/// All of them, in order.
-[[nodiscard]] std::vector<Dataset> load_datasets(std::span<const std::string> paths);
 
 /// What makes rows points of one curve.
 struct CurveKey {
@@ -98,8 +95,13 @@ struct Curve {
 /// of sizes that were measured in place only.
 void prefer_out_of_place(std::vector<Curve>& curves);
 
-/// Where a file's rows are from.
+/// Where a file's rows are from, and what its values are.
 enum class Origin { Measured, Imported, Simulated, Fake };
+constexpr auto enum_names(Origin) {
+  return std::array{Named{Origin::Measured, "measured medians"},
+                    Named{Origin::Imported, "imported means"},
+                    Named{Origin::Simulated, "simulated"}, Named{Origin::Fake, "fake GPUs"}};
+}
 [[nodiscard]] Origin origin_of(const Dataset& dataset);
 
 /// What the name of a curve must say of it, such as " (simulated)"; empty for what was measured.

@@ -69,27 +69,21 @@ void check_count(const TomlFields& fields, std::string_view key, std::size_t num
                      fmt::format("{} has {} numbers, and {} has {}", key, numbers, other, wanted));
 }
 
-/// The figures of a [[rate]]: the same for all its ranks and sizes, or one for each size; where it
-/// has no `sizes`, one for each number of ranks.
-class RateFigures {
- public:
-  RateFigures(const TomlFields& fields, std::string_view key, std::size_t ranks, std::size_t sizes)
-      : numbers_(read_numbers(fields, key)), by_size_(fields.has("sizes")) {
-    if (!fields.has(key) || !fields.find(key)->is_array()) return;
-    const std::size_t wanted = by_size_ ? sizes : ranks;
-    check_count(fields, key, numbers_.size(), by_size_ ? "sizes" : "ranks", wanted);
+/// The figures of a [[rate]]: one for all its ranks and sizes, or one for each element of `other`.
+std::vector<double> read_figures(const TomlFields& fields, std::string_view key,
+                                 std::string_view other, std::size_t wanted) {
+  std::vector<double> numbers = read_numbers(fields, key);
+  const toml::node* found = fields.find(key);
+  if (found != nullptr && found->is_array()) {
+    check_count(fields, key, numbers.size(), other, wanted);
   }
+  return numbers;
+}
 
-  [[nodiscard]] bool empty() const { return numbers_.empty(); }
-  [[nodiscard]] std::optional<double> of(std::size_t rank, std::size_t size) const {
-    if (numbers_.size() < 2) return empty() ? std::nullopt : std::optional(numbers_.front());
-    return numbers_[by_size_ ? size : rank];
-  }
-
- private:
-  std::vector<double> numbers_;
-  bool by_size_;
-};
+std::optional<double> figure_at(const std::vector<double>& numbers, std::size_t place) {
+  if (numbers.empty()) return std::nullopt;
+  return numbers.size() == 1 ? numbers.front() : numbers[place];
+}
 
 /// The sizes of `size` or `sizes`; one without a value if the source does not state it.
 std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
@@ -135,8 +129,11 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
                      .source = fields.value("source", sources)};
   const std::vector<int> ranks = read_ranks(fields);
   const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
-  const RateFigures busbw(fields, "busbw_GBps", ranks.size(), sizes.size());
-  const RateFigures time(fields, "time_us", ranks.size(), sizes.size());
+  const bool by_size = fields.has("sizes");  // else by ranks
+  const char* other = by_size ? "sizes" : "ranks";
+  const std::size_t count = by_size ? sizes.size() : ranks.size();
+  const std::vector<double> busbw = read_figures(fields, "busbw_GBps", other, count);
+  const std::vector<double> time = read_figures(fields, "time_us", other, count);
   if (fields.has("theoretical_GBps")) {
     rate.theoretical_GBps = fields.positive("theoretical_GBps", 0);
   }
@@ -147,8 +144,8 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       rate.ranks = ranks[r];
       rate.size = sizes[s];
-      rate.busbw_GBps = busbw.of(r, s);
-      rate.time_us = time.of(r, s);
+      rate.busbw_GBps = figure_at(busbw, by_size ? s : r);
+      rate.time_us = figure_at(time, by_size ? s : r);
       rates.push_back(rate);
     }
   }

@@ -8,6 +8,11 @@
 #include "study/import/log_settings.hpp"
 
 namespace busbar::study {
+namespace {
+
+constexpr int kMostRanks = 1 << 24;
+
+}  // namespace
 
 std::optional<int> stated_ranks(const LogTable& table) {
   int ranks = table.ranks.value_or(0);
@@ -21,12 +26,6 @@ std::optional<int> listed_ranks(const LogTable& table) {
       stated && (table.ranks || table.devices.size() >= static_cast<std::size_t>(*stated));
   return whole ? stated : std::nullopt;
 }
-
-namespace {
-
-constexpr int kMostRanks = 1 << 24;
-
-}  // namespace
 
 std::optional<Printed> printed_number(std::string_view word) {
   const auto value = to_number<double>(word);
@@ -50,11 +49,13 @@ std::optional<int> small_number(std::string_view word) {
   return value && *value >= -1 && *value <= kMostRanks ? value : std::nullopt;
 }
 
-std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
-                                          std::string_view word) {
+std::string word_after(const Words& words, std::string_view word) {
   const auto found = std::ranges::find(words, word);
-  if (found == words.end() || found + 1 == words.end()) return std::nullopt;
-  return to_number<std::uint64_t>(*(found + 1));
+  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
+}
+
+std::optional<std::uint64_t> number_after(const Words& words, std::string_view word) {
+  return to_number<std::uint64_t>(word_after(words, word));
 }
 
 std::optional<int> processes_of_command(const std::vector<std::string>& words) {

@@ -105,6 +105,8 @@ struct LogFile {
 /// The whole word as a number of ranks, or -1: roots.
 [[nodiscard]] std::optional<int> small_number(std::string_view word);
 
+/// The word behind a word, or empty.
+[[nodiscard]] std::string word_after(const std::vector<std::string>& words, std::string_view word);
 /// The value after a word: 8 for `after_word("nGpus 8 minBytes", "nGpus")`.
 [[nodiscard]] std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
                                                         std::string_view word);

@@ -108,11 +108,6 @@ std::optional<Second> second_column(const LogLine& line) {
 
 }  // namespace
 
-std::string word_after(const std::vector<std::string>& words, std::string_view word) {
-  const auto found = std::ranges::find(words, word);
-  return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
-}
-
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
   const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
   if (!reading.skip_bad_lines) {

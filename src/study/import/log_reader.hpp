@@ -44,9 +44,6 @@ struct LogReading {
 /// without sizes or ranks.
 [[nodiscard]] bool is_summary(std::span<const LogLine> lines);
 
-/// The word behind a word, or empty.
-[[nodiscard]] std::string word_after(const std::vector<std::string>& words, std::string_view word);
-
 /// Refuses a line, or notes that it was skipped.
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -199,7 +200,7 @@ class NcclText {
     }
     if (const auto choice = nccl_choice_in(text)) choices_.push_back(*choice);
     if (text.find("CCL version") != View::npos) read_library(split_words(text));
-    LogLine part{.number = line.number, .text = hosts_.part_before(text, mark)};
+    LogLine part{.number = line.number, .text = part_before(text, mark, hosts_)};
     const Words words = split_words(part.text);
     if (words.empty() || columns_.empty()) return;
     if (torn_.is_open()) {
@@ -392,7 +393,7 @@ class NcclText {
   LogContext context_{};
   Settings logged_{};                  ///< by NCCL before a test began
   std::vector<NcclChoice> choices_{};  ///< since the last row
-  LibraryHosts hosts_{};
+  std::set<std::string> hosts_{};
   TornRow torn_{};
   std::string continued_{};
 };

@@ -20,7 +20,7 @@ bool is_row(const std::string& text, const LogColumns& columns) {
 
 }  // namespace
 
-std::string LibraryHosts::part_before(View line, std::size_t mark) {
+std::string part_before(View line, std::size_t mark, std::set<std::string>& hosts) {
   // "PART HOST:PID:THREAD [DEVICE] NCCL INFO", with a time before the host, and a source behind the
   // device, where they are printed.
   View text = line.substr(0, mark);
@@ -34,16 +34,15 @@ std::string LibraryHosts::part_before(View line, std::size_t mark) {
   host = host.substr(0, host.find(':'));
   const View part = trim(before.substr(0, before.find('[')));
   if (before.empty()) {
-    names_.emplace(host);
+    hosts.emplace(host);
     return {};
   }
   // The longest known name that ends the word; else letters begin the name.
-  std::size_t touching = 0;
   const auto known =
-      std::ranges::find_if(names_, [&](const std::string& name) { return host.ends_with(name); });
-  if (known != names_.end()) touching = host.size() - known->size();
-  if (known == names_.end())
-    touching = std::min(host.find_first_not_of("-0123456789."), host.size());
+      std::ranges::find_if(hosts, [&](const std::string& name) { return host.ends_with(name); });
+  const std::size_t touching = known != hosts.end()
+                                   ? host.size() - known->size()
+                                   : std::min(host.find_first_not_of("-0123456789."), host.size());
   return std::string(part) + (touching > 0 ? ' ' + std::string(host.substr(0, touching)) : "");
 }
 

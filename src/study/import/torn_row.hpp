@@ -14,15 +14,10 @@ namespace busbar::study {
 
 /// The part of a line of NCCL's own log that stands before host, process and device: a part of a
 /// row, since nccl-tests prints rows in parts. A number may touch the host's name ("-1node1:7:7 [0]
-/// NCCL INFO"); the names that begin lines decide where it ends.
-class LibraryHosts {
- public:
-  /// `mark`: nccl_mark of the line.
-  [[nodiscard]] std::string part_before(std::string_view line, std::size_t mark);
-
- private:
-  std::set<std::string, std::less<>> names_{};
-};
+/// NCCL INFO"); the names that begin lines, which `hosts` gathers, decide where it ends. `mark`:
+/// nccl_mark of the line.
+[[nodiscard]] std::string part_before(std::string_view line, std::size_t mark,
+                                      std::set<std::string>& hosts);
 
 /// A row that lines of NCCL's log cut into parts. Whether blanks were at a seam is lost: only the
 /// number and the kinds of words decide, and one way alone may fit.

@@ -219,11 +219,9 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 /// "24, 1 skipped".
 std::string rows_text(const Dataset& dataset) {
   std::string text = fmt::format("{}", dataset.records.size());
-  for (const auto& [status, name] :
-       {std::pair{RowStatus::Wrong, "wrong"}, std::pair{RowStatus::Skipped, "skipped"},
-        std::pair{RowStatus::Failed, "failed"}}) {
+  for (const RowStatus status : {RowStatus::Wrong, RowStatus::Skipped, RowStatus::Failed}) {
     const auto count = std::ranges::count(dataset.records, status, &Record::status);
-    if (count > 0) text += fmt::format(", {} {}", count, name);
+    if (count > 0) text += fmt::format(", {} {}", count, name(status));
   }
   return text;
 }
@@ -231,8 +229,9 @@ std::string rows_text(const Dataset& dataset) {
 /// "measured medians", "imported means (nccl-tests 2.17.8)", ...
 std::string how_text(const Dataset& dataset) {
   const std::string tool = dataset.fact(fact::kTool);
-  const bool imported = origin_of(dataset) == Origin::Imported && !tool.empty();
-  return origin_text(dataset) + (imported ? fmt::format(" ({})", tool) : "");
+  const Origin origin = origin_of(dataset);
+  const bool by_tool = origin == Origin::Imported && !tool.empty();
+  return fmt::format("{}{}", name(origin), by_tool ? fmt::format(" ({})", tool) : "");
 }
 
 /// A table of the facts that any run has.

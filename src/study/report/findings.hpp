@@ -83,8 +83,6 @@ struct LeadChange {
 [[nodiscard]] std::vector<std::string> avoid_findings(const ReportSystem& system);
 /// @}
 
-/// What a dataset's values are: "measured medians", "imported means".
-[[nodiscard]] std::string origin_text(const Dataset& dataset);
 /// "GPUs", or "processors" where a system has none.
 [[nodiscard]] std::string device_noun(const ReportSystem& system);
 

@@ -100,16 +100,6 @@ std::map<int, Ranking> rankings_of(const ReportData& data) {
 
 }  // namespace
 
-std::string origin_text(const Dataset& dataset) {
-  switch (origin_of(dataset)) {
-    case Origin::Simulated: return "simulated";
-    case Origin::Fake: return "fake GPUs";
-    case Origin::Imported: return "imported means";
-    case Origin::Measured: break;
-  }
-  return "measured medians";
-}
-
 std::string device_noun(const ReportSystem& system) {
   const bool gpus = system.graph && !system.graph->devices.empty() &&
                     device(*system.graph, 0).kind == topo::NodeKind::Gpu;
@@ -175,14 +165,15 @@ std::vector<std::string> comparison_warnings(const ReportData& data) {
   ValuesOf cadences;
   std::set<std::string> wrong;
   for (const Dataset& dataset : data.datasets) {
-    if (!dataset.records.empty()) sources[origin_text(dataset)].insert(dataset.label);
+    if (!dataset.records.empty())
+      sources[std::string(name(origin_of(dataset)))].insert(dataset.label);
     for (const Record& record : dataset.records) {
       const bool timed = !dataset.simulated && !record.cadence.empty();
       if (timed) cadences[record.cadence].insert(dataset.label);
       if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
     }
   }
-  std::vector<std::string> warnings = problems_of(std::span(data.datasets));
+  std::vector<std::string> warnings = problems_of(data.datasets);
   warn_if_different(sources, "curves of different origin stand side by side", "", warnings);
   warn_if_different(cadences, "runs differ in cadence", "", warnings);
   if (!wrong.empty()) {

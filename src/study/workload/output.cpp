@@ -297,27 +297,17 @@ std::string workload_text(const WorkloadRequest& request, const WorkloadReport& 
   std::vector<std::string> lines = head_notes(request);
   for (std::string& line : report_notes(report)) lines.push_back(std::move(line));
   std::string text = section(markdown, lines, exchange_table(request, report));
-  if (const Table steps = step_table(request, report); !steps.rows.empty()) {
-    text +=
-        "\n" +
-        section(
-            markdown,
-            {fmt::format("a step; overlap: the part of the computing behind which the exchange may "
-                         "hide; share: its exposed part; need: bus bandwidth for {}% efficiency",
-                         percent(request.target))},
-            steps);
-  }
-  if (!report.limits.empty()) {
-    text += "\n" +
-            section(markdown,
-                    {fmt::format("largest number of the ranks above with {}% efficiency; -: none",
-                                 percent(request.target))},
-                    limits_table(request, report));
-  }
-  if (!report.rankings.empty()) {
-    text += "\n" + section(markdown, {"systems by the time of the exchange"},
-                           ranking_table(request, report));
-  }
+  const auto add = [&](const std::string& line, const Table& table) {
+    if (!table.rows.empty()) text += "\n" + section(markdown, {line}, table);
+  };
+  const std::string target = percent(request.target);
+  add(fmt::format("a step; overlap: the part of the computing behind which the exchange may hide; "
+                  "share: its exposed part; need: bus bandwidth for {}% efficiency",
+                  target),
+      step_table(request, report));
+  add(fmt::format("largest number of the ranks above with {}% efficiency; -: none", target),
+      limits_table(request, report));
+  add("systems by the time of the exchange", ranking_table(request, report));
   return text;
 }
 

@@ -116,9 +116,7 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
 StepTime step_time(double compute_s, double sync_s, double overlap) {
   const double exposed = std::max(0.0, sync_s - overlap * compute_s);
   const double step = compute_s + exposed;
-  return {.compute = compute_s,
-          .sync = sync_s,
-          .overlap = overlap,
+  return {.overlap = overlap,
           .exposed = exposed,
           .step = step,
           .share = exposed / step,

@@ -16,8 +16,6 @@ namespace busbar::study {
 /// A training step of one GPU among others: it computes, and what of the exchange of gradients does
 /// not hide behind the computing prolongs it. Seconds.
 struct StepTime {
-  double compute = 0;
-  double sync = 0;        ///< on the links
   double overlap = 0;     ///< the part of the computing behind which the exchange may hide, 0 to 1
   double exposed = 0;     ///< max(0, sync - overlap * compute)
   double step = 0;        ///< compute + exposed
