@@ -79,8 +79,6 @@ void SamplesWriter::write(const Record& record, std::span<const double> samples_
   if (!lines.empty()) file_.append(lines);
 }
 
-void SamplesWriter::end(const RunSummary& /*summary*/) {}
-
 std::string csv_head(const HeaderFacts& facts, const std::vector<std::string>& notes) {
   std::string head;
   for (const auto& [key, value] : facts) head += fmt::format("# {}: {}\n", key, one_line(value));

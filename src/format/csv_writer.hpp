@@ -41,7 +41,6 @@ class SamplesWriter final : public Writer {
 
   void begin(const RunContext& context) override;
   void write(const Record& record, std::span<const double> samples_us) override;
-  void end(const RunSummary& summary) override;
 
  private:
   OutputFile file_;

@@ -66,7 +66,7 @@ class Writer {
   virtual void begin(const RunContext& context) = 0;
   /// `samples_us` are the row's samples in their order; empty for a row that was not measured.
   virtual void write(const Record& record, std::span<const double> samples_us) = 0;
-  virtual void end(const RunSummary& summary) = 0;
+  virtual void end(const RunSummary& /*summary*/) {}
 };
 
 }  // namespace busbar

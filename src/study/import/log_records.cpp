@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@
 
 namespace busbar::study {
 namespace {
+
+constexpr double kMicrosecondGB = 1e3;  // bytes in a microsecond at 1 GB/s
 
 /// What all rows of a table have in common once the log and the user were asked.
 struct TableMeaning {
@@ -68,7 +71,6 @@ void set_check(Record& record, const LogHalf& half) {
 void set_time(Record& record, const LogHalf& half, const Range& rate) {
   if (half.time_us) return;
   // -C: the printed time is the processor's; wall time is only in the bandwidth.
-  constexpr double kMicrosecondGB = 1e3;
   const double mean = (rate.low + rate.high) / 2;
   record.time_median_us = static_cast<double>(record.size) / (mean * kMicrosecondGB);
   record.time_mean_us = record.time_median_us;
@@ -80,7 +82,6 @@ void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& mean
   if (!rate) return;
   set_time(record, half, *rate);
   const double factor = meaning.collective->bus_factor(meaning.ranks);
-  constexpr double kMicrosecondGB = 1e3;
   const double algbw = static_cast<double>(record.size) / (*record.time_median_us * kMicrosecondGB);
   record.algbw_GBps = meaning.old_algbw ? algbw : as_printed(algbw, half.algbw_GBps);
   if (meaning.ranks < 2) return;
@@ -183,8 +184,6 @@ HeaderFacts facts_of(std::span<const LogFile> logs) {
 
 constexpr Bytes kMostBytes = Bytes{1} << 53U;
 
-std::size_t to_size(int count) { return static_cast<std::size_t>(count); }
-
 /// Converts the tables of one log.
 class LogConverter {
  public:
@@ -261,7 +260,7 @@ class LogConverter {
     throw usage_error(
         "{}: the log lists {}, and the bus bandwidths of its rows are those of {} of {}; give "
         "--ranks N",
-        place(rows.front().line), counted(to_size(ranks), "rank"), collective.name,
+        place(rows.front().line), counted(ranks, "rank"), collective.name,
         allowed.least == allowed.most ? fmt::format("{}", allowed.least)
                                       : fmt::format("{} to {}", allowed.least, allowed.most));
   }
@@ -284,7 +283,7 @@ class LogConverter {
     if (hints_.nodes) return *hints_.nodes;
     std::set<std::string> hosts;
     for (const LogDevice& device : table.devices) hosts.insert(device.host);
-    const bool complete = table.all_hosts || table.devices.size() >= to_size(ranks);
+    const bool complete = table.all_hosts || std::cmp_greater_equal(table.devices.size(), ranks);
     return complete ? static_cast<int>(hosts.size()) : 0;
   }
 
@@ -307,10 +306,7 @@ class LogConverter {
       }
       for (const LogHalf& half : row.halves) {
         rows_.records.push_back(record_of(table, row, half, meaning));
-        const Record& record = rows_.records.back();
-        if (has_flag(record, Flag::BandwidthDiffers)) {
-          differing.push_back(row.line);
-        }
+        if (has_flag(rows_.records.back(), Flag::BandwidthDiffers)) differing.push_back(row.line);
       }
     }
     if (!differing.empty()) {
@@ -318,7 +314,7 @@ class LogConverter {
           fmt::format("{}: bus bandwidths of {} are not size over time times the factor for {}; "
                       "they are recomputed and flagged bandwidth-differs",
                       place(differing.front()), counted(differing.size(), "value"),
-                      counted(to_size(meaning.ranks), "rank")));
+                      counted(meaning.ranks, "rank")));
     }
   }
 

@@ -56,11 +56,6 @@ std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
   return parts;
 }
 
-/// Variables that name a launch or its log, and change nothing in it.
-bool names_launch(const std::string& variable) {
-  return variable == "NCCL_HOSTID" || variable.starts_with("NCCL_DEBUG");
-}
-
 Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   Test test;
   const LogFile alone{.path = log.path, .tables = {table}};
@@ -68,7 +63,9 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
     if (record.size > 0) test.rows.insert(row_key(record));
   }
   for (const auto& [name, value] : table.settings) {
-    if (!names_launch(name)) test.texts[Kind::Variables].push_back(name + '=' + value);
+    // These name a launch or its log, and change nothing in it.
+    if (name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
+    test.texts[Kind::Variables].push_back(name + '=' + value);
   }
   if (const auto command = command_in(table.command)) {
     test.has_command = true;

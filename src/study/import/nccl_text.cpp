@@ -98,12 +98,6 @@ bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std
 
 constexpr std::uint64_t kMostPerProcess = 64;
 
-/// The words after a comment's '#'.
-Words without_mark(Words words) {
-  if (!words.empty() && words.front() == "#") words.erase(words.begin());
-  return words;
-}
-
 /// "nGpus 8", "agg iters 1", "graph 0" of "nThread 1 nGpus 8 minBytes 8 ... agg iters: 1 graph: 0":
 /// all but the sizes.
 Words parameters_in(const Words& words) {
@@ -156,7 +150,8 @@ class NcclText {
     if (const std::size_t mark = nccl_mark(line.text); mark != View::npos) {
       return read_library_line(line, mark);
     }
-    const Words words = without_mark(split_words(line.text));
+    Words words = split_words(line.text);
+    if (!words.empty() && words.front() == "#") words.erase(words.begin());
     if (words.empty() || (torn_.is_open() && close_torn_row(line))) return;
     const bool comment = line.text.starts_with('#');
     const bool begins_row = !comment && to_number<std::uint64_t>(words.front());

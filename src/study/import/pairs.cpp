@@ -43,12 +43,7 @@ struct PairLog {
   std::string usual_because{};        ///< "its own since version 0.7"
 };
 
-std::string names_of(const std::vector<CopyMatrix>& matrices) {
-  return join_each(matrices, ", ", [](const CopyMatrix& matrix) { return matrix.name; });
-}
-
 const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted) {
-  const std::string& path = pairs.log.path;
   std::vector<const CopyMatrix*> found;
   for (const CopyMatrix& matrix : pairs.matrices) {
     if (matrix.name == wanted) return matrix;
@@ -56,7 +51,8 @@ const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
   }
   if (found.size() == 1) return *found.front();
   throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
-                    found.size(), path, names_of(pairs.matrices));
+                    found.size(), pairs.log.path,
+                    join_each(pairs.matrices, ", ", [](const auto& one) { return one.name; }));
 }
 
 const CopyMatrix& choose(const PairLog& pairs, const std::string& wanted) {
@@ -304,10 +300,6 @@ bool read_matrix_line(PairLog& pairs, const LogLine& line, const std::vector<std
   return true;
 }
 
-bool is_device_line(const std::vector<std::string>& words) {
-  return words.size() > 2 && (words.front().starts_with("Device") || words.front() == "Process");
-}
-
 }  // namespace
 
 LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
@@ -324,7 +316,8 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
       open = open_test(pairs, words.back(), line.number);
     } else if (text.find("Matrix") != std::string_view::npos) {
       open = open_p2p(pairs, text, line.number);
-    } else if (is_device_line(words)) {
+    } else if (words.size() > 2 &&
+               (words.front().starts_with("Device") || words.front() == "Process")) {
       read_device(pairs.table, text);
     } else if (open && words.front() != "memcpy") {
       open = read_matrix_line(pairs, line, words, reading);

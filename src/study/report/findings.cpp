@@ -112,13 +112,6 @@ std::vector<Bytes> common_sizes(const ReportPanel& panel) {
   return common;
 }
 
-/// Whether all curves end at one size, so that a ranking there is fair.
-bool end_alike(const ReportPanel& panel) {
-  return std::ranges::all_of(panel.curves, [&](const SizeCurve& curve) {
-    return curve.points.back().size == panel.curves.front().points.back().size;
-  });
-}
-
 /// "20.5 GB/s over 2 ranks, 80.8 over 4".
 std::string steps_text(const ScalingCurve& curve) {
   std::vector<std::string> steps;
@@ -299,7 +292,9 @@ std::vector<std::string> fastest_findings(std::span<const ReportPanel> panels) {
   for (const ReportPanel& panel : panels) {
     if (panel.curves.size() < 2) continue;
     const std::vector<Bytes> common = common_sizes(panel);
-    if (!end_alike(panel)) {
+    std::set<Bytes> last;  // of each; a ranking is fair where all end at one size
+    for (const SizeCurve& curve : panel.curves) last.insert(curve.points.back().size);
+    if (last.size() > 1) {
       found.push_back(fmt::format("{}, highest of each: {}{}", panel.where(), highest_text(panel),
                                   common.empty() ? "; no size is in all curves" : ""));
     }
