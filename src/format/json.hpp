@@ -38,12 +38,18 @@ template <class Columns, class Row>
   return object;
 }
 
+/// What `make` makes of each item, a document or what becomes one.
+template <class Items, class Make>
+[[nodiscard]] Json json_array(const Items& items, Make make) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(make(item));
+  return array;
+}
+
 /// An object for each row.
 template <class Columns, class Rows>
 [[nodiscard]] Json json_rows(const Columns& columns, const Rows& rows) {
-  Json array = Json::array();
-  for (const auto& row : rows) array.push_back(json_object(columns, row));
-  return array;
+  return json_array(rows, [&](const auto& row) { return json_object(columns, row); });
 }
 
 }  // namespace busbar

@@ -27,11 +27,9 @@ Json to_json(const Graph& graph, const Bound& bound) {
   if (bound.in_switch_GBps) json["in_switch_GBps"] = rounded(*bound.in_switch_GBps);
   if (bound.tree_GBps) json["tree_GBps"] = rounded(*bound.tree_GBps);
   if (bound.alltoall_GBps) json["alltoall_GBps"] = rounded(*bound.alltoall_GBps);
-  Json rings = Json::array();
-  for (const topo::RatedRing& ring : bound.rings) {
-    rings.push_back({{"devices", ring.devices}, {"GBps", rounded(ring.GBps)}});
-  }
-  json["rings"] = std::move(rings);
+  json["rings"] = json_array(bound.rings, [](const topo::RatedRing& ring) {
+    return Json{{"devices", ring.devices}, {"GBps", rounded(ring.GBps)}};
+  });
   return json;
 }
 
@@ -50,9 +48,7 @@ Json to_json(const topo::SetClass& sets) {
             {"kind", sets.bound.kind},
             {"assumptions", sets.bound.assumptions}};
   if (sets.fallback.empty()) return json;
-  Json parts = Json::array();
-  for (const topo::SetClass& part : sets.fallback) parts.push_back(to_json(part));
-  json["fallback"] = std::move(parts);
+  json["fallback"] = json_array(sets.fallback, [](const auto& part) { return to_json(part); });
   return json;
 }
 
@@ -125,41 +121,33 @@ std::string choice_json(const Graph& graph, const topo::Choice& choice) {
 }
 
 std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
-  Json list = Json::array();
-  for (const topo::Choice& block : blocks) list.push_back(to_json(graph, block));
-  return json_text({{"system", graph.name}, {"partition", list}});
+  const auto block_json = [&](const topo::Choice& block) { return to_json(graph, block); };
+  return json_text({{"system", graph.name}, {"partition", json_array(blocks, block_json)}});
 }
 
 std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> sizes) {
-  Json list = Json::array();
-  for (const ClassesOfSize& size : sizes) {
-    Json classes = Json::array();
-    for (const topo::SetClass& sets : size.classes) classes.push_back(to_json(sets));
-    list.push_back({{"k", size.k}, {"classes", classes}, {"warnings", graph.warnings}});
-  }
+  const Json list = json_array(sizes, [&](const ClassesOfSize& size) {
+    const Json classes = json_array(size.classes, [](const auto& sets) { return to_json(sets); });
+    return Json{{"k", size.k}, {"classes", classes}, {"warnings", graph.warnings}};
+  });
   return json_text(list.size() == 1 ? list.front() : list);
 }
 
 std::string compare_json(std::span<const Graph> graphs, std::span<const topo::SetComparison> rows) {
-  Json list = Json::array();
-  for (const topo::SetComparison& row : rows) {
-    const auto graph = std::ranges::find(graphs, row.system, &Graph::name);
-    Json json = to_json(*graph, row.choice);
+  return json_text(json_array(rows, [&](const topo::SetComparison& row) {
+    Json json = to_json(*std::ranges::find(graphs, row.system, &Graph::name), row.choice);
     json["ratio"] = rounded(row.ratio);
-    list.push_back(std::move(json));
-  }
-  return json_text(list);
+    return json;
+  }));
 }
 
 std::string summary_json(const Graph& graph, std::span<const topo::SetComparison> sets) {
-  Json list = Json::array();
-  for (const topo::SetComparison& set : sets) {
+  return json_text(json_array(sets, [&](const topo::SetComparison& set) {
     Json json = to_json(graph, set.choice);
     json["set"] = set.system;
     json["ratio"] = rounded(set.ratio);
-    list.push_back(std::move(json));
-  }
-  return json_text(list);
+    return json;
+  }));
 }
 
 std::string recognition_json(const topo::MachineIdentity& identity,

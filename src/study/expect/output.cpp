@@ -109,17 +109,15 @@ Json rate_or_null(std::optional<double> GBps) {
 }
 
 Json published_json(const std::vector<PublishedRate>& rates) {
-  Json list = Json::array();
-  for (const PublishedRate& rate : rates) {
-    list.push_back({{"busbw_GBps", *rate.busbw_GBps},
-                    {"evidence", std::string(name(rate.evidence))},
-                    {"instance", rate.instance},
-                    {"size_bytes", json_or_null(rate.size)},
-                    {"in_place", json_or_null(rate.in_place)},
-                    {"source", rate.source},
-                    {"condition", rate.condition}});
-  }
-  return list;
+  return json_array(rates, [](const PublishedRate& rate) {
+    return Json{{"busbw_GBps", *rate.busbw_GBps},
+                {"evidence", std::string(name(rate.evidence))},
+                {"instance", rate.instance},
+                {"size_bytes", json_or_null(rate.size)},
+                {"in_place", json_or_null(rate.in_place)},
+                {"source", rate.source},
+                {"condition", rate.condition}};
+  });
 }
 
 }  // namespace
@@ -203,10 +201,6 @@ Json expect_json(const ExpectRequest& request, const Answer& expected) {
                       {"frequency", std::string(name(each.cause->frequency))},
                       {"fits", each.fits}});
   }
-  Json findings = Json::array();
-  for (const CurveFinding& finding : expected.curve_findings) {
-    findings.push_back(placement_and_text(finding));
-  }
   return {{"system", request.machine.host.name},
           {"collective", std::string(request.collective->name)},
           {"size_bytes", request.size},
@@ -225,7 +219,7 @@ Json expect_json(const ExpectRequest& request, const Answer& expected) {
           {"measured_GBps", json_or_null(request.measured_GBps)},
           {"outcome", std::string(name(expected.grade))},
           {"missed_floors", expected.missed_floors.size()},
-          {"curve_findings", findings},
+          {"curve_findings", json_array(expected.curve_findings, placement_and_text)},
           {"causes", causes}};
 }
 

@@ -260,27 +260,24 @@ std::string head_csv(const WorkloadRequest& request) {
 }
 
 Json models_json(const WorkloadRequest& request) {
-  Json models = Json::array();
-  for (const WorkloadCase& job : request.cases) {
-    models.push_back({{"model", job.model.name},
-                      {"parameters", job.model.parameters},
-                      {"gradient_bytes", job.bytes},
-                      {"batch", json_or_null(job.batch)},
-                      {"compute_ms", json_or_null(milliseconds(job.compute_s))},
-                      {"compute_source", job.compute_source},
-                      {"compute_assumed", job.compute_assumed},
-                      {"source", job.model.source}});
-  }
-  return models;
+  return json_array(request.cases, [](const WorkloadCase& job) {
+    return Json{{"model", job.model.name},
+                {"parameters", job.model.parameters},
+                {"gradient_bytes", job.bytes},
+                {"batch", json_or_null(job.batch)},
+                {"compute_ms", json_or_null(milliseconds(job.compute_s))},
+                {"compute_source", job.compute_source},
+                {"compute_assumed", job.compute_assumed},
+                {"source", job.model.source}};
+  });
 }
 
 Json head_json(const WorkloadRequest& request) {
-  Json systems = Json::array();
-  for (const SystemRates& system : request.systems) {
-    systems.push_back({{"system", system.system},
-                       {"simulated", system.simulated},
-                       {"constant_GBps", json_or_null(system.constant_GBps)}});
-  }
+  Json systems = json_array(request.systems, [](const SystemRates& system) {
+    return Json{{"system", system.system},
+                {"simulated", system.simulated},
+                {"constant_GBps", json_or_null(system.constant_GBps)}};
+  });
   return {{"label", kWorkloadLabel},
           {"dtype", info(request.type).name},
           {"bucket_bytes", request.bucket == 0 ? Json(nullptr) : Json(request.bucket)},
@@ -337,23 +334,20 @@ std::string workload_json(const WorkloadRequest& request, const WorkloadReport& 
     }
     json["rows"].back()["steps"] = std::move(steps);
   }
-  json["largest_ranks"] = Json::array();
-  for (const WorkloadLimit& limit : report.limits) {
-    json["largest_ranks"].push_back({{"model", request.cases[limit.model].model.name},
-                                     {"system", request.systems[limit.system].system},
-                                     {"overlap", limit.overlap},
-                                     {"ranks", json_or_null(limit.ranks)}});
-  }
-  json["rankings"] = Json::array();
-  for (const WorkloadRanking& ranking : report.rankings) {
-    Json order = Json::array();
-    for (const std::size_t row : ranking.rows) {
-      order.push_back(request.systems[report.rows[row].system].system);
-    }
-    json["rankings"].push_back({{"model", request.cases[ranking.model].model.name},
-                                {"ranks", ranking.ranks},
-                                {"systems", std::move(order)}});
-  }
+  json["largest_ranks"] = json_array(report.limits, [&](const WorkloadLimit& limit) {
+    return Json{{"model", request.cases[limit.model].model.name},
+                {"system", request.systems[limit.system].system},
+                {"overlap", limit.overlap},
+                {"ranks", json_or_null(limit.ranks)}};
+  });
+  const auto system_of = [&](std::size_t row) {
+    return request.systems[report.rows[row].system].system;
+  };
+  json["rankings"] = json_array(report.rankings, [&](const WorkloadRanking& ranking) {
+    return Json{{"model", request.cases[ranking.model].model.name},
+                {"ranks", ranking.ranks},
+                {"systems", json_array(ranking.rows, system_of)}};
+  });
   return json_text(json);
 }
 
