@@ -107,8 +107,7 @@ void ConsoleTable::write(const Record& record, std::span<const double> samples_u
   const std::string key = scope(record);
   Line& line = lines_[key];
   (record.in_place ? line.in_place : line.out_of_place) = Half{record, per_operation(samples_us)};
-  const bool complete = record.in_place || !halves_.in_place;
-  if (!complete) return;
+  if (!record.in_place && halves_.in_place) return;  // the other half is to come
   print_line(line);
   lines_.erase(key);
 }

@@ -11,18 +11,12 @@
 namespace busbar::study {
 namespace {
 
-/// The numbers of ranks that curves have an all-reduce of.
-std::set<int> ranks_of_curves(const WorkloadRequest& request) {
-  std::set<int> measured;
+/// The numbers of ranks to look at; a constant rate holds for any.
+std::vector<int> ranks_of(const WorkloadRequest& request) {
+  std::set<int> measured;  // that curves have an all-reduce of
   for (const SystemRates& system : request.systems) {
     for (const int ranks : measured_ranks(system)) measured.insert(ranks);
   }
-  return measured;
-}
-
-/// The numbers of ranks to look at; a constant rate holds for any.
-std::vector<int> ranks_of(const WorkloadRequest& request) {
-  const std::set<int> measured = ranks_of_curves(request);
   const bool any = std::ranges::any_of(
       request.systems, [](const SystemRates& s) { return s.constant_GBps.has_value(); });
   if (!request.ranks.empty()) {
