@@ -121,7 +121,20 @@ class PathFinder {
   }
 
   /// Links of the path from a device to the networks beside its gate, and back.
-  [[nodiscard]] std::vector<int> to_network(int device);
+  [[nodiscard]] std::vector<int> to_network(int device) {
+    const Links& own = gates(device);
+    if (own.empty()) return {};
+    const int node = graph_.devices[to_size(device)];
+    const int gate = own.front();
+    Links links = route(node, gate, RoutePolicy::Host);
+    const Links back = route(gate, node, RoutePolicy::Host);
+    links.insert(links.end(), back.begin(), back.end());
+    for (int number = 0; to_size(number) < graph_.links.size(); ++number) {
+      const bool beside = link(number).from == gate || link(number).to == gate;
+      if (beside && kind(number) == LinkKind::Network) links.push_back(number);
+    }
+    return links;
+  }
 
  private:
   using Links = std::vector<int>;
@@ -144,17 +157,193 @@ class PathFinder {
   [[nodiscard]] int length(int from, int to, RoutePolicy policy) {
     return tree(from, policy).length[to_size(to)];
   }
-  [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const;
-  [[nodiscard]] Links route(int from, int to, RoutePolicy policy);
-  [[nodiscard]] std::vector<WideRoute> parallel(int from, int to, bool through_switch) const;
-  [[nodiscard]] std::optional<Path> over_gpu_links(int start, int end);
-  [[nodiscard]] bool peers_work(int from, int to) const;
-  [[nodiscard]] int home(int node);
-  [[nodiscard]] bool is_by_intel(int node) const;
-  [[nodiscard]] std::optional<Path> bus(int from, int to);
-  [[nodiscard]] Links gates_by_distance(int device);
-  [[nodiscard]] const Links& gates(int device);
-  [[nodiscard]] std::optional<Path> between_hosts(int from, int to);
+
+  // Shorter routes first: a node's width is final before anything leaves it.
+  [[nodiscard]] RouteTree search(int from, RoutePolicy policy) const {
+    const std::size_t nodes = graph_.nodes.size();
+    RouteTree tree{.length = Links(nodes, -1), .arrival = Links(nodes, -1)};
+    std::vector<double> widths(nodes, 0);
+    tree.length[to_size(from)] = 0;
+    widths[to_size(from)] = kInfinity;
+    Links reached{from};
+    for (std::size_t k = 0; k < reached.size(); ++k) {
+      const std::size_t node = to_size(reached[k]);
+      const int length = tree.length[node] + 1;
+      for (const int number : out_[node]) {
+        if (!may_take(number, from, policy)) continue;
+        const std::size_t to = to_size(link(number).to);
+        const double wide = std::min(widths[node], width(number));
+        const bool is_new = tree.length[to] < 0;
+        if (!is_new && (tree.length[to] != length || wide <= widths[to])) continue;
+        if (is_new) reached.push_back(link(number).to);
+        tree.length[to] = length;
+        tree.arrival[to] = number;
+        widths[to] = wide;
+      }
+    }
+    return tree;
+  }
+
+  /// Links in order; empty where there is no route.
+  [[nodiscard]] Links route(int from, int to, RoutePolicy policy) {
+    const RouteTree& routes = tree(from, policy);
+    Links links;
+    for (int node = to; routes.arrival[to_size(node)] >= 0; node = link(links.back()).from) {
+      links.push_back(routes.arrival[to_size(node)]);
+    }
+    std::ranges::reverse(links);
+    return links;
+  }
+
+  /// Several links between two nodes, or several switches between two GPUs.
+  [[nodiscard]] std::vector<WideRoute> parallel(int from, int to, bool through_switch) const {
+    std::vector<WideRoute> routes;
+    for (const int up : out_[to_size(from)]) {
+      const int middle = link(up).to;
+      if (!is_gpu_link(kind(up))) continue;
+      if (!through_switch && middle == to) routes.push_back({{up}, width(up)});
+      if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
+      for (const int down : out_[to_size(middle)]) {
+        const bool fits = is_gpu_link(kind(down)) && link(down).to == to;
+        if (fits) routes.push_back({{up, down}, std::min(width(up), width(down))});
+      }
+    }
+    return routes;
+  }
+
+  [[nodiscard]] std::optional<Path> over_gpu_links(int start, int end) {
+    if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
+      Path path{.kinds = direct > 1 ? PathKind::NvSwitch : over_gpu_links_};
+      if (direct <= 2) {
+        path.uses = share(parallel(start, end, direct == 2));
+      } else {
+        append(path, route(start, end, RoutePolicy::GpuLink));
+      }
+      return path;
+    }
+    const Links links = route(start, end, RoutePolicy::Smp);
+    if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
+      return std::nullopt;
+    }
+    Path path{.kinds = over_gpu_links_ | PathKind::Smp};
+    append(path, links);
+    return path;
+  }
+
+  [[nodiscard]] bool peers_work(int from, int to) const {
+    if (!graph_.p2p.empty()) {
+      const P2p known = graph_.p2p.at(to_size(from)).at(to_size(to));
+      if (known != P2p::Unknown) return known == P2p::Works;
+    }
+    return !is_geforce(device(graph_, from).model) && !is_geforce(device(graph_, to).model);
+  }
+
+  /// The nearest memory of a node: a NUMA node or package, else a host bridge; -1 where none is
+  /// known.
+  [[nodiscard]] int home(int node) {
+    const RouteTree& routes = tree(node, RoutePolicy::Host);
+    std::pair best{2, 0};  // a bridge or not, and how far
+    int found = -1;
+    for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
+      const NodeKind kind = node_kind(k);
+      const bool bridge = kind == NodeKind::HostBridge;
+      const bool fits = bridge || kind == NodeKind::Numa || kind == NodeKind::Package;
+      const std::pair rank{bridge ? 1 : 0, routes.length[to_size(k)]};
+      if (!fits || rank.second < 0 || rank >= best) continue;
+      best = rank;
+      found = k;
+    }
+    return found;
+  }
+
+  /// Whether the node's host has an Intel processor.
+  [[nodiscard]] bool is_by_intel(int node) const {
+    const int host = node_of(graph_, node).host;
+    return std::ranges::any_of(graph_.nodes, [&](const Node& one) {
+      return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
+    });
+  }
+
+  [[nodiscard]] std::optional<Path> bus(int from, int to) {
+    const int start = graph_.devices[to_size(from)];
+    const int end = graph_.devices[to_size(to)];
+    const bool gpus = node_kind(start) == NodeKind::Gpu && node_kind(end) == NodeKind::Gpu;
+    const int memory = gpus && !peers_work(from, to) ? home(start) : -1;
+    if (memory >= 0 && length(memory, end, RoutePolicy::Host) > 0) {
+      Path staged{.kinds = PathKind::SharedMemory};
+      append(staged, route(start, memory, RoutePolicy::Host));
+      append(staged, route(memory, end, RoutePolicy::Host));
+      return staged;
+    }
+    const Links links = route(start, end, RoutePolicy::Bus);
+    if (links.empty()) return std::nullopt;
+    Path path{.kinds = gpus ? PathKind::Pcie : PathKind::SharedMemory};
+    append(path, links);
+    const bool by_root = std::ranges::any_of(links, [&](int number) {
+      const NodeKind kind = node_kind(link(number).to);
+      return kind == NodeKind::Package || kind == NodeKind::HostBridge || kind == NodeKind::Numa;
+    });
+    if (gpus && by_root && constants_ == ConstantSet::Nccl && is_by_intel(start)) {
+      for (Use& use : path.uses) {
+        if (kind(use.resource) == LinkKind::Pcie) use.times = kIntelOverhead;
+      }
+    }
+    return path;
+  }
+
+  /// Where a device leaves its host, nearest first: nodes with a link to a network.
+  [[nodiscard]] Links gates_by_distance(int device) {
+    const int start = graph_.devices[to_size(device)];
+    const std::vector<int>& lengths = tree(start, RoutePolicy::Host).length;
+    Links found;
+    for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
+      const Links& links = out_[to_size(k)];
+      if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host)
+        continue;
+      const bool gate =
+          std::ranges::any_of(links, [&](int number) { return kind(number) == LinkKind::Network; });
+      if (gate) found.push_back(k);
+    }
+    std::ranges::stable_sort(
+        found, [&](int a, int b) { return lengths[to_size(a)] < lengths[to_size(b)]; });
+    return found;
+  }
+
+  /// Devices that are equally near to several gates take them in turn.
+  [[nodiscard]] const Links& gates(int device) {
+    if (const auto known = gates_.find(device); known != gates_.end()) return known->second;
+    const auto nearest_of = [&](Links all, int who) {
+      const int start = graph_.devices[to_size(who)];
+      std::erase_if(all, [&, first = all.empty() ? 0 : all.front()](int gate) {
+        return length(start, gate, RoutePolicy::Host) > length(start, first, RoutePolicy::Host);
+      });
+      return all;
+    };
+    Links own = gates_by_distance(device);
+    const Links nearest = nearest_of(own, device);
+    std::ptrdiff_t turn = 0;
+    for (int other = 0; nearest.size() > 1 && other < device; ++other) {
+      if (topo::device(graph_, other).host != topo::device(graph_, device).host) continue;
+      if (nearest_of(gates_by_distance(other), other) == nearest) ++turn;
+    }
+    const auto equal = static_cast<std::ptrdiff_t>(nearest.size());
+    if (equal > 1) std::rotate(own.begin(), own.begin() + turn % equal, own.begin() + equal);
+    return gates_.emplace(device, std::move(own)).first->second;
+  }
+
+  [[nodiscard]] std::optional<Path> between_hosts(int from, int to) {
+    for (const int out : gates(from)) {
+      for (const int in : gates(to)) {
+        if (length(out, in, RoutePolicy::Network) <= 0) continue;
+        Path path{.kinds = PathKind::Network};
+        append(path, route(graph_.devices[to_size(from)], out, RoutePolicy::Host));
+        append(path, route(out, in, RoutePolicy::Network));
+        append(path, route(in, graph_.devices[to_size(to)], RoutePolicy::Host));
+        return path;
+      }
+    }
+    return std::nullopt;
+  }
 
   const Graph& graph_;
   PathKind over_gpu_links_ = PathKind::NvLink;
@@ -164,207 +353,6 @@ class PathFinder {
   std::map<std::pair<int, RoutePolicy>, RouteTree> trees_{};
   std::map<int, Links> gates_{};
 };
-
-// Shorter routes first: a node's width is final before anything leaves it.
-RouteTree PathFinder::search(int from, RoutePolicy policy) const {
-  const std::size_t nodes = graph_.nodes.size();
-  RouteTree tree{.length = Links(nodes, -1), .arrival = Links(nodes, -1)};
-  std::vector<double> widths(nodes, 0);
-  tree.length[to_size(from)] = 0;
-  widths[to_size(from)] = kInfinity;
-  Links reached{from};
-  for (std::size_t k = 0; k < reached.size(); ++k) {
-    const std::size_t node = to_size(reached[k]);
-    const int length = tree.length[node] + 1;
-    for (const int number : out_[node]) {
-      if (!may_take(number, from, policy)) continue;
-      const std::size_t to = to_size(link(number).to);
-      const double wide = std::min(widths[node], width(number));
-      const bool is_new = tree.length[to] < 0;
-      if (!is_new && (tree.length[to] != length || wide <= widths[to])) continue;
-      if (is_new) reached.push_back(link(number).to);
-      tree.length[to] = length;
-      tree.arrival[to] = number;
-      widths[to] = wide;
-    }
-  }
-  return tree;
-}
-
-/// Links in order; empty where there is no route.
-PathFinder::Links PathFinder::route(int from, int to, RoutePolicy policy) {
-  const RouteTree& routes = tree(from, policy);
-  Links links;
-  for (int node = to; routes.arrival[to_size(node)] >= 0; node = link(links.back()).from) {
-    links.push_back(routes.arrival[to_size(node)]);
-  }
-  std::ranges::reverse(links);
-  return links;
-}
-
-/// Several links between two nodes, or several switches between two GPUs.
-std::vector<WideRoute> PathFinder::parallel(int from, int to, bool through_switch) const {
-  std::vector<WideRoute> routes;
-  for (const int up : out_[to_size(from)]) {
-    const int middle = link(up).to;
-    if (!is_gpu_link(kind(up))) continue;
-    if (!through_switch && middle == to) routes.push_back({{up}, width(up)});
-    if (!through_switch || node_kind(middle) != NodeKind::NvSwitch) continue;
-    for (const int down : out_[to_size(middle)]) {
-      const bool fits = is_gpu_link(kind(down)) && link(down).to == to;
-      if (fits) routes.push_back({{up, down}, std::min(width(up), width(down))});
-    }
-  }
-  return routes;
-}
-
-std::optional<Path> PathFinder::over_gpu_links(int start, int end) {
-  if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
-    Path path{.kinds = direct > 1 ? PathKind::NvSwitch : over_gpu_links_};
-    if (direct <= 2) {
-      path.uses = share(parallel(start, end, direct == 2));
-    } else {
-      append(path, route(start, end, RoutePolicy::GpuLink));
-    }
-    return path;
-  }
-  const Links links = route(start, end, RoutePolicy::Smp);
-  if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
-    return std::nullopt;
-  }
-  Path path{.kinds = over_gpu_links_ | PathKind::Smp};
-  append(path, links);
-  return path;
-}
-
-bool PathFinder::peers_work(int from, int to) const {
-  if (!graph_.p2p.empty()) {
-    const P2p known = graph_.p2p.at(to_size(from)).at(to_size(to));
-    if (known != P2p::Unknown) return known == P2p::Works;
-  }
-  return !is_geforce(device(graph_, from).model) && !is_geforce(device(graph_, to).model);
-}
-
-/// The nearest memory of a node: a NUMA node or package, else a host bridge; -1 where none is
-/// known.
-int PathFinder::home(int node) {
-  const RouteTree& routes = tree(node, RoutePolicy::Host);
-  std::pair best{2, 0};  // a bridge or not, and how far
-  int found = -1;
-  for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
-    const NodeKind kind = node_kind(k);
-    const bool bridge = kind == NodeKind::HostBridge;
-    const bool fits = bridge || kind == NodeKind::Numa || kind == NodeKind::Package;
-    const std::pair rank{bridge ? 1 : 0, routes.length[to_size(k)]};
-    if (!fits || rank.second < 0 || rank >= best) continue;
-    best = rank;
-    found = k;
-  }
-  return found;
-}
-
-/// Whether the node's host has an Intel processor.
-bool PathFinder::is_by_intel(int node) const {
-  const int host = node_of(graph_, node).host;
-  return std::ranges::any_of(graph_.nodes, [&](const Node& one) {
-    return one.kind == NodeKind::Package && one.vendor == "intel" && one.host == host;
-  });
-}
-
-std::optional<Path> PathFinder::bus(int from, int to) {
-  const int start = graph_.devices[to_size(from)];
-  const int end = graph_.devices[to_size(to)];
-  const bool gpus = node_kind(start) == NodeKind::Gpu && node_kind(end) == NodeKind::Gpu;
-  const int memory = gpus && !peers_work(from, to) ? home(start) : -1;
-  if (memory >= 0 && length(memory, end, RoutePolicy::Host) > 0) {
-    Path staged{.kinds = PathKind::SharedMemory};
-    append(staged, route(start, memory, RoutePolicy::Host));
-    append(staged, route(memory, end, RoutePolicy::Host));
-    return staged;
-  }
-  const Links links = route(start, end, RoutePolicy::Bus);
-  if (links.empty()) return std::nullopt;
-  Path path{.kinds = gpus ? PathKind::Pcie : PathKind::SharedMemory};
-  append(path, links);
-  const bool by_root = std::ranges::any_of(links, [&](int number) {
-    const NodeKind kind = node_kind(link(number).to);
-    return kind == NodeKind::Package || kind == NodeKind::HostBridge || kind == NodeKind::Numa;
-  });
-  if (gpus && by_root && constants_ == ConstantSet::Nccl && is_by_intel(start)) {
-    for (Use& use : path.uses) {
-      if (kind(use.resource) == LinkKind::Pcie) use.times = kIntelOverhead;
-    }
-  }
-  return path;
-}
-
-/// Where a device leaves its host, nearest first: nodes with a link to a network.
-PathFinder::Links PathFinder::gates_by_distance(int device) {
-  const int start = graph_.devices[to_size(device)];
-  const std::vector<int>& lengths = tree(start, RoutePolicy::Host).length;
-  Links found;
-  for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
-    const Links& links = out_[to_size(k)];
-    if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host) continue;
-    const bool gate =
-        std::ranges::any_of(links, [&](int number) { return kind(number) == LinkKind::Network; });
-    if (gate) found.push_back(k);
-  }
-  std::ranges::stable_sort(found,
-                           [&](int a, int b) { return lengths[to_size(a)] < lengths[to_size(b)]; });
-  return found;
-}
-
-/// Devices that are equally near to several gates take them in turn.
-const PathFinder::Links& PathFinder::gates(int device) {
-  if (const auto known = gates_.find(device); known != gates_.end()) return known->second;
-  const auto nearest_of = [&](Links all, int who) {
-    const int start = graph_.devices[to_size(who)];
-    std::erase_if(all, [&, first = all.empty() ? 0 : all.front()](int gate) {
-      return length(start, gate, RoutePolicy::Host) > length(start, first, RoutePolicy::Host);
-    });
-    return all;
-  };
-  Links own = gates_by_distance(device);
-  const Links nearest = nearest_of(own, device);
-  std::ptrdiff_t turn = 0;
-  for (int other = 0; nearest.size() > 1 && other < device; ++other) {
-    if (topo::device(graph_, other).host != topo::device(graph_, device).host) continue;
-    if (nearest_of(gates_by_distance(other), other) == nearest) ++turn;
-  }
-  const auto equal = static_cast<std::ptrdiff_t>(nearest.size());
-  if (equal > 1) std::rotate(own.begin(), own.begin() + turn % equal, own.begin() + equal);
-  return gates_.emplace(device, std::move(own)).first->second;
-}
-
-std::optional<Path> PathFinder::between_hosts(int from, int to) {
-  for (const int out : gates(from)) {
-    for (const int in : gates(to)) {
-      if (length(out, in, RoutePolicy::Network) <= 0) continue;
-      Path path{.kinds = PathKind::Network};
-      append(path, route(graph_.devices[to_size(from)], out, RoutePolicy::Host));
-      append(path, route(out, in, RoutePolicy::Network));
-      append(path, route(in, graph_.devices[to_size(to)], RoutePolicy::Host));
-      return path;
-    }
-  }
-  return std::nullopt;
-}
-
-std::vector<int> PathFinder::to_network(int device) {
-  const Links& own = gates(device);
-  if (own.empty()) return {};
-  const int node = graph_.devices[to_size(device)];
-  const int gate = own.front();
-  Links links = route(node, gate, RoutePolicy::Host);
-  const Links back = route(gate, node, RoutePolicy::Host);
-  links.insert(links.end(), back.begin(), back.end());
-  for (int number = 0; to_size(number) < graph_.links.size(); ++number) {
-    const bool beside = link(number).from == gate || link(number).to == gate;
-    if (beside && kind(number) == LinkKind::Network) links.push_back(number);
-  }
-  return links;
-}
 
 std::vector<double> capacities(const Graph& graph, const BoundOptions& options) {
   std::vector<double> capacities;
