@@ -8,7 +8,7 @@
 #include "format/output_file.hpp"
 #include "format/table.hpp"
 #include "study/expect/measured_file.hpp"
-#include "topo/systems/system_writer.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar {
 namespace calibrate_command {

@@ -9,17 +9,14 @@
 #include "base/text.hpp"
 #include "format/output_file.hpp"
 #include "format/topo_text.hpp"
-#include "topo/assemble/agreement.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/choice/partition.hpp"
 #include "topo/probes/amd_smi.hpp"
-#include "topo/probes/hwloc.hpp"
-#include "topo/probes/nccl_xml.hpp"
+#include "topo/probes/host_tree.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
-#include "topo/systems/system_writer.hpp"
 
 namespace busbar {
 namespace topo_command {

@@ -13,7 +13,6 @@
 #include "model/fact.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
-#include "topo/systems/system_writer.hpp"
 
 namespace busbar {
 namespace {

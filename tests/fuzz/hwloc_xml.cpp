@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "topo/probes/hwloc.hpp"
+#include "topo/probes/host_tree.hpp"
 
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {

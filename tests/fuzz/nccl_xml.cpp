@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // NCCL topology files: whatever the bytes, a tree or an Error comes out, and a tree can be walked.
-#include "topo/probes/nccl_xml.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "base/error.hpp"
+#include "topo/probes/host_tree.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace busbar::topo;  // NOLINT(google-build-using-namespace)

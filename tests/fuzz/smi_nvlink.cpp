@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the parsers of nvlink -s and -R accept has finite speeds and PCI addresses; they throw Error
 // or nothing.
-#include "topo/probes/smi_nvlink.hpp"
-
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "tests/fuzz/check.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 
 using fuzz::require;
 

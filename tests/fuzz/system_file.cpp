@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/error.hpp"
-#include "topo/systems/system_writer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace topo = busbar::topo;

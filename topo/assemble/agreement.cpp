@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/assemble/agreement.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/assemble/gpus.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::topo {

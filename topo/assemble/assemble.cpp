@@ -9,11 +9,9 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "topo/assemble/agreement.hpp"
 #include "topo/assemble/gpus.hpp"
-#include "topo/assemble/host.hpp"
 #include "topo/probes/amd_smi.hpp"
-#include "topo/probes/hwloc.hpp"
+#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {

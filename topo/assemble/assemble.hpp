@@ -18,6 +18,10 @@ struct Sources {
   std::optional<HostTree> nccl{};
 };
 
+/// The first contradiction between two sources, which shows that they are of different machines:
+/// other GPUs, other models, or NVLinks that cannot be both. Nothing where they agree.
+[[nodiscard]] std::optional<std::string> contradiction(const Sources& sources);
+
 /// One graph from all that is known of a machine, joined by PCI bus id. Without a GPU its packages
 /// are the devices. What is uncertain is in the graph's warnings.
 [[nodiscard]] Graph assemble(const Sources& sources);

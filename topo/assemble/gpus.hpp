@@ -35,4 +35,21 @@ struct GpuEntry : GpuFacts {
 /// has are a switch.
 void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
 
+/// Adds processors, NUMA nodes, PCIe switches and NICs from a tree and hangs the GPUs (whose nodes
+/// exist) on them. For GPUs that the tree does not have there is a warning.
+void add_host_from_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree);
+
+/// The same from the labels of `topo -m` alone: devices that are PIX to each other share a switch,
+/// and so on upwards. What NV# hides shows in NICs and affinity, as far as they go.
+void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix);
+
+/// Where GPUs are joined by nothing that a source shows, hangs those without PCIe on one processor,
+/// which is an assumption: no bound rests on a source that is missing.
+void add_unplaced_gpus(Graph& graph, const std::vector<GpuEntry>& gpus);
+
+/// Adds to the graph's warnings what a person should know before trusting it (GPUs made for NVLink
+/// without any, one off the fabric, inactive links, P2P that is off, MIG), and to its assumptions
+/// what no source shows: NVLink at all, the link between sockets, a virtual machine's PCIe.
+void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
+
 }  // namespace busbar::topo

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/assemble/host.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
 
 #include <fmt/format.h>
+
+#include "topo/assemble/gpus.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -98,6 +98,18 @@ struct HostTree {
   std::vector<std::string> warnings{};
 };
 
+/// This machine as hwloc sees it. Throws Error (Runtime) where hwloc cannot look at it.
+[[nodiscard]] HostTree probe_hwloc();
+
+/// Reads an XML file of lstopo (hwloc 1.x or 2.x). `origin` names it in errors. Throws Error
+/// (Usage), with FILE:LINE:COLUMN where a place is to blame.
+[[nodiscard]] HostTree parse_hwloc_xml(const std::string& text, const std::string& origin);
+
+/// Reads an NCCL topology (NCCL_TOPO_DUMP_FILE, NCCL_TOPO_FILE), version 1. `origin` names it in
+/// errors. Files without gpu and nvlink elements are skeletons and valid. Throws Error (Usage)
+/// with FILE:LINE:COLUMN for what is damaged, malformed, or something else.
+[[nodiscard]] HostTree parse_nccl_xml(const std::string& text, const std::string& origin);
+
 /// "intel" of "GenuineIntel"; where no vendor is known, by the architecture: "ibm" of "ppc64".
 [[nodiscard]] std::string cpu_vendor(std::string_view vendor, std::string_view arch);
 

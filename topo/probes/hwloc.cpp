@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/hwloc.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,6 +14,7 @@
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 #include "topo/locality.hpp"
+#include "topo/probes/host_tree.hpp"
 #include "topo/probes/xml.hpp"
 
 namespace busbar::topo {

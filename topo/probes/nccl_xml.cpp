@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/nccl_xml.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -13,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "topo/graph/constants.hpp"
+#include "topo/probes/host_tree.hpp"
 #include "topo/probes/xml.hpp"
 
 namespace busbar::topo {

@@ -9,7 +9,6 @@
 #include "base/child_process.hpp"
 #include "topo/probes/host_tree.hpp"
 #include "topo/probes/smi_matrix.hpp"
-#include "topo/probes/smi_nvlink.hpp"
 
 namespace busbar::topo {
 
@@ -21,6 +20,17 @@ inline constexpr std::string_view kQueryColumns =
 /// Reads the lines of kQueryColumns, with or without their header; "No devices were found" and an
 /// empty text are no GPUs. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix it".
 [[nodiscard]] std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view origin);
+
+/// Reads `nvidia-smi nvlink -s`: each GPU with all its links, the inactive ones too; none of an
+/// empty text, where no GPU has NVLink. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix
+/// it" for a line cut short or unknown, a GPU or link twice, and for the text of -c or -R.
+[[nodiscard]] std::vector<GpuFacts> parse_nvlink_status(std::string_view text,
+                                                        std::string_view origin);
+
+/// Reads `nvidia-smi nvlink -R`: each GPU with the other ends of its active links. Errors as
+/// parse_nvlink_status.
+[[nodiscard]] std::vector<GpuFacts> parse_nvlink_remotes(std::string_view text,
+                                                         std::string_view origin);
 
 /// All that nvidia-smi, or a tool of AMD, reports about this machine; what it could not report is
 /// absent, with a warning.

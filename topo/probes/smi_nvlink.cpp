@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/smi_nvlink.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -10,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 #include "topo/probes/smi_text.hpp"
 
 namespace busbar::topo {

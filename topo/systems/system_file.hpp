@@ -54,6 +54,10 @@ struct BuiltInSystem {
 /// (Usage) with origin:line:column for anything that it does not understand.
 [[nodiscard]] Graph parse_system(std::string_view text, std::string_view origin);
 
+/// A system file of this graph, which parse_system reads back to the same graph; or of that many
+/// equal hosts of which it is one.
+[[nodiscard]] std::string write_system(const Graph& graph, int hosts = 1);
+
 /// A built-in system by name or alias, in any case; or the file of this path, which ends in .toml
 /// or has a '/'. Throws Error (Usage) where there is none.
 [[nodiscard]] Graph load_system(const std::string& name_or_path);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/systems/system_writer.hpp"
-
 #include <array>
 #include <vector>
 
@@ -8,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/system_file.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/assemble/agreement.hpp"
-
 #include <filesystem>
 
 #include <gtest/gtest.h>

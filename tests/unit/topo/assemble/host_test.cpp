@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/assemble/host.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/topology_sources.hpp"
+#include "topo/assemble/gpus.hpp"
 
 namespace busbar::topo {
 namespace {

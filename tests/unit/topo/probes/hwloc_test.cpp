@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/hwloc.hpp"
-
 #include <algorithm>
 #include <filesystem>
 
@@ -10,6 +8,7 @@
 #include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"
+#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/nccl_xml.hpp"
-
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"
+#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {

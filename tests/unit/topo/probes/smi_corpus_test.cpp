@@ -10,8 +10,8 @@
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 #include "topo/probes/smi_matrix.hpp"
-#include "topo/probes/smi_nvlink.hpp"
 
 namespace busbar::topo {
 namespace {

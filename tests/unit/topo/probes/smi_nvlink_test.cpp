@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/probes/smi_nvlink.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
+#include "topo/probes/nvidia_smi.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -8,7 +8,6 @@
 #include "tests/unit/topo/choice/machines.hpp"
 #include "topo/bounds/bound.hpp"
 #include "topo/systems/system_file.hpp"
-#include "topo/systems/system_writer.hpp"
 
 namespace busbar::topo {
 namespace {

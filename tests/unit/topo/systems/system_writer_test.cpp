@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/systems/system_writer.hpp"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
