@@ -123,9 +123,7 @@ class LinkGroup {
   [[nodiscard]] std::string names(const std::set<int>& numbers) const {
     std::vector<std::string> names;
     for (const int number : numbers) names.push_back(node(number).name);
-    const std::string last = names.back();
-    names.pop_back();
-    return names.empty() ? last : fmt::format("{} and {}", join(names, ", "), last);
+    return join_and(names);
   }
 
   /// Those between a host and a network by the host; nothing where one is another link.
@@ -225,6 +223,7 @@ double least_of_ring(const RingProblem& problem, int resource) {
 /// Devices through which no more can pass, out or in, and the resources that say so.
 Limiting by_devices(const RingProblem& problem, double most) {
   Limiting result;
+  std::set<int> resources;
   for (int device = 0; device < problem.n; ++device) {
     for (const DeviceUpper& upper :
          {leaving_upper(problem, device), reaching_upper(problem, device)}) {
@@ -232,13 +231,10 @@ Limiting by_devices(const RingProblem& problem, double most) {
       if (result.devices.empty() || result.devices.back() != device) {
         result.devices.push_back(device);
       }
-      result.resources.insert(result.resources.end(), upper.resources.begin(),
-                              upper.resources.end());
+      resources.insert(upper.resources.begin(), upper.resources.end());
     }
   }
-  std::ranges::sort(result.resources);
-  result.resources.erase(std::unique(result.resources.begin(), result.resources.end()),
-                         result.resources.end());
+  result.resources.assign(resources.begin(), resources.end());
   return result;
 }
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -108,15 +107,13 @@ PathKind add_rings(const Graph& graph, const PathTable& table, const std::vector
 
 /// What trees and exchanges between the hosts of the set reach.
 void add_between_hosts(const Graph& graph, const BoundOptions& options, Bound& bound) {
-  std::map<int, std::vector<int>> by_host;
-  for (const int index : bound.devices) by_host[device(graph, index).host].push_back(index);
-  SetLimits limits{.ranks = static_cast<int>(bound.devices.size()),
-                   .hosts = static_cast<int>(by_host.size())};
+  SetLimits limits{.ranks = static_cast<int>(bound.devices.size())};
   std::vector<std::vector<int>> hosts;
-  for (auto& [host, devices] : by_host) {
+  for (auto& [host, devices] : by_host(graph, bound.devices)) {
     add_host(graph, devices, options, limits);
-    hosts.push_back(std::move(devices));
+    hosts.push_back(devices);
   }
+  limits.hosts = static_cast<int>(hosts.size());
   const std::vector<NetworkCut> cuts = add_networks(graph, hosts, options, limits);
   bound.tree_GBps = tree_GBps(limits);
   // Of n ranks of a host each exchanges (N - n)/N of the size with the others by the host's
@@ -133,9 +130,7 @@ void add_between_hosts(const Graph& graph, const BoundOptions& options, Bound& b
 /// The bound with the paths of one level; false where no ring was found and another level is left.
 bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Bound& bound) {
   const PathTable table(graph, bound.devices, level, options);
-  std::vector<int> places(bound.devices.size());
-  std::iota(places.begin(), places.end(), 0);
-  const LinkProblem problem = problem_of(table, places);
+  const LinkProblem problem = problem_of(table, first_numbers(bound.devices.size()));
   const Crossing crossing = cut_of(graph, bound.devices, table);
   const RingPacking packing = pack_rings(problem.rings, {.known_upper = crossing.cut.value});
   if (packing.value <= 0 && level == Level::GpuLink) {
@@ -150,12 +145,6 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   bound.limit = limit_of(graph, bound, packing, problem, crossing);
   if (has(kinds, PathKind::Network)) add_between_hosts(graph, options, bound);
   return true;
-}
-
-bool spans_hosts(const Graph& graph, std::span<const int> devices) {
-  return std::ranges::any_of(devices, [&](int index) {
-    return device(graph, index).host != device(graph, devices.front()).host;
-  });
 }
 
 void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bound) {
@@ -313,7 +302,7 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
     return bound;
   }
   bound.ring_GBps = bound.bound_GBps;
-  if (first == Level::All || !spans_hosts(graph, devices)) return bound;
+  if (first == Level::All || by_host(graph, devices).size() < 2) return bound;
   // Where NVLink does not join the devices of a host, PCIe beside it spares the network.
   Bound with_pcie = empty;
   bound_at(Level::All, graph, options, with_pcie);

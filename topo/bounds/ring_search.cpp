@@ -35,7 +35,7 @@ void HeldKarp::fill() {
   }
 }
 
-std::vector<int> HeldKarp::trace(std::size_t last) const {
+std::vector<int> HeldKarp::trace(std::size_t last) {
   std::vector<int> order;
   std::size_t set = (std::size_t{1} << cities_) - 1;
   for (std::size_t city = last; city < cities_;) {

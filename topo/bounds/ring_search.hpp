@@ -30,11 +30,8 @@ class HeldKarp {
   static constexpr std::size_t kWidth = kMostHeldKarp;
 
   void fill();
-  [[nodiscard]] std::vector<int> trace(std::size_t last) const;
+  [[nodiscard]] std::vector<int> trace(std::size_t last);
   [[nodiscard]] double& best(std::size_t set, std::size_t last) {
-    return table_[set * kWidth + last];
-  }
-  [[nodiscard]] double best(std::size_t set, std::size_t last) const {
     return table_[set * kWidth + last];
   }
 

@@ -19,11 +19,8 @@ namespace busbar::topo {
 namespace {
 
 std::vector<int> pool_of(const Graph& graph, int host) {
-  std::vector<int> pool;
-  for (int index = 0; to_size(index) < device_count(graph); ++index) {
-    if (host < 0 || device(graph, index).host == host) pool.push_back(index);
-  }
-  return pool;
+  const std::vector<int> all = first_numbers(device_count(graph));
+  return host < 0 ? all : by_host(graph, all)[host];
 }
 
 void check_count(const Graph& graph, const std::vector<int>& pool, int k, int host) {
@@ -195,8 +192,7 @@ std::vector<SetComparison> summarize(const Graph& graph, const BoundOptions& opt
   add(table, 0, graph, choose(graph, all, Policy::Prefix, options));
   table.back().system = fmt::format("all {}", all);
   const int first_host = device(graph, 0).host;
-  int here = 0;
-  for (int i = 0; i < all; ++i) here += device(graph, i).host == first_host ? 1 : 0;
+  const auto here = static_cast<int>(pool_of(graph, first_host).size());
   const int largest = here < all ? here : all - 1;
   for (auto k = static_cast<int>(std::bit_floor(static_cast<unsigned>(largest))); k >= 2; k /= 2) {
     const std::size_t first = table.size();

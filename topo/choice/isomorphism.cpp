@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <numeric>
 #include <unordered_map>
 
 #include "base/splitmix64.hpp"
@@ -127,8 +126,7 @@ bool InducedSubgraph::isomorphic_to(const InducedSubgraph& other) const {
 
 bool InducedSubgraph::unchanged_by_swap(int one, int other) const {
   if (colours_[to_size(one)] != colours_[to_size(other)]) return false;
-  std::vector<int> image(to_size(devices_));
-  std::iota(image.begin(), image.end(), 0);
+  std::vector<int> image = first_numbers(to_size(devices_));
   std::swap(image[to_size(one)], image[to_size(other)]);
   return same_under(image, *this);
 }

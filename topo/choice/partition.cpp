@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,8 +81,7 @@ using Partition = std::vector<DeviceSet>;
 
 /// Devices of one NUMA node side by side, where all blocks have the same bound.
 Partition by_nodes(std::size_t k, const TieBreaker& ties) {
-  std::vector<int> order(ties.devices());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = first_numbers(ties.devices());
   std::ranges::stable_sort(order,
                            [&](int one, int other) { return ties.numa(one) < ties.numa(other); });
   Partition blocks;
@@ -114,13 +112,10 @@ std::optional<Partition> divide(const Graph& graph, std::size_t k, const BoundOp
 }
 
 /// Each host by itself, where its devices are whole blocks.
-std::optional<Partition> by_hosts(const Graph& graph, std::size_t k, const BoundOptions& options) {
-  std::map<int, std::vector<int>> hosts;
-  for (int i = 0; to_size(i) < device_count(graph); ++i) {
-    hosts[device(graph, i).host].push_back(i);
-  }
+std::optional<Partition> divide_hosts(const Graph& graph, std::size_t k,
+                                      const BoundOptions& options) {
   Partition partition;
-  for (const auto& [host, pool] : hosts) {
+  for (const auto& [host, pool] : by_host(graph, first_numbers(device_count(graph)))) {
     if (pool.size() % k != 0) return {};
     const auto blocks = divide(keep_devices(graph, pool), k, options);
     if (!blocks) return {};
@@ -165,11 +160,10 @@ Worth worth_of(const Scores& scores, const Tie& tie) {
 std::vector<std::size_t> best_blocks(std::size_t n, std::span<const DeviceSet> blocks,
                                      std::span<const Worth> worth) {
   const Bits all = (Bits{1} << n) - 1;
-  std::vector<Least> limits;
-  for (const Worth& one : worth) limits.push_back(least_of(one));
-  std::ranges::sort(limits);
-  limits.erase(std::unique(limits.begin(), limits.end()), limits.end());
-  const auto limit = std::partition_point(limits.begin() + 1, limits.end(), [&](const Least& one) {
+  std::set<Least> limits;
+  for (const Worth& one : worth) limits.insert(least_of(one));
+  const auto first = std::next(limits.begin());  // the least leaves every block
+  const auto limit = std::partition_point(first, limits.end(), [&](const Least& one) {
     return Division(n, blocks, worth, one).sum(all).worth.has_value();
   });
   Division division(n, blocks, worth, *std::prev(limit));
@@ -189,7 +183,7 @@ std::vector<Choice> partition(const Graph& graph, int k, const BoundOptions& opt
   if (const auto all = divide(graph, to_size(k), options)) {
     return choices_of(graph, *all, "", options);
   }
-  if (const auto hosts = by_hosts(graph, to_size(k), options)) {
+  if (const auto hosts = divide_hosts(graph, to_size(k), options)) {
     return choices_of(graph, *hosts, " within each host", options);
   }
   throw usage_error(

@@ -2,7 +2,6 @@
 #include "topo/choice/ranking.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -21,8 +20,7 @@ namespace {
 using Twins = std::vector<int>;
 
 std::vector<Twins> twins_of(const Rater& rater, const TieBreaker& ties) {
-  std::vector<int> all(ties.devices());
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = first_numbers(ties.devices());
   std::vector<InducedSubgraph> problems;
   for (const RingProblem* problem : rater.problems()) problems.emplace_back(*problem, all);
   std::vector<Twins> classes;
@@ -103,16 +101,16 @@ struct Decider {
   std::string_view best;
   std::string_view worst;
 };
-constexpr std::array kDeciders{Decider{&Tie::off_pairs, "P2P for all pairs", "a pair without P2P"},
-                               Decider{&Tie::numa_nodes, "fewest NUMA nodes", "most NUMA nodes"},
-                               Decider{&Tie::nic_steps, "nearest NIC", "farthest NIC"}};
+constexpr Decider kByAccess{&Tie::off_pairs, "P2P for all pairs", "a pair without P2P"};
+constexpr Decider kByNumaNodes{&Tie::numa_nodes, "fewest NUMA nodes", "most NUMA nodes"};
+constexpr Decider kByNicSteps{&Tie::nic_steps, "nearest NIC", "farthest NIC"};
 
 /// What decided between candidates with the scores of the chosen.
 std::vector<std::string> deciders(std::vector<Candidate> equals, const Candidate& chosen,
                                   Policy policy) {
   if (policy == Policy::Median) return {"the middle of their order"};
   std::vector<std::string> decided;
-  for (const Decider& decider : kDeciders) {
+  for (const Decider& decider : {kByAccess, kByNumaNodes, kByNicSteps}) {
     const auto others = std::erase_if(equals, [&](const Candidate& candidate) {
       return candidate.tie.*decider.regard != chosen.tie.*decider.regard;
     });
@@ -159,19 +157,13 @@ Ranked rank_equal(double GBps, std::size_t k, const TieBreaker& ties, Policy pol
                 .best = scores,
                 .worst = scores};
   if (sets < 2) return ranked;
-  const auto differ = [&](auto regard) {
-    const auto devices = static_cast<int>(ties.devices());
-    for (int device = 1; device < devices; ++device) {
-      if (regard(device) != regard(0)) return true;
-    }
-    return false;
+  const auto decide = [&](const Decider& decider, auto regard) {
+    const auto differs = [&](int device) { return regard(device) != regard(0); };
+    if (std::ranges::none_of(first_numbers(ties.devices()), differs)) return;
+    ranked.decided.emplace_back(spread ? decider.worst : decider.best);
   };
-  if (differ([&](int device) { return ties.numa(device); })) {
-    ranked.decided.emplace_back(spread ? "most NUMA nodes" : "fewest NUMA nodes");
-  }
-  if (differ([&](int device) { return ties.nic_steps(device); })) {
-    ranked.decided.emplace_back(spread ? "farthest NIC" : "nearest NIC");
-  }
+  decide(kByNumaNodes, [&](int device) { return ties.numa(device); });
+  decide(kByNicSteps, [&](int device) { return ties.nic_steps(device); });
   ranked.decided.emplace_back("lowest index");
   return ranked;
 }
@@ -248,8 +240,7 @@ std::vector<DeviceSet> sets_of(std::span<const Candidate> candidates) {
 }
 
 std::optional<double> equal_ports_GBps(const Graph& graph, const BoundOptions& options) {
-  std::vector<int> all(device_count(graph));
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int> all = first_numbers(device_count(graph));
   const auto domain = all.size() < 2 ? std::nullopt : switched_domain(graph, all, options);
   if (!domain || domain->narrowest.size() < domain->links.size()) return std::nullopt;
   return domain->port_GBps;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "topo/bounds/packing.hpp"
@@ -12,12 +11,6 @@
 
 namespace busbar::topo {
 namespace {
-
-std::vector<int> all_devices(const Graph& graph) {
-  std::vector<int> devices(device_count(graph));
-  std::iota(devices.begin(), devices.end(), 0);
-  return devices;
-}
 
 std::vector<double> rates_of(const RingRater& rater, std::span<const DeviceSet> sets,
                              std::span<const IsomorphicSets> groups) {
@@ -84,8 +77,8 @@ void join_classes(std::span<Scores> scores) {
 }
 
 RingRater::RingRater(const Graph& graph, Level level, const BoundOptions& options)
-    : table_(graph, all_devices(graph), level, options),
-      problem_(problem_of(table_, all_devices(graph)).rings) {}
+    : table_(graph, first_numbers(device_count(graph)), level, options),
+      problem_(problem_of(table_, first_numbers(device_count(graph))).rings) {}
 
 std::vector<IsomorphicSets> RingRater::groups(std::span<const DeviceSet> sets) const {
   return group_isomorphic(problem_, sets);

@@ -94,11 +94,9 @@ std::string counted_sets(std::uint64_t count) {
 }
 
 std::vector<DeviceSet> all_sets(std::size_t n, std::size_t k) {
-  std::vector<int> devices(n);
-  std::iota(devices.begin(), devices.end(), 0);
   DeviceSet set;
   std::vector<DeviceSet> sets;
-  extend(devices, k, set, sets);
+  extend(first_numbers(n), k, set, sets);
   return sets;
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -51,6 +51,18 @@ void require_device(int index, std::size_t count, const std::string& machine) {
   std::string has = fmt::format("{} devices, 0 to {}", count, count - 1);
   if (count <= 1) has = count == 0 ? "none" : "device 0 only";
   throw usage_error("--devices: {} is not a device of '{}', which has {}", index, machine, has);
+}
+
+std::vector<int> first_numbers(std::size_t count) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+std::map<int, std::vector<int>> by_host(const Graph& graph, std::span<const int> devices) {
+  std::map<int, std::vector<int>> hosts;
+  for (const int index : devices) hosts[device(graph, index).host].push_back(index);
+  return hosts;
 }
 
 int add_node(Graph& graph, Node node) {

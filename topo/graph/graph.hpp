@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -152,12 +154,17 @@ struct Graph {
 /// The kind of links that the machine's GPUs have to each other, or by their models might have.
 [[nodiscard]] LinkKind gpu_link_kind(const Graph& graph);
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
+/// The numbers from 0 to count - 1: of all devices, for instance.
+[[nodiscard]] std::vector<int> first_numbers(std::size_t count);
 /// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
 void require_device(int index, std::size_t count, const std::string& machine);
 /// The node of a device.
 [[nodiscard]] inline const Node& device(const Graph& graph, int index) {
   return node_of(graph, graph.devices.at(to_size(index)));
 }
+/// These devices in their order, host by host.
+[[nodiscard]] std::map<int, std::vector<int>> by_host(const Graph& graph,
+                                                      std::span<const int> devices);
 /// Adds a node and returns its number.
 int add_node(Graph& graph, Node node);
 /// The medium of this name, added where it is new. What is there already stays as it is.

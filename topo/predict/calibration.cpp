@@ -13,13 +13,6 @@ namespace {
 
 using Figures = std::vector<double*>;  // that change by one factor
 
-constexpr std::array kLinks{&StepTimes::nvlink_us, &StepTimes::pcie_us, &StepTimes::smp_us};
-
-void add_steps(std::vector<Figures>& groups, StepTimes& times) {
-  groups.emplace_back();
-  for (double StepTimes::*const link : kLinks) groups.back().push_back(&(times.*link));
-}
-
 /// Everything that a fit changes. The whole share of the simple and direct forms is not: large
 /// messages are what the efficiency is for.
 std::vector<Figures> figures_of(Protocol& protocol, bool bandwidth) {
@@ -40,7 +33,7 @@ std::vector<Figures> figures_of(Protocol& protocol, bool bandwidth) {
       groups.push_back({&ring.network_share, &tree.network_share});
     }
     for (StepTimes* const times : {&ring, &tree}) {
-      add_steps(groups, *times);
+      groups.push_back({&times->nvlink_us, &times->pcie_us, &times->smp_us});
       groups.push_back({&times->network_us});
     }
   }
@@ -50,8 +43,7 @@ std::vector<Figures> figures_of(Protocol& protocol, bool bandwidth) {
     StepTimes& times = of(sending);
     groups.push_back({&times.launch_us});
     if (sending == Sending::DirectLowLatency) groups.push_back({&times.share});
-    add_steps(groups, times);
-    groups.back().push_back(&times.network_us);
+    groups.push_back({&times.nvlink_us, &times.pcie_us, &times.smp_us, &times.network_us});
   }
   for (double* const figure :
        {&protocol.issue_us, &protocol.direct_issue_us, &protocol.channel_GBps}) {

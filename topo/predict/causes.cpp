@@ -3,32 +3,22 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// Drops the links for which `is_lost` holds; false where there is none.
-template <class Predicate>
-bool drop_links(Graph& graph, const Predicate& is_lost) {
-  return std::erase_if(graph.links, is_lost) > 0;
-}
-
-bool drop_gpu_links(Graph& graph) {
-  return drop_links(graph, [&](const Link& link) { return is_gpu_link(link_kind(graph, link)); });
-}
-
-bool is_network_link(LinkKind kind) { return kind == LinkKind::Network; }
-
-/// Scales the rates of the kinds of links for which `is_meant` holds; false where there is none.
-bool scale(Graph& graph, bool (*is_meant)(LinkKind kind), double factor) {
+/// Halves the rates of these kinds of links; false where there is none.
+template <LinkKind... kinds>
+bool half(EqualHosts& machine, PredictOptions& /*options*/) {
   bool found = false;
-  for (Medium& medium : graph.media) {
-    if (!is_meant(medium.kind)) continue;
+  for (Medium& medium : machine.host.media) {
+    if (((medium.kind != kinds) && ...)) continue;
     found = true;
-    medium.nominal_GBps *= factor;
-    medium.flow_GBps *= factor;
+    medium.nominal_GBps /= 2;
+    medium.flow_GBps /= 2;
   }
   return found;
 }
@@ -41,14 +31,14 @@ bool is_joined_by_network(const EqualHosts& machine, const PredictOptions& optio
 /// Leaves of the NICs those for which `stays` holds.
 template <class Predicate>
 bool keep_nics(Graph& graph, const Predicate& stays) {
-  const std::vector<int> nics = nodes_of_kind(graph, NodeKind::Nic);
-  const auto is_lost = [&](int node) {
-    const auto found = std::ranges::find(nics, node);
-    return found != nics.end() &&
-           !stays(node_of(graph, node), static_cast<int>(found - nics.begin()));
-  };
-  return drop_links(graph,
-                    [&](const Link& link) { return is_lost(link.from) || is_lost(link.to); });
+  std::set<int> lost;
+  int number = 0;
+  for (const int nic : nodes_of_kind(graph, NodeKind::Nic)) {
+    if (!stays(node_of(graph, nic), number++)) lost.insert(nic);
+  }
+  return std::erase_if(graph.links, [&](const Link& link) {
+           return lost.contains(link.from) || lost.contains(link.to);
+         }) > 0;
 }
 
 bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
@@ -61,23 +51,16 @@ bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
 }
 
 bool without_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
-  return drop_gpu_links(machine.host);
+  const Graph& host = machine.host;
+  return std::erase_if(machine.host.links,
+                       [&](const Link& link) { return is_gpu_link(link_kind(host, link)); }) > 0;
 }
 
-bool without_p2p(EqualHosts& machine, PredictOptions& /*options*/) {
+bool without_p2p(EqualHosts& machine, PredictOptions& options) {
   const std::size_t count = device_count(machine.host);
-  drop_gpu_links(machine.host);
+  without_gpu_links(machine, options);
   machine.host.p2p.assign(count, std::vector<P2p>(count, P2p::Off));
   return count > 1;
-}
-
-bool half_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
-  return scale(machine.host, is_gpu_link, 0.5);
-}
-
-bool half_pcie(EqualHosts& machine, PredictOptions& /*options*/) {
-  return scale(
-      machine.host, [](LinkKind kind) { return kind == LinkKind::Pcie; }, 0.5);
 }
 
 bool one_nic(EqualHosts& machine, PredictOptions& options) {
@@ -99,7 +82,7 @@ bool every_other_nic(EqualHosts& machine, PredictOptions& options) {
 }
 
 bool half_network(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) && scale(machine.host, is_network_link, 0.5);
+  return is_joined_by_network(machine, options) && half<LinkKind::Network>(machine, options);
 }
 
 /// Leaves what rings reach of the network: a share of its rate in percent, at most that many GB/s
@@ -127,7 +110,7 @@ bool by_processor(EqualHosts& machine, PredictOptions& options) {
   if (is_joined_by_network(machine, options)) return gpu_network_share<percent>(machine, options);
   const bool has_gpu_links = std::ranges::any_of(
       machine.host.media, [](const Medium& medium) { return is_gpu_link(medium.kind); });
-  return !has_gpu_links && half_pcie(machine, options);
+  return !has_gpu_links && half<LinkKind::Pcie>(machine, options);
 }
 
 /// Each host's switches are its own; the network joins the hosts.
@@ -217,13 +200,13 @@ constexpr std::array kCauses{
           .confirm =
               "nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current; lspci -vv",
           .is_fault = true,
-          .apply = half_pcie},
+          .apply = half<LinkKind::Pcie>},
     Cause{.id = "half-gpu-links",
           .text = "half of the links between GPUs are down",
           .confirm = "nvidia-smi nvlink -s; amd-smi xgmi",
           .frequency = Frequency::Rare,
           .is_fault = true,
-          .apply = half_gpu_links},
+          .apply = half<LinkKind::NvLink, LinkKind::Xgmi>},
 };
 
 std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptions& options,

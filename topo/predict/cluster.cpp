@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -84,11 +83,9 @@ Cluster::Cluster(const EqualHosts& machine)
       hosts_(machine.hosts),
       equal_(machine.hosts > 1) {
   if (graph_.labels.empty()) label_devices(graph_);
-  std::map<int, std::vector<int>> by_host;
-  for (std::size_t i = 0; i < device_count(graph_); ++i) {
-    by_host[device(graph_, static_cast<int>(i)).host].push_back(static_cast<int>(i));
+  for (auto& [host, devices] : by_host(graph_, first_numbers(device_count(graph_)))) {
+    by_host_.push_back(std::move(devices));
   }
-  for (auto& [host, devices] : by_host) by_host_.push_back(std::move(devices));
   if (!equal_) hosts_ = static_cast<int>(by_host_.size());
 }
 
@@ -117,8 +114,7 @@ std::vector<int> Cluster::indices(const HostPart& part, bool second) const {
 std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& selection,
                                  const BoundOptions& options, std::string& reason) const {
   const std::vector<int>& here = devices_of(host);
-  std::vector<int> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0);
+  std::vector<int> numbers = first_numbers(count);
   if (selection.policy == Policy::Prefix || count == here.size() || count < 2) return numbers;
   const Choice choice = topo::choose(graph_, static_cast<int>(count), selection.policy, options,
                                      device(graph_, here.front()).host);
@@ -136,7 +132,7 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
                       counted(selection.devices.size(), "device"), counted(to_size(ranks), "rank"),
                       selection.devices.size());
   }
-  std::map<int, std::vector<int>> by_host;
+  std::map<int, std::vector<int>> of_hosts;
   for (const int wanted : selection.devices) {
     int left = wanted;
     int host = 0;
@@ -144,10 +140,10 @@ RankSet Cluster::place_list(int ranks, const Selection& selection) const {
       left -= static_cast<int>(on_host(host++));
     }
     require_device(wanted, devices(), graph_.name);
-    by_host[host].push_back(left);
+    of_hosts[host].push_back(left);
   }
   RankSet set{.ranks = ranks, .reason = "as given"};
-  for (auto& [host, numbers] : by_host) {
+  for (auto& [host, numbers] : of_hosts) {
     set.parts.push_back({.host = host, .devices = std::move(numbers)});
   }
   return set;

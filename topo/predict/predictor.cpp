@@ -12,13 +12,14 @@ namespace busbar::topo {
 namespace {
 
 /// What software reaches of each medium; everything else is computed from it as from the figures.
-std::vector<Medium> real_media(std::vector<Medium> media, const Protocol& protocol) {
+Cluster real_cluster(const Cluster& nominal, const Protocol& protocol) {
+  std::vector<Medium> media = nominal.graph().media;
   for (Medium& medium : media) {
     const double efficiency = medium.efficiency > 0 ? medium.efficiency : protocol.efficiency;
     medium.nominal_GBps *= efficiency;
     medium.flow_GBps *= efficiency;
   }
-  return media;
+  return nominal.with_media(std::move(media));
 }
 
 /// More than eight GPUs add no faster than eight: 72 of a GB200 reach 839 GB/s (CoreWeave), 64 of a
@@ -64,8 +65,7 @@ Predictor::Predictor(const EqualHosts& machine, const PredictOptions& options)
       bound_options_{.flows = options.flows.value_or(protocol_.flows)},
       set_(nominal_cluster_.place(options.ranks, options.devices, bound_options_)),
       nominal_(limits_of(nominal_cluster_, set_, bound_options_)),
-      real_cluster_(
-          nominal_cluster_.with_media(real_media(nominal_cluster_.graph().media, protocol_))),
+      real_cluster_(real_cluster(nominal_cluster_, protocol_)),
       real_(real_limits(*this, real_cluster_)) {
   check_hosts(machine.host, machine.hosts);
 }
@@ -83,8 +83,7 @@ void Predictor::set_protocol(const Protocol& protocol) {
       before.in_switch_efficiency == protocol_.in_switch_efficiency) {
     return;
   }
-  real_cluster_ =
-      nominal_cluster_.with_media(real_media(nominal_cluster_.graph().media, protocol_));
+  real_cluster_ = real_cluster(nominal_cluster_, protocol_);
   real_ = real_limits(*this, real_cluster_);
   exchanges_.clear();
 }

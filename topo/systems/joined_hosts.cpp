@@ -14,15 +14,13 @@
 namespace busbar::topo {
 namespace {
 
-bool is_shared(const Graph& graph, int node) {
-  return graph.nodes.at(static_cast<std::size_t>(node)).host < 0;
-}
+bool is_shared(const Graph& graph, int node) { return node_of(graph, node).host < 0; }
 
 /// [host][node of the one]: its number in the copy.
 using Numbers = std::vector<std::vector<int>>;
 
 Numbers copy_nodes(Graph& copy, const Graph& one, int hosts) {
-  Numbers numbers(static_cast<std::size_t>(hosts), std::vector<int>(one.nodes.size()));
+  Numbers numbers(to_size(hosts), std::vector<int>(one.nodes.size()));
   for (std::size_t host = 0; host < numbers.size(); ++host) {
     for (std::size_t i = 0; i < one.nodes.size(); ++i) {
       Node node = one.nodes[i];
@@ -45,8 +43,8 @@ void copy_links(Graph& copy, const Graph& one, const Numbers& numbers) {
     for (const Link& link : one.links) {
       if (host > 0 && is_shared(one, link.from) && is_shared(one, link.to)) continue;
       Link copied = link;
-      copied.from = numbers[host][static_cast<std::size_t>(link.from)];
-      copied.to = numbers[host][static_cast<std::size_t>(link.to)];
+      copied.from = numbers[host][to_size(link.from)];
+      copied.to = numbers[host][to_size(link.to)];
       copy.links.push_back(copied);
     }
   }
@@ -56,7 +54,7 @@ void copy_links(Graph& copy, const Graph& one, const Numbers& numbers) {
 void copy_p2p(Graph& copy, const Graph& one, int hosts) {
   if (one.p2p.empty()) return;
   const std::size_t each = one.devices.size();
-  const std::size_t all = each * static_cast<std::size_t>(hosts);
+  const std::size_t all = each * to_size(hosts);
   copy.p2p.assign(all, std::vector<P2p>(all, P2p::Unknown));
   for (std::size_t i = 0; i < all; ++i) {
     const std::size_t first = i - i % each;
@@ -74,22 +72,10 @@ std::size_t distance(const Graph& graph, int adapter) {
   return least;
 }
 
-/// The `count` adapters nearest to the devices, of several the first.
-std::vector<int> nearest_adapters(const Graph& graph, std::vector<int> adapters,
-                                  std::size_t count) {
-  std::vector<std::pair<std::size_t, int>> ranked;
-  for (const int adapter : adapters) ranked.emplace_back(distance(graph, adapter), adapter);
-  std::ranges::sort(ranked);
-  adapters.clear();
-  for (std::size_t i = 0; i < count; ++i) adapters.push_back(ranked[i].second);
-  return adapters;
-}
-
 /// Where an adapter beside a device is plugged in: into the device's own switch or bridge.
 Link slot_beside(Graph& graph, int device) {
   for (const Link& link : graph.links) {
-    const bool pcie = graph.media[static_cast<std::size_t>(link.medium)].kind == LinkKind::Pcie;
-    if (link.from == device && pcie) return link;
+    if (link.from == device && link_kind(graph, link) == LinkKind::Pcie) return link;
   }
   return {.to = device, .medium = add_medium(graph, {.name = "memory", .kind = LinkKind::Memory})};
 }
@@ -99,10 +85,9 @@ std::vector<int> assumed_adapters(Graph& graph, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const int device = graph.devices[i * graph.devices.size() / count];
     const Link slot = slot_beside(graph, device);
-    adapters.push_back(
-        add_node(graph, {.kind = NodeKind::Nic,
-                         .name = fmt::format("NIC{}", i),
-                         .numa = graph.nodes[static_cast<std::size_t>(device)].numa}));
+    adapters.push_back(add_node(graph, {.kind = NodeKind::Nic,
+                                        .name = fmt::format("NIC{}", i),
+                                        .numa = node_of(graph, device).numa}));
     add_cable(graph, adapters.back(), slot.to, slot.medium);
   }
   assume(graph, LinkKind::Network,
@@ -111,6 +96,7 @@ std::vector<int> assumed_adapters(Graph& graph, std::size_t count) {
   return adapters;
 }
 
+/// The `count` adapters nearest to the devices, of several the first.
 std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
   std::vector<int> adapters = nodes_of_kind(host, NodeKind::Nic);
   if (adapters.empty()) return assumed_adapters(host, count > 0 ? count : device_count(host));
@@ -118,7 +104,10 @@ std::vector<int> chosen_adapters(Graph& host, std::size_t count) {
     throw usage_error("--nic: {} adapters requested, but '{}' has {}", count, host.name,
                       adapters.size());
   }
-  return count == 0 ? adapters : nearest_adapters(host, adapters, count);
+  if (count == 0) return adapters;
+  std::ranges::stable_sort(adapters, {}, [&](int adapter) { return distance(host, adapter); });
+  adapters.resize(count);
+  return adapters;
 }
 
 bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch && node.host < 0; }
@@ -153,9 +142,7 @@ Graph copy_hosts(const Graph& one, int hosts) {
   const Numbers numbers = copy_nodes(copy, one, hosts);
   copy_links(copy, one, numbers);
   for (const std::vector<int>& of_host : numbers) {
-    for (const int device : one.devices) {
-      copy.devices.push_back(of_host[static_cast<std::size_t>(device)]);
-    }
+    for (const int device : one.devices) copy.devices.push_back(of_host[to_size(device)]);
   }
   copy_p2p(copy, one, hosts);
   return copy;
@@ -204,8 +191,7 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
   }
   static_cast<void>(leave_domain(host));
   remove_nodes(host, {networks.begin(), networks.end()});
-  const std::vector<int> adapters =
-      chosen_adapters(host, static_cast<std::size_t>(request->adapters));
+  const std::vector<int> adapters = chosen_adapters(host, to_size(request->adapters));
   const int network = add_node(host, {.kind = NodeKind::Network, .name = "network", .host = -1});
   const int medium =
       add_medium(host, {.name = fmt::format("network {:g} GB/s", request->adapter_GBps),

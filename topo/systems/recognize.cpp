@@ -35,11 +35,6 @@ std::vector<int> gpus_of_first_host(const Graph& graph) {
   return gpus;
 }
 
-std::size_t nics_of_first_host(const Graph& graph) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      graph.nodes, [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; }));
-}
-
 /// "8 NVIDIA H100 80GB HBM3"; of several kinds each.
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
@@ -194,7 +189,9 @@ MachineIdentity identity_of(const Graph& graph) {
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
   }
-  if (const std::size_t nics = nics_of_first_host(graph); nics > 0) identity.nics = nics;
+  const auto nics = std::ranges::count_if(
+      graph.nodes, [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; });
+  if (nics > 0) identity.nics = static_cast<std::size_t>(nics);
   return identity;
 }
 
