@@ -16,7 +16,7 @@ namespace {
 struct GpuList {
   std::string option{};
   std::vector<GpuFacts> gpus{};
-  bool whole = true;  ///< lists every GPU of the machine
+  bool has_links = false;  ///< by `nvlink -s` or -R; some drivers leave GPUs without NVLink out
 };
 
 using Problem = std::optional<std::string>;
@@ -33,10 +33,9 @@ std::vector<GpuList> smi_lists(const SmiProbe& smi) {
   for (const auto& p2p : {smi.p2p_read, smi.p2p_write}) {
     if (p2p) lists.push_back({"--p2p", gpus_numbered(p2p->gpus)});
   }
-  // Some drivers leave GPUs without NVLink out.
-  if (smi.nvlink && !smi.nvlink->empty()) lists.push_back({"--nvlink", *smi.nvlink, false});
+  if (smi.nvlink && !smi.nvlink->empty()) lists.push_back({"--nvlink", *smi.nvlink, true});
   if (smi.remotes && !smi.remotes->empty()) {
-    lists.push_back({"--nvlink (-R)", *smi.remotes, false});
+    lists.push_back({"--nvlink (-R)", *smi.remotes, true});
   }
   return lists;
 }
@@ -51,9 +50,9 @@ bool different_models(const std::string& one, const std::string& other) {
 
 Problem differing_gpus(const GpuList& one, const GpuList& other) {
   const auto has_all = [](const GpuList& list, const GpuList& part) {
-    return !list.whole || std::ranges::all_of(part.gpus, [&](const GpuFacts& gpu) {
-      return find_gpu(list.gpus, gpu.index) != nullptr;
-    });
+    return list.has_links || std::ranges::all_of(part.gpus, [&](const GpuFacts& gpu) {
+             return find_gpu(list.gpus, gpu.index) != nullptr;
+           });
   };
   if (!has_all(one, other) || !has_all(other, one)) {
     return fmt::format("{} shows {} and {} {}", one.option, counted(one.gpus.size(), "GPU"),
@@ -119,32 +118,18 @@ int active_links(const GpuFacts* gpu) {
 
 std::string nvlinks_text(int count) { return counted(to_size(count), "NVLink"); }
 
-Problem differing_links(const SmiMatrix& matrix, std::string_view option,
-                        const std::vector<GpuFacts>& list) {
+Problem differing_links(const SmiMatrix& matrix, const GpuList& list) {
   for (std::size_t row = 0; row < matrix.gpus.size(); ++row) {
     const int index = matrix.gpus[row];
     const RowOfLinks shown = links_in_row(matrix, row);
-    const GpuFacts* gpu = find_gpu(list, index);
+    const GpuFacts* gpu = find_gpu(list.gpus, index);
     const int active = active_links(gpu);
     if (can_be_one_gpu(shown, active, gpu_model(gpu == nullptr ? "" : gpu->name))) continue;
     return fmt::format("GPU{} has {} active in {}, and its row of --smi shows {}", index,
-                       nvlinks_text(active), option,
+                       nvlinks_text(active), list.option,
                        shown.sum == 0 ? "none" : fmt::format("{} in all", shown.sum));
   }
   return {};
-}
-
-/// How `topo -m` and `nvlink -s` or `-R` differ; an empty text reports nothing.
-Problem differing_links(const SmiProbe& smi) {
-  if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
-  Problem problem;
-  if (smi.nvlink && !smi.nvlink->empty()) {
-    problem = differing_links(*smi.matrix, "--nvlink", *smi.nvlink);
-  }
-  if (!problem && smi.remotes && !smi.remotes->empty()) {
-    problem = differing_links(*smi.matrix, "--nvlink (-R)", *smi.remotes);
-  }
-  return problem;
 }
 
 /// Tools spell a model differently, so only its generation shows that it is another one.
@@ -159,8 +144,7 @@ bool other_generation(const std::string& one, const std::string& other) {
 Problem differing_names(const HostTree& tree, std::string_view option, const GpuList& smi,
                         bool& any) {
   for (const GpuFacts& gpu : smi.gpus) {
-    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
-    const auto found = std::ranges::find_if(tree.gpus, same);
+    const auto found = std::ranges::find(tree.gpus, gpu.bus_id, &GpuFacts::bus_id);
     if (gpu.bus_id.empty() || found == tree.gpus.end()) continue;
     any = true;
     if (other_generation(gpu.name, found->name)) {
@@ -199,7 +183,7 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
   }
   if (by_bus) return {};
   const bool too_few = whole && tree.gpus.size() < smi.gpus.size();
-  if (too_few || (smi.whole && tree.gpus.size() > smi.gpus.size())) {
+  if (too_few || (!smi.has_links && tree.gpus.size() > smi.gpus.size())) {
     return fmt::format("{} shows {} and {} {}", option, counted(tree.gpus.size(), "GPU"),
                        smi.option, smi.gpus.size());
   }
@@ -210,7 +194,7 @@ Problem differing_tree(const HostTree& tree, std::string_view option, bool whole
     return fmt::format("GPU{} is {} in {}, and {} in {}", gpu.index, gpu.name, smi.option,
                        tree.gpus.front().name, option);
   }
-  return smi.whole ? Problem{} : differing_counts(tree, option, smi);
+  return smi.has_links ? differing_counts(tree, option, smi) : Problem{};
 }
 
 bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
@@ -400,12 +384,16 @@ std::optional<std::string> contradiction(const Sources& sources) {
       if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
     }
   }
-  if (auto problem = differing_links(sources.smi)) return problem;
+  const auto& matrix = sources.smi.matrix;
+  for (const GpuList& list : smi) {
+    if (!matrix || matrix->pcie_only || matrix->gpus.size() < 2 || !list.has_links) continue;
+    if (auto problem = differing_links(*matrix, list)) return problem;
+  }
   // Of whole lists the one that has bus ids, else the first.
   const auto query = std::ranges::find(smi, "--query", &GpuList::option);
   const auto first = query != smi.end() ? query : smi.begin();
   std::erase_if(smi, [best = first == smi.end() ? "" : first->option](const GpuList& list) {
-    return list.whole && list.option != best;
+    return !list.has_links && list.option != best;
   });
   if (sources.hwloc) {
     for (const GpuList& list : smi) {

@@ -74,12 +74,9 @@ void add_p2p(Graph& graph, const SmiProbe& smi) {
   const auto& write = smi.p2p_write ? smi.p2p_write : smi.p2p_read;
   if (!read || read->cells.size() != graph.devices.size()) return;
   if (write->cells.size() != read->cells.size()) return;
-  graph.p2p.assign(read->cells.size(), std::vector<P2p>(read->cells.size(), P2p::Works));
-  for (std::size_t i = 0; i < read->cells.size(); ++i) {
-    for (std::size_t j = 0; j < read->cells.size(); ++j) {
-      if (i != j) graph.p2p[i][j] = both_ways(read->cells[i][j], write->cells[i][j]);
-    }
-  }
+  graph.p2p = square_matrix(read->cells.size(), [&](std::size_t i, std::size_t j) {
+    return i == j ? P2p::Works : both_ways(read->cells[i][j], write->cells[i][j]);
+  });
 }
 
 /// "8x Tesla V100-SXM2-16GB"; different GPUs are listed apart.

@@ -72,9 +72,8 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
   }
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     GpuEntry& gpu = gpus[i];
-    const auto same = [&](const GpuFacts& other) { return other.bus_id == gpu.bus_id; };
     const auto found = by_order ? others.begin() + static_cast<std::ptrdiff_t>(i)
-                                : std::ranges::find_if(others, same);
+                                : std::ranges::find(others, gpu.bus_id, &GpuFacts::bus_id);
     if (found != others.end()) complete(gpu, *found, tree);
   }
 }
@@ -207,8 +206,7 @@ LinkCounts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<
   LinkCounts counts(gpus.size());
   std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (std::size_t from = 0; from < gpus.size(); ++from) {
-    const auto same = [&](const GpuFacts& gpu) { return gpu.index == gpus[from].index; };
-    const auto found = std::ranges::find_if(remotes, same);
+    const auto found = std::ranges::find(remotes, gpus[from].index, &GpuFacts::index);
     if (found == remotes.end()) continue;
     for (const NvlinkLink& link : found->links) {
       const auto to = places.find(link.bus_id);
@@ -289,11 +287,8 @@ LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vecto
       if (i == j || from == places.end() || matrix.GBps[i][j] <= 0) continue;
       constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
       const int links = std::max(1, static_cast<int>(std::lround(matrix.GBps[i][j] / kOne)));
-      if (to != places.end()) {
-        counts.between[from->second][to->second] += links;
-      } else {
-        counts.to_switch[from->second] += links;
-      }
+      const bool to_gpu = to != places.end();
+      (to_gpu ? counts.between[from->second][to->second] : counts.to_switch[from->second]) += links;
     }
   }
   if (counts.any()) {

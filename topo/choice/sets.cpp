@@ -113,14 +113,10 @@ TieBreaker::TieBreaker(const Graph& graph) {
     numa_.push_back(numbers.try_emplace({device.host, device.numa}, next).first->second);
     nic_steps_.push_back(steps.at(to_size(number)));
   }
-  const std::size_t n = graph.p2p.size();
-  off_.assign(n, std::vector<bool>(n, false));
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      off_[i][j] = i != j && graph.p2p[i].at(j) == P2p::Off &&
-                   gpu_links(graph, graph.devices[i], graph.devices[j]) <= 0;
-    }
-  }
+  off_ = square_matrix(graph.p2p.size(), [&](std::size_t i, std::size_t j) {
+    return i != j && graph.p2p[i].at(j) == P2p::Off &&
+           gpu_links(graph, graph.devices[i], graph.devices[j]) <= 0;
+  });
 }
 
 Tie TieBreaker::of(std::span<const int> devices) const {

@@ -123,13 +123,9 @@ void remove_nodes(Graph& graph, const std::set<int>& nodes) {
 Graph keep_devices(Graph graph, const std::vector<int>& devices) {
   const Graph whole = graph;
   const auto part = [&](const auto& matrix) {
-    std::decay_t<decltype(matrix)> kept;
-    for (const int i : devices) {
-      if (matrix.empty()) break;
-      auto& row = kept.emplace_back();
-      for (const int j : devices) row.push_back(matrix.at(to_size(i)).at(to_size(j)));
-    }
-    return kept;
+    return square_matrix(matrix.empty() ? 0 : devices.size(), [&](std::size_t i, std::size_t j) {
+      return matrix.at(to_size(devices[i])).at(to_size(devices[j]));
+    });
   };
   graph.devices.clear();
   for (const int i : devices) graph.devices.push_back(whole.devices.at(to_size(i)));
@@ -219,17 +215,13 @@ double gpu_links(const Graph& graph, int one, int other) {
 void label_devices(Graph& graph) {
   const std::vector<int>& devices = graph.devices;
   const LinkKind kind = gpu_link_kind(graph);
-  graph.labels.assign(devices.size(), std::vector<std::string>(devices.size(), "X"));
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    for (std::size_t j = 0; j < devices.size(); ++j) {
-      if (i == j) continue;
-      const double links = gpu_links(graph, devices[i], devices[j]);
-      const bool apart = node_of(graph, devices[i]).host != node_of(graph, devices[j]).host;
-      graph.labels[i][j] = links > 0 ? gpu_link_label(kind, links)
-                           : apart   ? "NET"
-                                     : pcie_label(graph, devices[i], devices[j]);
-    }
-  }
+  graph.labels = square_matrix(devices.size(), [&](std::size_t i, std::size_t j) -> std::string {
+    if (i == j) return "X";
+    const double links = gpu_links(graph, devices[i], devices[j]);
+    if (links > 0) return gpu_link_label(kind, links);
+    const bool apart = node_of(graph, devices[i]).host != node_of(graph, devices[j]).host;
+    return apart ? "NET" : pcie_label(graph, devices[i], devices[j]);
+  });
 }
 
 std::vector<const Link*> shortest_way(const Graph& graph, int from, int to) {

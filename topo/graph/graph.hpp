@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/enum_names.hpp"
@@ -161,6 +162,15 @@ void require_device(int index, std::size_t count, const std::string& machine);
 /// The node of a device.
 [[nodiscard]] inline const Node& device(const Graph& graph, int index) {
   return node_of(graph, graph.devices.at(to_size(index)));
+}
+/// [i][j] of n rows and columns, as `cell` has it.
+template <class Cell>
+[[nodiscard]] auto square_matrix(std::size_t n, const Cell& cell) {
+  std::vector<std::vector<std::decay_t<decltype(cell(n, n))>>> rows(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) rows[i].push_back(cell(i, j));
+  }
+  return rows;
 }
 /// These devices in their order, host by host.
 [[nodiscard]] std::map<int, std::vector<int>> by_host(const Graph& graph,

@@ -14,16 +14,6 @@
 #include "topo/probes/smi_text.hpp"
 
 namespace busbar::topo {
-
-std::string AmdTables::cell(AmdTable table, std::size_t from, std::size_t to) const {
-  const auto found = tables.find(table);
-  return found == tables.end() ? std::string{} : found->second.at(from).at(to);
-}
-
-Error amd_fault(std::string_view place, std::string_view what) {
-  return usage_error("{}: {}; save all of the output of amd-smi or rocm-smi again", place, what);
-}
-
 namespace {
 
 bool is_json(std::string_view text) {
@@ -127,21 +117,17 @@ class MatrixBuilder {
     return one > 0 && all > one ? static_cast<int>(std::lround(static_cast<double>(all) / one)) : 1;
   }
 
-  [[nodiscard]] static std::string_view p2p_cell(std::string_view access) {
+  [[nodiscard]] static std::string p2p_cell(std::string_view access) {
     if (access == "ENABLED") return "OK";
     return access == "DISABLED" ? "NS" : "U";
   }
 
   [[nodiscard]] std::optional<P2pMatrix> access(const std::vector<int>& gpus) const {
     if (!tables_.tables.contains(AmdTable::Access)) return std::nullopt;
-    P2pMatrix p2p{.gpus = gpus};
-    for (std::size_t i = 0; i < gpus_; ++i) {
-      auto& row = p2p.cells.emplace_back();
-      for (std::size_t j = 0; j < gpus_; ++j) {
-        row.emplace_back(i == j ? "X" : p2p_cell(tables_.cell(AmdTable::Access, i, j)));
-      }
-    }
-    return p2p;
+    const auto text = [&](std::size_t i, std::size_t j) {
+      return i == j ? "X" : p2p_cell(tables_.cell(AmdTable::Access, i, j));
+    };
+    return P2pMatrix{.gpus = gpus, .cells = square_matrix(gpus_, text)};
   }
 
   const AmdTables& tables_;
@@ -149,30 +135,6 @@ class MatrixBuilder {
   std::size_t gpus_;
   int direct_ = std::numeric_limits<int>::max();
 };
-
-}  // namespace
-
-bool is_amd_topology(std::string_view text) {
-  return is_json(text) ||
-         has_any(text, {"ROCm System Management", "between two GPUs", "LINK TYPE TABLE",
-                        "ACCESS TABLE", "WEIGHT TABLE", "HOPS TABLE"});
-}
-
-AmdTopology parse_amd_topology(std::string_view text, std::string_view origin) {
-  const AmdTables tables =
-      is_json(text) ? parse_amd_json_tables(text, origin) : parse_amd_text_tables(text, origin);
-  AmdTopology topology = MatrixBuilder(tables, origin).build();
-  const bool rocm =
-      has_any(lower(text), {"rocm system management", "between two gpus", "(topology)"});
-  topology.tool = rocm ? "rocm-smi" : "amd-smi";
-  return topology;
-}
-
-bool is_amd_gpus(std::string_view text) {
-  return is_json(text) || has_any(text, {"GPU: ", "MARKET_NAME", "BDF: "});
-}
-
-namespace {
 
 /// The first of these fields that is there; empty for N/A.
 std::string value_of(const AmdFields& fields, std::initializer_list<std::string_view> names) {
@@ -208,7 +170,66 @@ std::string fault_of(const GpuFacts& gpu, const AmdFields& fields, std::size_t a
   return bus.empty() && gpu.name.empty() ? "no name and no PCI address" : "";
 }
 
+/// Asks the probe's tool, and lets `read` take what it prints. False where there is no such
+/// program.
+template <typename Read>
+bool ask(SmiProbe& probe, const std::string& argument, Read read) {
+  const std::string question = fmt::format("{} {}", probe.tool, argument);
+  const CommandResult result = run_command(probe.tool, {argument}, kCommandTimeout);
+  if (result.not_found) return false;
+  if (result.timed_out || result.exit_status != 0) {
+    const std::string why =
+        result.timed_out ? fmt::format("gave no answer within {:g} s", kCommandTimeout.count())
+                         : fmt::format("failed with status {}", result.exit_status);
+    probe.warnings.push_back(fmt::format("{} {}: left out", question, why));
+    return true;
+  }
+  try {
+    read(result.out, question);
+  } catch (const Error& error) {
+    probe.warnings.push_back(fmt::format("{} (left out)", error.what()));
+  }
+  return true;
+}
+
+bool ask_topology(SmiProbe& probe, const std::string& argument) {
+  return ask(probe, argument, [&](std::string_view text, const std::string& question) {
+    AmdTopology found = parse_amd_topology(text, question);
+    probe.matrix = std::move(found.matrix);
+    probe.p2p_read = std::move(found.p2p);
+  });
+}
+
 }  // namespace
+
+std::string AmdTables::cell(AmdTable table, std::size_t from, std::size_t to) const {
+  const auto found = tables.find(table);
+  return found == tables.end() ? std::string{} : found->second.at(from).at(to);
+}
+
+Error amd_fault(std::string_view place, std::string_view what) {
+  return usage_error("{}: {}; save all of the output of amd-smi or rocm-smi again", place, what);
+}
+
+bool is_amd_topology(std::string_view text) {
+  return is_json(text) ||
+         has_any(text, {"ROCm System Management", "between two GPUs", "LINK TYPE TABLE",
+                        "ACCESS TABLE", "WEIGHT TABLE", "HOPS TABLE"});
+}
+
+AmdTopology parse_amd_topology(std::string_view text, std::string_view origin) {
+  const AmdTables tables =
+      is_json(text) ? parse_amd_json_tables(text, origin) : parse_amd_text_tables(text, origin);
+  AmdTopology topology = MatrixBuilder(tables, origin).build();
+  const bool rocm =
+      has_any(lower(text), {"rocm system management", "between two gpus", "(topology)"});
+  topology.tool = rocm ? "rocm-smi" : "amd-smi";
+  return topology;
+}
+
+bool is_amd_gpus(std::string_view text) {
+  return is_json(text) || has_any(text, {"GPU: ", "MARKET_NAME", "BDF: "});
+}
 
 std::vector<GpuFacts> parse_amd_gpus(std::string_view text, std::string_view origin) {
   std::vector<GpuFacts> gpus;
@@ -226,65 +247,16 @@ std::vector<GpuFacts> parse_amd_gpus(std::string_view text, std::string_view ori
   return gpus;
 }
 
-namespace {
-
-/// Asks one of the tools.
-class AmdProber {
- public:
-  AmdProber(std::string tool, Seconds timeout) : timeout_(timeout) {
-    probe_.tool = std::move(tool);
-  }
-
-  /// Nothing where the tool is not installed.
-  [[nodiscard]] std::optional<SmiProbe> probe(const std::vector<std::string>& topology,
-                                              const std::vector<std::string>& gpus) {
-    const bool installed = ask(topology, [&](std::string_view text, const std::string& question) {
-      AmdTopology found = parse_amd_topology(text, question);
-      probe_.matrix = std::move(found.matrix);
-      probe_.p2p_read = std::move(found.p2p);
+std::optional<SmiProbe> probe_amd_smi() {
+  SmiProbe probe{.tool = "amd-smi"};
+  if (ask_topology(probe, "topology")) {
+    ask(probe, "static", [&](std::string_view text, const std::string& question) {
+      probe.gpus = parse_amd_gpus(text, question);
     });
-    if (!installed) return std::nullopt;
-    if (!gpus.empty()) {
-      ask(gpus, [&](std::string_view text, const std::string& question) {
-        probe_.gpus = parse_amd_gpus(text, question);
-      });
-    }
-    return std::move(probe_);
-  }
-
- private:
-  /// False where there is no such program.
-  template <typename Read>
-  bool ask(const std::vector<std::string>& arguments, Read read) {
-    const std::string question = fmt::format("{} {}", probe_.tool, join(arguments, " "));
-    const CommandResult result = run_command(probe_.tool, arguments, timeout_);
-    if (result.not_found) return false;
-    if (result.timed_out || result.exit_status != 0) {
-      const std::string why = result.timed_out
-                                  ? fmt::format("gave no answer within {:g} s", timeout_.count())
-                                  : fmt::format("failed with status {}", result.exit_status);
-      probe_.warnings.push_back(fmt::format("{} {}: left out", question, why));
-      return true;
-    }
-    try {
-      read(result.out, question);
-    } catch (const Error& error) {
-      probe_.warnings.push_back(fmt::format("{} (left out)", error.what()));
-    }
-    return true;
-  }
-
-  Seconds timeout_;
-  SmiProbe probe_{};
-};
-
-}  // namespace
-
-std::optional<SmiProbe> probe_amd_smi(Seconds timeout) {
-  if (auto probe = AmdProber("amd-smi", timeout).probe({"topology"}, {"static"})) {
     return probe;
   }
-  return AmdProber("rocm-smi", timeout).probe({"--showtopo"}, {});
+  probe.tool = "rocm-smi";
+  return ask_topology(probe, "--showtopo") ? std::optional(std::move(probe)) : std::nullopt;
 }
 
 }  // namespace busbar::topo

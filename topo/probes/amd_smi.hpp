@@ -35,6 +35,6 @@ struct AmdTopology {
 
 /// Asks amd-smi, or rocm-smi where that is not installed; nothing where neither is. Never throws
 /// for what they do or print: that is a warning.
-[[nodiscard]] std::optional<SmiProbe> probe_amd_smi(Seconds timeout = kCommandTimeout);
+[[nodiscard]] std::optional<SmiProbe> probe_amd_smi();
 
 }  // namespace busbar::topo

@@ -250,12 +250,10 @@ class HwlocReader {
       hwloc_obj_t object = found->objs[i];
       while (object != nullptr && object->type == HWLOC_OBJ_OS_DEVICE) object = object->parent;
       matrix.bus_ids.push_back(object == nullptr ? "" : bus_id_of(pci_of(object)));
-      std::vector<double>& row = matrix.GBps.emplace_back();
-      for (unsigned j = 0; j < found->nbobjs; ++j) {
-        const std::size_t cell = std::size_t{i} * found->nbobjs + j;
-        row.push_back(static_cast<double>(found->values[cell]) / 1000);  // MB/s
-      }
     }
+    matrix.GBps = square_matrix(found->nbobjs, [&](std::size_t i, std::size_t j) {
+      return static_cast<double>(found->values[i * found->nbobjs + j]) / 1000;  // MB/s
+    });
     hwloc_distances_release(topology_.get(), found);
     tree_.nvlink_matrix = std::move(matrix);
     tree_.warnings.emplace_back(

@@ -54,12 +54,9 @@ void copy_links(Graph& copy, const Graph& one, const Numbers& numbers) {
 void copy_p2p(Graph& copy, const Graph& one, int hosts) {
   if (one.p2p.empty()) return;
   const std::size_t each = one.devices.size();
-  const std::size_t all = each * to_size(hosts);
-  copy.p2p.assign(all, std::vector<P2p>(all, P2p::Unknown));
-  for (std::size_t i = 0; i < all; ++i) {
-    const std::size_t first = i - i % each;
-    for (std::size_t j = 0; j < each; ++j) copy.p2p[i][first + j] = one.p2p[i % each][j];
-  }
+  copy.p2p = square_matrix(each * to_size(hosts), [&](std::size_t i, std::size_t j) {
+    return i / each == j / each ? one.p2p[i % each][j % each] : P2p::Unknown;
+  });
 }
 
 /// Hops from an adapter to the nearest device.

@@ -9,25 +9,6 @@
 
 namespace busbar::topo {
 
-/// The text of a system file and the path that messages name.
-struct SystemText {
-  std::string path{};
-  std::string text{};
-};
-
-/// Name and aliases of a file, the name first. Throws Error (Usage).
-[[nodiscard]] std::vector<std::string> names_of(const SystemText& system);
-
-/// The files that are compiled in, by path.
-[[nodiscard]] std::vector<SystemText> built_in_texts();
-
-/// A built-in system by name or alias, in any case; or the file of this path, which ends in .toml
-/// or has a '/'. Throws Error (Usage) that begins with `subject` ("--system dgx") for neither.
-[[nodiscard]] SystemText find_system(const std::string& wanted, std::string_view subject);
-
-/// Whether a text names a file.
-[[nodiscard]] bool is_system_path(const std::string& text);
-
 /// One host and how many equal ones there are: what a prediction needs of very many. A file that
 /// names the nodes of several hosts itself is one graph of them all, and `hosts` is 1.
 struct EqualHosts {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/probes/smi_matrix.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -79,16 +80,11 @@ constexpr std::array<std::string_view, 3> kP2pWords{"unknown", "works", "off"};
 
 /// A matrix of one word: within a host what it says, between hosts nothing.
 std::vector<std::vector<P2p>> uniform_p2p(const Graph& graph, P2p within) {
-  const std::size_t n = device_count(graph);
-  std::vector<std::vector<P2p>> p2p(n, std::vector<P2p>(n, P2p::Unknown));
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < n; ++j) {
-      if (device(graph, static_cast<int>(i)).host == device(graph, static_cast<int>(j)).host) {
-        p2p[i][j] = i == j ? P2p::Works : within;
-      }
-    }
-  }
-  return p2p;
+  const auto host = [&](std::size_t i) { return node_of(graph, graph.devices[i]).host; };
+  return square_matrix(device_count(graph), [&](std::size_t i, std::size_t j) {
+    if (host(i) != host(j)) return P2p::Unknown;
+    return i == j ? P2p::Works : within;
+  });
 }
 
 std::string as_toml(const std::vector<Words>& rows) {
@@ -226,15 +222,9 @@ std::vector<std::vector<P2p>> read_p2p(const TomlFields& file, const Graph& grap
   const auto is_cell = [](const std::string& word) {
     return std::ranges::find(kP2pCells, word) != kP2pCells.end();
   };
-  std::vector<std::vector<P2p>> p2p;
-  for (const Words& row : read_rows(file, "p2p", device_count(graph), is_cell)) {
-    auto& cells = p2p.emplace_back();
-    for (const std::string& cell : row) {
-      const auto* const found = std::ranges::find(kP2pCells, cell);
-      cells.push_back(cell == "X" ? P2p::Works : static_cast<P2p>(found - kP2pCells.begin()));
-    }
-  }
-  return p2p;
+  const std::vector<Words> rows = read_rows(file, "p2p", device_count(graph), is_cell);
+  return square_matrix(rows.size(),
+                       [&](std::size_t i, std::size_t j) { return works(rows[i][j]); });
 }
 
 std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
@@ -249,16 +239,11 @@ std::string p2p_value(const Graph& graph) {
       return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
     }
   }
-  std::vector<Words> rows;
-  for (std::size_t i = 0; i < graph.p2p.size(); ++i) {
-    rows.emplace_back();
-    for (std::size_t j = 0; j < graph.p2p[i].size(); ++j) {
-      const P2p cell = graph.p2p[i][j];
-      rows.back().emplace_back(
-          i == j && cell == P2p::Works ? "X" : kP2pCells.at(static_cast<std::size_t>(cell)));
-    }
-  }
-  return as_toml(rows);
+  return as_toml(square_matrix(graph.p2p.size(), [&](std::size_t i, std::size_t j) {
+    const P2p cell = graph.p2p[i][j];
+    if (i == j && cell == P2p::Works) return std::string("X");
+    return std::string(kP2pCells.at(static_cast<std::size_t>(cell)));
+  }));
 }
 
 std::string labels_value(const Graph& graph) { return as_toml(graph.labels); }

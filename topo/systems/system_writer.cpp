@@ -54,9 +54,7 @@ bool is_way_back(const Link& link, const Link& back) {
 
 std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
                       bool one_way) {
-  const auto node = [&](int index) {
-    return quoted(graph.nodes.at(static_cast<std::size_t>(index)).name);
-  };
+  const auto node = [&](int index) { return quoted(node_of(graph, index).name); };
   const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
   return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
                      node(link.to), quoted(medium), count, one_way ? ", one_way = true" : "");
@@ -68,7 +66,7 @@ std::string links(const Graph& graph) {
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
     const bool is_cable = i + 1 < graph.links.size() && is_way_back(link, graph.links[i + 1]);
-    text += link_line(graph, link, keys.at(static_cast<std::size_t>(link.medium)), !is_cable);
+    text += link_line(graph, link, keys.at(to_size(link.medium)), !is_cable);
     if (is_cable) ++i;
   }
   return text;
@@ -91,7 +89,7 @@ std::string medium_table(const Medium& medium, const std::string& key) {
 std::string devices_line(const Graph& graph) {
   if (graph.devices == default_devices(graph)) return {};
   return fmt::format("devices = [{}]\n", join_each(graph.devices, ", ", [&](int node) {
-                       return quoted(graph.nodes.at(static_cast<std::size_t>(node)).name);
+                       return quoted(node_of(graph, node).name);
                      }));
 }
 
