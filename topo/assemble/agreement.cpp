@@ -222,11 +222,6 @@ FabricHints fabric_hints(LinkKind kind) {
           .none = "is the fabric manager running (systemctl status nvidia-fabricmanager)?"};
 }
 
-/// Bridges join some boards of a PCIe machine and not others; a switch joins all.
-bool is_on_board(const Graph& graph, const GpuEntry& gpu) {
-  return gpu.model ? gpu.model->always_linked : find_node(graph, "NVSwitch") >= 0;
-}
-
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   std::vector<const GpuEntry*> without;
   bool expected = false;
@@ -237,7 +232,9 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   if (without.empty() || gpus.size() < 2) return;
   const LinkKind kind = gpu_link_kind(graph);
   if (without.size() < gpus.size()) {
-    if (!is_on_board(graph, *without.front())) return;
+    // Bridges join some boards of a PCIe machine and not others; a switch joins all.
+    const auto& model = without.front()->model;
+    if (model ? !model->always_linked : find_node(graph, "NVSwitch") < 0) return;
     graph.warnings.push_back(fmt::format("{} {} no {} though others have: off the fabric ({})",
                                          numbers_of(without), without.size() == 1 ? "has" : "have",
                                          gpu_link_text(kind), fabric_hints(kind).off));

@@ -299,14 +299,10 @@ LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vecto
   return counts;
 }
 
-bool is_power(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
+  const bool power = std::ranges::any_of(graph.nodes, [](const Node& node) {
     return node.kind == NodeKind::Package && node.vendor == "ibm";
   });
-}
-
-LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
-  const bool power = is_power(graph);
   if (sources.nccl) {
     LinkCounts counts = from_nccl(*sources.nccl, gpus);
     if (counts.any()) return counts;

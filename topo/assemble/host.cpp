@@ -55,10 +55,6 @@ bool same_affinity(const SmiMatrix& matrix, std::size_t one, std::size_t other) 
   return same(matrix.numa_affinity) || same(matrix.cpu_affinity);
 }
 
-bool same_numa(const GpuEntry& one, const GpuEntry& other) {
-  return one.numa >= 0 && one.numa == other.numa;
-}
-
 /// Devices are GPUs, then NICs, as the matrix has them.
 class LabelBuilder {
  public:
@@ -72,7 +68,8 @@ class LabelBuilder {
       for (std::size_t j = 0; j < i; ++j) {
         const std::string& cell = matrix.cells[i][j];
         const bool hidden = i < gpus.size() && gpu_link_count(cell) > 0;
-        const bool near = hidden && (same_affinity(matrix, i, j) || same_numa(gpus[i], gpus[j]));
+        const bool near = hidden && (same_affinity(matrix, i, j) ||
+                                     (gpus[i].numa >= 0 && gpus[i].numa == gpus[j].numa));
         for (std::size_t l = near ? LevelNuma : level_of(cell); l < LevelCount; ++l) join(l, i, j);
       }
     }
@@ -218,7 +215,7 @@ class TreeBuilder {
   /// The node above an object: the nearest switch or host bridge, or the processor.
   int above(const PciObject& object) {
     if (object.parent < 0) return processor(object);
-    const PciObject& parent = tree_.pci[static_cast<std::size_t>(object.parent)];
+    const PciObject& parent = tree_.pci[to_size(object.parent)];
     const bool has_node = parent.kind == PciKind::Switch || parent.kind == PciKind::HostBridge;
     return has_node ? part(parent) : above(parent);
   }

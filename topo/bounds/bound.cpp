@@ -166,15 +166,6 @@ std::int64_t whole_capacity(const FlowLink& link) {
   return std::llround(link.capacity * kScale);
 }
 
-/// More than all links with a limit have together.
-std::int64_t unlimited_by(std::span<const FlowLink> links) {
-  std::int64_t sum = 1;
-  for (const FlowLink& link : links) {
-    if (std::isfinite(link.capacity)) sum += whole_capacity(link);
-  }
-  return sum;
-}
-
 /// Both directions between one device and one switch.
 struct Port {
   double up_GBps = 0;
@@ -311,7 +302,10 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
 }
 
 Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
-  const std::int64_t unlimited = unlimited_by(links);
+  std::int64_t unlimited = 1;  // more than all links with a limit have together
+  for (const FlowLink& link : links) {
+    if (std::isfinite(link.capacity)) unlimited += whole_capacity(link);
+  }
   using Capacities = lemon::SmartDigraph::ArcMap<std::int64_t>;
   lemon::SmartDigraph network;
   Capacities capacities(network);

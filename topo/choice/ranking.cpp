@@ -175,11 +175,6 @@ std::string describe(const Scores& scores, LinkKind gpu_link) {
   return fmt::format("{} without an {} ring", rate, gpu_link_text(gpu_link));
 }
 
-std::string equals_of(const Ranked& ranked) {
-  if (ranked.equal == kManySets) return " in most of them";
-  return ranked.equal == 0 ? "" : fmt::format(" in {} of them", ranked.equal);
-}
-
 std::string share_of_best(const Scores& own, const Scores& best) {
   constexpr double kHalf = 0.5;
   const double share = own.bound_GBps / best.bound_GBps;
@@ -305,7 +300,9 @@ std::string reason_of(const Ranked& ranked, Policy policy, LinkKind gpu_link) {
       same_score(ranked.best.bound_GBps, ranked.worst->bound_GBps)) {
     return fmt::format("{} of {}: all have {}{}", name(policy), sets, own, ties);
   }
-  const std::string equals = equals_of(ranked);
+  const std::string equals = ranked.equal == kManySets ? " in most of them"
+                             : ranked.equal == 0       ? ""
+                                                 : fmt::format(" in {} of them", ranked.equal);
   if (policy == Policy::Worst) {
     return fmt::format("worst of {}: {}{}, instead of {}: {}, {}{}", sets, own, equals,
                        text(ranked.best), share_of_best(ranked.own, ranked.best),

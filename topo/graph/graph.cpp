@@ -181,9 +181,8 @@ int gpu_link_count(std::string_view label) {
   for (const std::string_view name : {"NV", "XGMI"}) {
     if (!label.starts_with(name)) continue;
     const std::string_view digits = label.substr(name.size());
-    const bool number = digits.find_first_not_of("0123456789") == std::string_view::npos;
-    if (!number || digits.size() > kMostDigits || digits.starts_with('0')) return 0;
-    return to_number<int>(digits).value_or(0);
+    if (digits.size() > kMostDigits || digits.starts_with('0')) return 0;
+    return static_cast<int>(to_number<unsigned>(digits).value_or(0));
   }
   return 0;
 }

@@ -140,39 +140,14 @@ class TableReader {
   AmdTables tables_{};
 };
 
-/// Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
-class AmdReader {
- public:
-  void read(const TextLine& line) {
-    const std::size_t colon = line.text.find(':');
-    if (colon == std::string::npos) return;
-    const std::string name = lower(line.text.substr(0, colon));
-    const std::string value(trim(line.text.substr(colon + 1)));
-    if (line.indent == 0) {
-      in_gpu_ = name == "gpu";
-      section_.clear();
-      if (in_gpu_) gpus_.push_back({{name, value}});
-    } else if (in_gpu_) {
-      read_field(line.indent, name, value);
-    }
-  }
-  [[nodiscard]] std::vector<AmdFields>& gpus() { return gpus_; }
+/// Lines with this indentation or less are not of the section.
+struct Section {
+  std::string name{};
+  std::size_t indent = 0;
 
- private:
-  void read_field(std::size_t indent, const std::string& name, const std::string& value) {
-    if (value.empty()) {
-      section_ = name;
-      section_indent_ = indent;
-      return;
-    }
-    const bool inside = !section_.empty() && indent > section_indent_;
-    gpus_.back().emplace_back(inside ? fmt::format("{}.{}", section_, name) : name, value);
+  [[nodiscard]] std::string path(const std::string& field, std::size_t of_field) const {
+    return name.empty() || of_field <= indent ? field : fmt::format("{}.{}", name, field);
   }
-
-  std::vector<AmdFields> gpus_{};
-  bool in_gpu_ = false;  ///< not in a CPU's part
-  std::string section_{};
-  std::size_t section_indent_ = 0;
 };
 
 }  // namespace
@@ -182,10 +157,27 @@ AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin) 
 }
 
 std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_view origin) {
-  AmdReader reader;
-  for (const TextLine& line : clean_lines(text)) reader.read(line);
-  if (reader.gpus().empty()) throw amd_fault(origin, "no line `GPU: 0`");
-  return std::move(reader.gpus());
+  // Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
+  std::vector<AmdFields> gpus;
+  bool in_gpu = false;  // not in a CPU's part
+  Section section;
+  for (const TextLine& line : clean_lines(text)) {
+    const std::size_t colon = line.text.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string name = lower(line.text.substr(0, colon));
+    const std::string value(trim(line.text.substr(colon + 1)));
+    if (line.indent == 0) {
+      in_gpu = name == "gpu";
+      section = {};
+      if (in_gpu) gpus.push_back({{name, value}});
+    } else if (in_gpu && value.empty()) {
+      section = {.name = name, .indent = line.indent};
+    } else if (in_gpu) {
+      gpus.back().emplace_back(section.path(name, line.indent), value);
+    }
+  }
+  if (gpus.empty()) throw amd_fault(origin, "no line `GPU: 0`");
+  return gpus;
 }
 
 }  // namespace busbar::topo

@@ -108,12 +108,6 @@ class QueryLine {
   std::vector<Word> cells_;
 };
 
-/// What the driver says beside the table.
-bool is_remark(const TextLine& line) {
-  return line.empty() || line.text.starts_with("WARNING") ||
-         line.text.starts_with("No devices were found");
-}
-
 /// What a program printed, in one line of bounded length.
 std::string output_of(const CommandResult& result) {
   constexpr std::size_t kLongest = 160;
@@ -233,7 +227,7 @@ std::vector<GpuFacts> parse_smi_query(std::string_view text, std::string_view or
   const SmiOrigin from{.name = origin, .command = command};
   std::vector<GpuFacts> gpus;
   for (const TextLine& line : clean_lines(text)) {
-    if (is_remark(line)) continue;
+    if (line.empty() || is_remark(line)) continue;
     QueryLine reader(line, from);
     if (!gpus.empty() || !reader.is_header()) gpus.push_back(reader.read(gpus));
   }

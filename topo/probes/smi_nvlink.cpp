@@ -49,8 +49,7 @@ bool is_nvml_error(const TextLine& line) {
 bool is_noise(const TextLine& line) {
   const bool signs = std::ranges::none_of(
       line.text, [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; });
-  return signs || line.text.starts_with("WARNING") ||
-         line.text.starts_with("No devices were found");
+  return signs || is_remark(line);
 }
 
 /// What comes behind a prompt is another command's.

@@ -89,6 +89,10 @@ std::vector<TextLine> clean_lines(std::string_view text) {
   return lines;
 }
 
+bool is_remark(const TextLine& line) {
+  return line.text.starts_with("WARNING") || line.text.starts_with("No devices were found");
+}
+
 std::optional<int> whole_number(std::string_view text) {
   constexpr std::size_t kMostDigits = 9;
   return text.size() > kMostDigits || text.starts_with('-') ? std::nullopt : to_number<int>(text);

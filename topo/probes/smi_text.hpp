@@ -56,6 +56,9 @@ struct SmiOrigin {
 /// The lines of a text, empty ones too.
 [[nodiscard]] std::vector<TextLine> clean_lines(std::string_view text);
 
+/// Whether the driver says this beside what was asked for.
+[[nodiscard]] bool is_remark(const TextLine& line);
+
 /// A whole number without sign of at most nine digits, or nothing.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 

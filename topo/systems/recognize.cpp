@@ -79,11 +79,6 @@ bool is_alike(std::string_view one, std::string_view other) {
   return !a.empty() && !b.empty() && first_word(a) == first_word(b);
 }
 
-bool has_links(const MachineIdentity& machine) {
-  return std::any_of(machine.gpu_links->begin(), machine.gpu_links->end(),
-                     [](double links) { return links > 0; });
-}
-
 /// A generic name has at least its vendor's.
 bool may_be_vendors(std::string_view generic, std::string_view known) {
   const std::string name = lower(generic);
@@ -102,8 +97,9 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
   if (machine.gpus.size() != known.gpus.size()) {
     found.push_back(
         fmt::format("{}, here {}", counted(known.gpus.size(), "GPU"), machine.gpus.size()));
-  } else if (machine.gpu_links && (machine.gpu_links != known.gpu_links ||
-                                   (has_links(machine) && machine.link_kind != known.link_kind))) {
+  } else if (const auto& links = machine.gpu_links;
+             links && (links != known.gpu_links || (!links->empty() && links->back() > 0 &&
+                                                    machine.link_kind != known.link_kind))) {
     found.push_back(fmt::format("{}, here {}", links_text(known), links_text(machine)));
   }
   return found;

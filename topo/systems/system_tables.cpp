@@ -71,8 +71,7 @@ std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::
 bool is_label(const std::string& word) {
   constexpr std::array<std::string_view, 8> kLabels{"N/A", "PSB",  "PIX", "PXB",
                                                     "PHB", "NODE", "SYS", "NET"};
-  if (std::ranges::find(kLabels, word) != kLabels.end()) return true;
-  return gpu_link_count(word) > 0;
+  return gpu_link_count(word) > 0 || std::ranges::find(kLabels, word) != kLabels.end();
 }
 
 constexpr std::array<std::string_view, 3> kP2pCells{"U", "OK", "NS"};

@@ -12,10 +12,6 @@
 namespace busbar::topo {
 namespace {
 
-std::string toml_list(const std::vector<std::string>& texts) {
-  return fmt::format("[{}]", join_each(texts, ", ", quoted));
-}
-
 /// "nvlink", and "nvlink2" for the second medium of its kind: the names by which links refer to
 /// media.
 std::vector<std::string> medium_keys(const Graph& graph) {
@@ -124,7 +120,9 @@ std::string write_system(const Graph& graph, int hosts) {
   if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
   text += devices_line(graph);
   if (hosts == 1) text += labels_line(graph);
-  if (!graph.warnings.empty()) text += fmt::format("warnings = {}\n", toml_list(graph.warnings));
+  if (!graph.warnings.empty()) {
+    text += fmt::format("warnings = [{}]\n", join_each(graph.warnings, ", ", quoted));
+  }
   text += assumption_lines(graph) + "\nnode = [\n";
   for (Node node : graph.nodes) {
     if (hosts > 1) node.uuid.clear();  // is of one device
