@@ -104,14 +104,16 @@ struct LinkRate {
 };
 constexpr std::array<LinkRate, 6> kNvlink{
     {{25, 20}, {20, 18}, {25, 20}, {25, 20}, {25, 20.6}, {50, 40.1}}};
-struct Xgmi {
+
+/// What is known of one link, lane bundle or bus.
+struct KnownLink {
   std::string_view name;
   double nominal_GBps;
-  double rccl_GBps;  ///< of src/graph/topo.h of RCCL
+  double nccl_GBps;  ///< of xGMI RCCL's
   std::string_view source;
 };
 // By XgmiGeneration; sixteen lanes each.
-constexpr std::array<Xgmi, 4> kXgmi{
+constexpr std::array<KnownLink, 4> kXgmi{
     {{"GPU xGMI", 50, 36, "generation unknown, taken as MI200's"},
      {"xGMI (MI200)", 50, 36, "AMD, by OLCF's guide to Frontier: 25 GT/s, 50 GB/s a link"},
      {"xGMI (MI300)", 64, 48, "AMD, by Azure's page of ND MI300X v5: 128 GB/s a link both ways"},
@@ -128,22 +130,28 @@ constexpr std::array<LinkRate, 7> kPcie{{{0, 0},
 struct Processor {
   std::string_view vendor;
   int model;  ///< the CPUID's, or later
-  std::string_view link;
-  double nominal_GBps;
-  double nccl_GBps;
-  std::string_view source;
+  KnownLink link;
 };
 constexpr std::string_view kIntel =
     "Intel: two to three links of 19.2 (QPI), 20.8 or 32 GB/s (UPI)";
 // Of one vendor the later models come first: Emerald and Sapphire Rapids, Skylake.
 constexpr std::array kProcessors{
-    Processor{"intel", 0xCF, "UPI (Emerald Rapids)", 96, 40, kIntel},
-    Processor{"intel", 0x8F, "UPI (Sapphire Rapids)", 96, 22, kIntel},
-    Processor{"intel", 0x55, "UPI", 41.6, 10, kIntel},
-    Processor{"intel", kAnyModel, "QPI", 38.4, 6, kIntel},
-    Processor{"amd", kAnyModel, "xGMI", 108, 16, "AMD: three links of 36 GB/s"},
-    Processor{"ibm", kAnyModel, "X-Bus", 32, 32, "IBM: 4 bytes at 16 GT/s, half of it each way"},
-    Processor{"arm", kAnyModel, "socket link", 0, 6, "no public figure, so no limit"}};
+    Processor{"intel", 0xCF, {"UPI (Emerald Rapids)", 96, 40, kIntel}},
+    Processor{"intel", 0x8F, {"UPI (Sapphire Rapids)", 96, 22, kIntel}},
+    Processor{"intel", 0x55, {"UPI", 41.6, 10, kIntel}},
+    Processor{"intel", kAnyModel, {"QPI", 38.4, 6, kIntel}},
+    Processor{"amd", kAnyModel, {"xGMI", 108, 16, "AMD: three links of 36 GB/s"}},
+    Processor{"ibm", kAnyModel, {"X-Bus", 32, 32, "IBM: 4 bytes at 16 GT/s, half of it each way"}},
+    Processor{"arm", kAnyModel, {"socket link", 0, 6, "no public figure, so no limit"}}};
+
+Medium known_medium(LinkKind kind, const KnownLink& link,
+                    std::string_view nccl_source = kNcclSource) {
+  return {.name = std::string(link.name),
+          .kind = kind,
+          .nominal_GBps = link.nominal_GBps,
+          .nccl_GBps = link.nccl_GBps,
+          .source = fmt::format("{}; {}", link.source, nccl_source)};
+}
 
 }  // namespace
 
@@ -180,32 +188,22 @@ std::string_view amd_gpu_name(unsigned device_id) {
 }
 
 Medium xgmi_medium(XgmiGeneration generation) {
-  const Xgmi& figures = kXgmi.at(static_cast<std::size_t>(generation));
-  return {.name = std::string(figures.name),
-          .kind = LinkKind::Xgmi,
-          .nominal_GBps = figures.nominal_GBps,
-          .nccl_GBps = figures.rccl_GBps,
-          .source = fmt::format("{}; RCCL: src/graph/topo.h", figures.source)};
+  return known_medium(LinkKind::Xgmi, kXgmi.at(static_cast<std::size_t>(generation)),
+                      "RCCL: src/graph/topo.h");
 }
 
 Medium nvlink_medium(int generation, bool small_links) {
   if (small_links) {
-    return {.name = "NVLink 3 (GA102)",
-            .kind = LinkKind::NvLink,
-            .nominal_GBps = 14.06,
-            .nccl_GBps = 12,
-            .source = fmt::format("nvidia-smi nvlink -s of GA102 boards: 14.062 GB/s a link; {}",
-                                  kNcclSource)};
+    return known_medium(LinkKind::NvLink,
+                        {"NVLink 3 (GA102)", 14.06, 12,
+                         "nvidia-smi nvlink -s of GA102 boards: 14.062 GB/s a link"});
   }
-  const LinkRate& figures = kNvlink.at(static_cast<std::size_t>(generation));
-  return {.name = generation == 0 ? "NVLink" : fmt::format("NVLink {}", generation),
-          .kind = LinkKind::NvLink,
-          .nominal_GBps = figures.nominal_GBps,
-          .nccl_GBps = figures.nccl_GBps,
-          .source = fmt::format(
-              "{}: {:g} GB/s a link and direction; {}",
-              generation == 0 ? "generation unknown, taken as 2 to 4" : "NVIDIA's figure",
-              figures.nominal_GBps, kNcclSource)};
+  const auto [nominal, nccl] = kNvlink.at(to_size(generation));
+  const std::string name = generation == 0 ? "NVLink" : fmt::format("NVLink {}", generation);
+  const std::string source = fmt::format(
+      "{}: {:g} GB/s a link and direction",
+      generation == 0 ? "generation unknown, taken as 2 to 4" : "NVIDIA's figure", nominal);
+  return known_medium(LinkKind::NvLink, {name, nominal, nccl, source});
 }
 
 double nominal_nvlink_GBps(double reported_GBps) {
@@ -218,22 +216,16 @@ double nominal_nvlink_GBps(double reported_GBps) {
 }
 
 Medium pcie_medium(int generation, int lanes) {
-  const LinkRate& lane = kPcie.at(static_cast<std::size_t>(generation));
-  return {.name = fmt::format("PCIe {}.0 x{}", generation, lanes),
-          .kind = LinkKind::Pcie,
-          .nominal_GBps = lane.nominal_GBps * lanes,
-          .nccl_GBps = lane.nccl_GBps * lanes,
-          .source = fmt::format("PCI-SIG after line coding; {}", kNcclSource)};
+  const auto [nominal, nccl] = kPcie.at(to_size(generation));
+  const std::string name = fmt::format("PCIe {}.0 x{}", generation, lanes);
+  return known_medium(LinkKind::Pcie,
+                      {name, nominal * lanes, nccl * lanes, "PCI-SIG after line coding"});
 }
 
 Medium smp_medium(std::string_view vendor, int model) {
   for (const Processor& processor : kProcessors) {
     if (processor.vendor != vendor || model < processor.model) continue;
-    return {.name = std::string(processor.link),
-            .kind = LinkKind::Smp,
-            .nominal_GBps = processor.nominal_GBps,
-            .nccl_GBps = processor.nccl_GBps,
-            .source = fmt::format("{}; {}", processor.source, kNcclSource)};
+    return known_medium(LinkKind::Smp, processor.link);
   }
   return {.name = "socket link", .kind = LinkKind::Smp, .source = "unknown processor, so no limit"};
 }

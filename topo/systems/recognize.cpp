@@ -26,15 +26,6 @@ std::string bare_name(std::string_view name) {
   return text;
 }
 
-std::vector<int> gpus_of_first_host(const Graph& graph) {
-  std::vector<int> gpus;
-  for (const int number : graph.devices) {
-    const Node& node = node_of(graph, number);
-    if (node.kind == NodeKind::Gpu && node.host <= 0) gpus.push_back(number);
-  }
-  return gpus;
-}
-
 /// "8 NVIDIA H100 80GB HBM3"; of several kinds each.
 std::string gpus_text(const std::vector<std::string>& gpus) {
   std::vector<std::string> parts;
@@ -174,7 +165,10 @@ void check_links(const MachineIdentity& identity, std::string_view option,
 
 MachineIdentity identity_of(const Graph& graph) {
   MachineIdentity identity;
-  const std::vector<int> gpus = gpus_of_first_host(graph);
+  std::vector<int> gpus = graph.devices;
+  std::erase_if(gpus, [&](int number) {
+    return node_of(graph, number).kind != NodeKind::Gpu || node_of(graph, number).host > 0;
+  });
   std::vector<double> counts;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     identity.gpus.push_back(node_of(graph, gpus[i]).model);
