@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
 #include <lemon/preflow.h>
 #include <lemon/smart_graph.h>
 

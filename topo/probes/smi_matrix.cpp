@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "topo/probes/smi_grid.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "topo/graph/graph.hpp"
-#include "topo/probes/smi_grid.hpp"
 
 namespace busbar::topo {
 

@@ -10,6 +10,8 @@
 
 #include "base/text.hpp"
 #include "topo/probes/smi_matrix.hpp"
+#include "topo/systems/joined_hosts.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -138,14 +140,123 @@ std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
   return algorithms;
 }
 
+void add_figure(std::string& text, std::string_view key, double value) {
+  if (value > 0) text += fmt::format("{} = {}\n", key, value);
+}
+
 std::string steps_table(Sending sending, const StepTimes& times) {
   std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
-  if (times.share > 0) text += fmt::format("share = {}\n", times.share);
-  for (const StepKey& step : kStepKeys) {
-    if (times.*step.member > 0) text += fmt::format("{} = {}\n", step.key, times.*step.member);
-  }
-  if (times.network_share > 0) text += fmt::format("network_share = {}\n", times.network_share);
+  add_figure(text, "share", times.share);
+  for (const StepKey& step : kStepKeys) add_figure(text, step.key, times.*step.member);
+  add_figure(text, "network_share", times.network_share);
   return text;
+}
+
+/// What the key "p2p" says of this graph, as TOML; empty where nothing is known.
+std::string p2p_value(const Graph& graph) {
+  if (graph.p2p.empty()) return {};
+  for (const P2p within : {P2p::Works, P2p::Off}) {
+    if (graph.p2p == uniform_p2p(graph, within)) {
+      return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
+    }
+  }
+  return as_toml(square_matrix(graph.p2p.size(), [&](std::size_t i, std::size_t j) {
+    const P2p cell = graph.p2p[i][j];
+    if (i == j && cell == P2p::Works) return std::string("X");
+    return std::string(kP2pCells.at(static_cast<std::size_t>(cell)));
+  }));
+}
+
+/// "nvlink", and "nvlink2" for the second medium of its kind: the names by which links refer to
+/// media.
+std::vector<std::string> medium_keys(const Graph& graph) {
+  std::vector<std::string> keys;
+  std::array<int, static_cast<std::size_t>(LinkKind::Network) + 1> seen{};
+  for (const Medium& medium : graph.media) {
+    const int count = ++seen.at(static_cast<std::size_t>(medium.kind));
+    keys.push_back(count == 1 ? std::string(name(medium.kind))
+                              : fmt::format("{}{}", name(medium.kind), count));
+  }
+  return keys;
+}
+
+std::string node_line(const Node& node) {
+  std::vector<std::string> parts{fmt::format("name = {}", quoted(node.name)),
+                                 fmt::format("kind = \"{}\"", name(node.kind))};
+  const auto add = [&](std::string_view key, const std::string& value) {
+    if (!value.empty()) parts.push_back(fmt::format("{} = {}", key, quoted(value)));
+  };
+  const int usual_host = node.kind == NodeKind::Network ? -1 : 0;
+  if (node.host != usual_host) parts.push_back(fmt::format("host = {}", node.host));
+  if (node.numa >= 0) parts.push_back(fmt::format("numa = {}", node.numa));
+  add("bus_id", node.bus_id);
+  add("model", node.model);
+  add("uuid", node.uuid);
+  add("vendor", node.vendor);
+  if (node.reduces) parts.emplace_back("reduces = true");
+  if (node.most_hosts > 0) parts.push_back(fmt::format("most_hosts = {}", node.most_hosts));
+  return fmt::format("  {{ {} }},\n", join(parts, ", "));
+}
+
+bool is_way_back(const Link& link, const Link& back) {
+  return link.from == back.to && link.to == back.from && link.medium == back.medium &&
+         link.count == back.count;
+}
+
+std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
+                      bool one_way) {
+  const auto node = [&](int index) { return quoted(node_of(graph, index).name); };
+  const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
+  return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
+                     node(link.to), quoted(medium), count, one_way ? ", one_way = true" : "");
+}
+
+std::string links(const Graph& graph) {
+  const std::vector<std::string> keys = medium_keys(graph);
+  std::string text;
+  for (std::size_t i = 0; i < graph.links.size(); ++i) {
+    const Link& link = graph.links[i];
+    const bool is_cable = i + 1 < graph.links.size() && is_way_back(link, graph.links[i + 1]);
+    text += link_line(graph, link, keys.at(to_size(link.medium)), !is_cable);
+    if (is_cable) ++i;
+  }
+  return text;
+}
+
+std::string medium_table(const Medium& medium, const std::string& key) {
+  std::string text = fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n", key,
+                                 quoted(medium.name), name(medium.kind));
+  add_figure(text, "nominal_GBps", medium.nominal_GBps);
+  add_figure(text, "nccl_GBps", medium.nccl_GBps);
+  add_figure(text, "reported_GBps", medium.reported_GBps);
+  add_figure(text, "flow_GBps", medium.flow_GBps);
+  add_figure(text, "efficiency", medium.efficiency);
+  return text + fmt::format("source = {}\n", quoted(medium.source));
+}
+
+std::string devices_line(const Graph& graph) {
+  if (graph.devices == default_devices(graph)) return {};
+  return fmt::format("devices = [{}]\n", join_each(graph.devices, ", ", [&](int node) {
+                       return quoted(node_of(graph, node).name);
+                     }));
+}
+
+std::string assumption_lines(const Graph& graph) {
+  if (graph.assumptions.empty()) return {};
+  std::string text = "\nassumptions = [\n";
+  for (const Assumption& assumption : graph.assumptions) {
+    text += fmt::format("  {{ kind = \"{}\", text = {} }},\n", name(assumption.kind),
+                        quoted(assumption.text));
+  }
+  return text + "]\n";
+}
+
+/// Nothing where the links give the labels.
+std::string labels_line(const Graph& graph) {
+  Graph labelled = graph;
+  label_devices(labelled);
+  if (graph.labels.empty() || labelled.labels == graph.labels) return {};
+  return fmt::format("labels = {}\n", as_toml(graph.labels));
 }
 
 }  // namespace
@@ -231,22 +342,6 @@ std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
   return read_rows(file, "labels", device_count(graph), is_label);
 }
 
-std::string p2p_value(const Graph& graph) {
-  if (graph.p2p.empty()) return {};
-  for (const P2p within : {P2p::Works, P2p::Off}) {
-    if (graph.p2p == uniform_p2p(graph, within)) {
-      return fmt::format("\"{}\"", kP2pWords.at(static_cast<std::size_t>(within)));
-    }
-  }
-  return as_toml(square_matrix(graph.p2p.size(), [&](std::size_t i, std::size_t j) {
-    const P2p cell = graph.p2p[i][j];
-    if (i == j && cell == P2p::Works) return std::string("X");
-    return std::string(kP2pCells.at(static_cast<std::size_t>(cell)));
-  }));
-}
-
-std::string labels_value(const Graph& graph) { return as_toml(graph.labels); }
-
 double read_share(const TomlFields& fields, std::string_view key) {
   const double share = fields.positive(key, 0);
   if (share > 1) throw fields.fault(key, fmt::format("{} is a share: above 0, at most 1", key));
@@ -282,12 +377,11 @@ Protocol read_protocol(const TomlFields& file) {
 std::string protocol_table(const Protocol& protocol) {
   if (protocol == Protocol{}) return {};
   std::string text = "\n[protocol]\n";
-  const auto add = [&](std::string_view key, double value) {
-    if (value > 0) text += fmt::format("{} = {}\n", key, value);
-  };
-  add("efficiency", protocol.efficiency);
-  add("in_switch_efficiency", protocol.in_switch_efficiency);
-  for (const ProtocolKey& figure : kProtocolKeys) add(figure.key, protocol.*figure.member);
+  add_figure(text, "efficiency", protocol.efficiency);
+  add_figure(text, "in_switch_efficiency", protocol.in_switch_efficiency);
+  for (const ProtocolKey& figure : kProtocolKeys) {
+    add_figure(text, figure.key, protocol.*figure.member);
+  }
   if (protocol.library) text += fmt::format("library = {}\n", quoted(name(*protocol.library)));
   if (protocol.flows > 0) text += fmt::format("flows = {}\n", protocol.flows);
   if (!protocol.algorithms.empty()) {
@@ -301,6 +395,32 @@ std::string protocol_table(const Protocol& protocol) {
     if (!(times == StepTimes{})) text += steps_table(sending, times);
   }
   return text;
+}
+
+std::string write_system(const Graph& graph, int hosts) {
+  check_hosts(graph, hosts);
+  const std::vector<std::string> keys = medium_keys(graph);
+  std::string text = fmt::format("name = {}\n", quoted(graph.name));
+  if (!graph.title.empty()) text += fmt::format("title = {}\n", quoted(graph.title));
+  if (!graph.source.empty()) text += fmt::format("source = {}\n", quoted(graph.source));
+  if (hosts > 1) text += fmt::format("hosts = {}\n", hosts);
+  const std::string p2p = p2p_value(graph);
+  if (!p2p.empty()) text += fmt::format("p2p = {}\n", p2p);
+  text += devices_line(graph);
+  if (hosts == 1) text += labels_line(graph);
+  if (!graph.warnings.empty()) {
+    text += fmt::format("warnings = [{}]\n", join_each(graph.warnings, ", ", quoted));
+  }
+  text += assumption_lines(graph) + "\nnode = [\n";
+  for (Node node : graph.nodes) {
+    if (hosts > 1) node.uuid.clear();  // is of one device
+    text += node_line(node);
+  }
+  text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
+  for (std::size_t i = 0; i < graph.media.size(); ++i) {
+    text += medium_table(graph.media[i], keys[i]);
+  }
+  return text + protocol_table(graph.protocol);
 }
 
 }  // namespace busbar::topo

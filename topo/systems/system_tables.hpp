@@ -41,19 +41,13 @@ namespace busbar::topo {
 [[nodiscard]] std::vector<std::vector<std::string>> read_labels(const TomlFields& file,
                                                                 const Graph& graph);
 
-/// What the key "p2p" says of this graph, as TOML; empty where nothing is known.
-[[nodiscard]] std::string p2p_value(const Graph& graph);
-
-/// What the key "labels" says of this graph, as TOML.
-[[nodiscard]] std::string labels_value(const Graph& graph);
-
 /// The table [protocol] of a system file; nothing where it is missing.
 [[nodiscard]] Protocol read_protocol(const TomlFields& file);
 
-/// The share of `key`: above 0, at most 1; 0 where it is missing.
-[[nodiscard]] double read_share(const TomlFields& fields, std::string_view key);
-
 /// The table [protocol] of this protocol; empty where nothing is known.
 [[nodiscard]] std::string protocol_table(const Protocol& protocol);
+
+/// The share of `key`: above 0, at most 1; 0 where it is missing.
+[[nodiscard]] double read_share(const TomlFields& fields, std::string_view key);
 
 }  // namespace busbar::topo
