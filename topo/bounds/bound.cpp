@@ -301,7 +301,8 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
 }
 
 Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
-  std::int64_t unlimited = 1;  // more than all links with a limit have together
+  // More than all links with a limit have together.
+  std::int64_t unlimited = 1;
   for (const FlowLink& link : links) {
     if (std::isfinite(link.capacity)) unlimited += whole_capacity(link);
   }

@@ -141,7 +141,7 @@ class TableReader {
 };
 
 /// Lines with this indentation or less are not of the section.
-struct Section {
+struct AmdSection {
   std::string name{};
   std::size_t indent = 0;
 
@@ -160,7 +160,7 @@ std::vector<AmdFields> parse_amd_text_fields(std::string_view text, std::string_
   // Sections are known by their indentation: 0 of a GPU, then one or two levels of names.
   std::vector<AmdFields> gpus;
   bool in_gpu = false;  // not in a CPU's part
-  Section section;
+  AmdSection section;
   for (const TextLine& line : clean_lines(text)) {
     const std::size_t colon = line.text.find(':');
     if (colon == std::string::npos) continue;
