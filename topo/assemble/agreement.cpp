@@ -132,6 +132,15 @@ Problem differing_links(const SmiMatrix& matrix, const GpuList& list) {
   return {};
 }
 
+Problem differing_links(const SmiProbe& smi, const std::vector<GpuList>& lists) {
+  if (!smi.matrix || smi.matrix->pcie_only || smi.matrix->gpus.size() < 2) return {};
+  Problem problem;
+  for (const GpuList& list : lists) {
+    if (!problem && list.has_links) problem = differing_links(*smi.matrix, list);
+  }
+  return problem;
+}
+
 /// Tools spell a model differently, so only its generation shows that it is another one.
 bool other_generation(const std::string& one, const std::string& other) {
   const auto first = gpu_model(one);
@@ -381,11 +390,7 @@ std::optional<std::string> contradiction(const Sources& sources) {
       if (auto problem = differing_gpus(smi[i], smi[j])) return problem;
     }
   }
-  const auto& matrix = sources.smi.matrix;
-  for (const GpuList& list : smi) {
-    if (!matrix || matrix->pcie_only || matrix->gpus.size() < 2 || !list.has_links) continue;
-    if (auto problem = differing_links(*matrix, list)) return problem;
-  }
+  if (auto problem = differing_links(sources.smi, smi)) return problem;
   // Of whole lists the one that has bus ids, else the first.
   const auto query = std::ranges::find(smi, "--query", &GpuList::option);
   const auto first = query != smi.end() ? query : smi.begin();

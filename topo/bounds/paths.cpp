@@ -298,8 +298,9 @@ class PathFinder {
     Links found;
     for (int k = 0; to_size(k) < graph_.nodes.size(); ++k) {
       const Links& links = out_[to_size(k)];
-      if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host)
+      if (lengths[to_size(k)] < 0 || node_of(graph_, k).host != node_of(graph_, start).host) {
         continue;
+      }
       const bool gate =
           std::ranges::any_of(links, [&](int number) { return kind(number) == LinkKind::Network; });
       if (gate) found.push_back(k);
