@@ -49,6 +49,9 @@ class LibraryFunction<Result(Arguments...)> {
  public:
   explicit LibraryFunction(void* address)
       : call_(reinterpret_cast<Result (*)(Arguments...)>(address)) {}
+  /// One without which the library is unusable.
+  LibraryFunction(SharedLibrary& library, const char* name)
+      : LibraryFunction(library.require(name)) {}
 
   explicit operator bool() const { return call_ != nullptr; }
   Result operator()(Arguments... arguments) const { return call_(arguments...); }
@@ -68,58 +71,51 @@ struct CudaApi {
   template <class Signature>
   using Function = LibraryFunction<Signature>;
 
-  Function<decltype(cudaRuntimeGetVersion)> get_runtime_version{
-      runtime.require("cudaRuntimeGetVersion")};
-  Function<decltype(cudaDriverGetVersion)> get_driver_version{
-      runtime.require("cudaDriverGetVersion")};
-  Function<decltype(cudaGetErrorString)> error_text{runtime.require("cudaGetErrorString")};
-  Function<decltype(cudaGetErrorName)> error_name{runtime.require("cudaGetErrorName")};
-  Function<decltype(cudaGetLastError)> take_last_error{runtime.require("cudaGetLastError")};
-  Function<decltype(cudaGetDeviceCount)> get_device_count{runtime.require("cudaGetDeviceCount")};
+  Function<decltype(cudaRuntimeGetVersion)> get_runtime_version{runtime, "cudaRuntimeGetVersion"};
+  Function<decltype(cudaDriverGetVersion)> get_driver_version{runtime, "cudaDriverGetVersion"};
+  Function<decltype(cudaGetErrorString)> error_text{runtime, "cudaGetErrorString"};
+  Function<decltype(cudaGetErrorName)> error_name{runtime, "cudaGetErrorName"};
+  Function<decltype(cudaGetLastError)> take_last_error{runtime, "cudaGetLastError"};
+  Function<decltype(cudaGetDeviceCount)> get_device_count{runtime, "cudaGetDeviceCount"};
   // The length of cudaDeviceProp differs between versions.
-  Function<cudaError_t(void*, int)> get_properties{runtime.require("cudaGetDeviceProperties")};
-  Function<decltype(cudaDeviceGetAttribute)> get_attribute{
-      runtime.require("cudaDeviceGetAttribute")};
-  Function<decltype(cudaDeviceGetPCIBusId)> get_bus{runtime.require("cudaDeviceGetPCIBusId")};
-  Function<decltype(cudaGetDevice)> get_device{runtime.require("cudaGetDevice")};
-  Function<decltype(cudaSetDevice)> set_device{runtime.require("cudaSetDevice")};
+  Function<cudaError_t(void*, int)> get_properties{runtime, "cudaGetDeviceProperties"};
+  Function<decltype(cudaDeviceGetAttribute)> get_attribute{runtime, "cudaDeviceGetAttribute"};
+  Function<decltype(cudaDeviceGetPCIBusId)> get_bus{runtime, "cudaDeviceGetPCIBusId"};
+  Function<decltype(cudaGetDevice)> get_device{runtime, "cudaGetDevice"};
+  Function<decltype(cudaSetDevice)> set_device{runtime, "cudaSetDevice"};
 
-  Function<decltype(cudaMemGetInfo)> get_memory{runtime.require("cudaMemGetInfo")};
-  Function<cudaError_t(void**, std::size_t)> allocate{runtime.require("cudaMalloc")};
-  Function<decltype(cudaFree)> release{runtime.require("cudaFree")};
-  Function<cudaError_t(void**, std::size_t, unsigned)> allocate_host{
-      runtime.require("cudaHostAlloc")};
-  Function<decltype(cudaFreeHost)> release_host{runtime.require("cudaFreeHost")};
-  Function<decltype(cudaMemcpyAsync)> copy{runtime.require("cudaMemcpyAsync")};
-  Function<decltype(cudaMemsetAsync)> set_bytes{runtime.require("cudaMemsetAsync")};
+  Function<decltype(cudaMemGetInfo)> get_memory{runtime, "cudaMemGetInfo"};
+  Function<cudaError_t(void**, std::size_t)> allocate{runtime, "cudaMalloc"};
+  Function<decltype(cudaFree)> release{runtime, "cudaFree"};
+  Function<cudaError_t(void**, std::size_t, unsigned)> allocate_host{runtime, "cudaHostAlloc"};
+  Function<decltype(cudaFreeHost)> release_host{runtime, "cudaFreeHost"};
+  Function<decltype(cudaMemcpyAsync)> copy{runtime, "cudaMemcpyAsync"};
+  Function<decltype(cudaMemsetAsync)> set_bytes{runtime, "cudaMemsetAsync"};
 
-  Function<decltype(cudaStreamCreateWithFlags)> create_stream{
-      runtime.require("cudaStreamCreateWithFlags")};
-  Function<decltype(cudaStreamDestroy)> destroy_stream{runtime.require("cudaStreamDestroy")};
-  Function<decltype(cudaStreamQuery)> query_stream{runtime.require("cudaStreamQuery")};
-  Function<decltype(cudaStreamSynchronize)> await_stream{runtime.require("cudaStreamSynchronize")};
+  Function<decltype(cudaStreamCreateWithFlags)> create_stream{runtime, "cudaStreamCreateWithFlags"};
+  Function<decltype(cudaStreamDestroy)> destroy_stream{runtime, "cudaStreamDestroy"};
+  Function<decltype(cudaStreamQuery)> query_stream{runtime, "cudaStreamQuery"};
+  Function<decltype(cudaStreamSynchronize)> await_stream{runtime, "cudaStreamSynchronize"};
 
-  Function<cudaError_t(cudaEvent_t*)> create_event{runtime.require("cudaEventCreate")};
-  Function<decltype(cudaEventDestroy)> destroy_event{runtime.require("cudaEventDestroy")};
-  Function<decltype(cudaEventRecord)> record_event{runtime.require("cudaEventRecord")};
-  Function<decltype(cudaEventElapsedTime)> get_elapsed_ms{runtime.require("cudaEventElapsedTime")};
+  Function<cudaError_t(cudaEvent_t*)> create_event{runtime, "cudaEventCreate"};
+  Function<decltype(cudaEventDestroy)> destroy_event{runtime, "cudaEventDestroy"};
+  Function<decltype(cudaEventRecord)> record_event{runtime, "cudaEventRecord"};
+  Function<decltype(cudaEventElapsedTime)> get_elapsed_ms{runtime, "cudaEventElapsedTime"};
 
-  Function<decltype(cudaStreamBeginCapture)> begin_capture{
-      runtime.require("cudaStreamBeginCapture")};
-  Function<decltype(cudaStreamEndCapture)> end_capture{runtime.require("cudaStreamEndCapture")};
+  Function<decltype(cudaStreamBeginCapture)> begin_capture{runtime, "cudaStreamBeginCapture"};
+  Function<decltype(cudaStreamEndCapture)> end_capture{runtime, "cudaStreamEndCapture"};
   // CUDA 11 has five arguments for cudaGraphInstantiate, CUDA 12 three; this one stayed (11.4).
   Function<decltype(cudaGraphInstantiateWithFlags)> instantiate_graph{
-      runtime.require("cudaGraphInstantiateWithFlags")};
-  Function<decltype(cudaGraphLaunch)> launch_graph{runtime.require("cudaGraphLaunch")};
-  Function<decltype(cudaGraphExecDestroy)> destroy_graph_exec{
-      runtime.require("cudaGraphExecDestroy")};
-  Function<decltype(cudaGraphDestroy)> destroy_graph{runtime.require("cudaGraphDestroy")};
+      runtime, "cudaGraphInstantiateWithFlags"};
+  Function<decltype(cudaGraphLaunch)> launch_graph{runtime, "cudaGraphLaunch"};
+  Function<decltype(cudaGraphExecDestroy)> destroy_graph_exec{runtime, "cudaGraphExecDestroy"};
+  Function<decltype(cudaGraphDestroy)> destroy_graph{runtime, "cudaGraphDestroy"};
 
-  Function<decltype(cuGetErrorString)> driver_error_text{driver.require("cuGetErrorString")};
-  Function<decltype(cuModuleLoadData)> load_module{driver.require("cuModuleLoadData")};
-  Function<decltype(cuModuleUnload)> unload_module{driver.require("cuModuleUnload")};
-  Function<decltype(cuModuleGetFunction)> get_kernel{driver.require("cuModuleGetFunction")};
-  Function<decltype(cuLaunchKernel)> launch_kernel{driver.require("cuLaunchKernel")};
+  Function<decltype(cuGetErrorString)> driver_error_text{driver, "cuGetErrorString"};
+  Function<decltype(cuModuleLoadData)> load_module{driver, "cuModuleLoadData"};
+  Function<decltype(cuModuleUnload)> unload_module{driver, "cuModuleUnload"};
+  Function<decltype(cuModuleGetFunction)> get_kernel{driver, "cuModuleGetFunction"};
+  Function<decltype(cuLaunchKernel)> launch_kernel{driver, "cuLaunchKernel"};
   /// From CUDA 11.7 on; null before.
   Function<decltype(cuStreamWaitValue32)> wait_for_value{driver.find("cuStreamWaitValue32_v2")};
 };
@@ -193,26 +189,25 @@ struct NcclApi {
   using Type = ncclDataType_t;
   using Count = std::size_t;
 
-  Function<decltype(ncclGetVersion)> get_version{library.require("ncclGetVersion")};
-  Function<decltype(ncclGetUniqueId)> get_unique_id{library.require("ncclGetUniqueId")};
-  Function<Result(Comm*, int, ncclUniqueId, int, NcclConfig*)> init{
-      library.require("ncclCommInitRankConfig")};
-  Function<decltype(ncclCommDestroy)> destroy{library.require("ncclCommDestroy")};
-  Function<decltype(ncclCommAbort)> abort{library.require("ncclCommAbort")};
-  Function<decltype(ncclCommGetAsyncError)> get_async_error{
-      library.require("ncclCommGetAsyncError")};
-  Function<decltype(ncclGetErrorString)> error_text{library.require("ncclGetErrorString")};
-  Function<decltype(ncclGetLastError)> last_error{library.require("ncclGetLastError")};
+  Function<decltype(ncclGetVersion)> get_version{library, "ncclGetVersion"};
+  Function<decltype(ncclGetUniqueId)> get_unique_id{library, "ncclGetUniqueId"};
+  Function<Result(Comm*, int, ncclUniqueId, int, NcclConfig*)> init{library,
+                                                                    "ncclCommInitRankConfig"};
+  Function<decltype(ncclCommDestroy)> destroy{library, "ncclCommDestroy"};
+  Function<decltype(ncclCommAbort)> abort{library, "ncclCommAbort"};
+  Function<decltype(ncclCommGetAsyncError)> get_async_error{library, "ncclCommGetAsyncError"};
+  Function<decltype(ncclGetErrorString)> error_text{library, "ncclGetErrorString"};
+  Function<decltype(ncclGetLastError)> last_error{library, "ncclGetLastError"};
 
-  Function<decltype(ncclGroupStart)> group_start{library.require("ncclGroupStart")};
-  Function<decltype(ncclGroupEnd)> group_end{library.require("ncclGroupEnd")};
-  Function<decltype(ncclAllReduce)> allreduce{library.require("ncclAllReduce")};
-  Function<decltype(ncclBroadcast)> broadcast{library.require("ncclBroadcast")};
-  Function<decltype(ncclReduce)> reduce{library.require("ncclReduce")};
-  Function<decltype(ncclReduceScatter)> reducescatter{library.require("ncclReduceScatter")};
-  Function<decltype(ncclAllGather)> allgather{library.require("ncclAllGather")};
-  Function<decltype(ncclSend)> send{library.require("ncclSend")};
-  Function<decltype(ncclRecv)> receive{library.require("ncclRecv")};
+  Function<decltype(ncclGroupStart)> group_start{library, "ncclGroupStart"};
+  Function<decltype(ncclGroupEnd)> group_end{library, "ncclGroupEnd"};
+  Function<decltype(ncclAllReduce)> allreduce{library, "ncclAllReduce"};
+  Function<decltype(ncclBroadcast)> broadcast{library, "ncclBroadcast"};
+  Function<decltype(ncclReduce)> reduce{library, "ncclReduce"};
+  Function<decltype(ncclReduceScatter)> reducescatter{library, "ncclReduceScatter"};
+  Function<decltype(ncclAllGather)> allgather{library, "ncclAllGather"};
+  Function<decltype(ncclSend)> send{library, "ncclSend"};
+  Function<decltype(ncclRecv)> receive{library, "ncclRecv"};
 
   // From 2.19 on.
   Function<Result(void**, std::size_t)> allocate{library.find("ncclMemAlloc")};
