@@ -3,9 +3,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace busbar {
 
@@ -45,7 +46,9 @@ class Error : public std::runtime_error {
 };
 
 /// Bad usage: the message names the option that fixes it.
-[[nodiscard]] Error usage_error(const std::string& message);
+[[nodiscard]] inline Error usage_error(const std::string& message) {
+  return {Status::Usage, message};
+}
 template <class First, class... More>
 [[nodiscard]] Error usage_error(fmt::format_string<First, More...> message, First&& first,
                                 More&&... more) {
@@ -53,9 +56,15 @@ template <class First, class... More>
 }
 
 /// A failure while running, with the place in our source that noticed it.
-[[nodiscard]] Error runtime_failure(const std::string& message, Where where = Where::here());
+[[nodiscard]] inline Error runtime_failure(const std::string& message,
+                                           Where where = Where::here()) {
+  return {Status::Runtime, fmt::format("{} ({}:{})", message, where.file, where.line)};
+}
 
 /// A system call failed: adds errno's text to the message.
-[[nodiscard]] Error system_failure(const std::string& what, int error_number);
+[[nodiscard]] inline Error system_failure(const std::string& what, int error_number) {
+  return {Status::Runtime,
+          fmt::format("{}: {}", what, std::generic_category().message(error_number))};
+}
 
 }  // namespace busbar
