@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "base/enum_names.hpp"
@@ -66,8 +67,21 @@ constexpr auto enum_names(Flag) {
 }
 
 /// Adds a flag behind those that the row has.
-void add_flag(Record& record, Flag flag);
+inline void add_flag(Record& record, Flag flag) {
+  if (!record.flags.empty()) record.flags += ' ';
+  record.flags += name(flag);
+}
+
 /// True for a row that has the flag; flags of other versions of busbar do not disturb.
-[[nodiscard]] bool has_flag(const Record& record, Flag flag);
+[[nodiscard]] inline bool has_flag(const Record& record, Flag flag) {
+  const std::string_view wanted = name(flag);
+  std::string_view flags = record.flags;
+  while (!flags.empty()) {
+    const std::size_t end = std::min(flags.find(' '), flags.size());
+    if (flags.substr(0, end) == wanted) return true;
+    flags.remove_prefix(std::min(end + 1, flags.size()));
+  }
+  return false;
+}
 
 }  // namespace busbar
