@@ -85,6 +85,25 @@ inline constexpr std::array<SmallFloat, 4> kSmallFloats{{
 /// The format of a type, or null where C++ has the type itself.
 [[nodiscard]] const SmallFloat* small_float(DataType type);
 
+/// Calls `use` with a value of the C++ type that a data type is; not for a small float.
+template <class Use>
+void with_element(DataType type, const Use& use) {
+  switch (type) {
+    case DataType::Int8: return use(std::int8_t{});
+    case DataType::Uint8: return use(std::uint8_t{});
+    case DataType::Int32: return use(std::int32_t{});
+    case DataType::Uint32: return use(std::uint32_t{});
+    case DataType::Int64: return use(std::int64_t{});
+    case DataType::Uint64: return use(std::uint64_t{});
+    case DataType::Float: return use(float{});
+    case DataType::Double: return use(double{});
+    case DataType::Half:
+    case DataType::Bfloat16:
+    case DataType::F8e4m3:
+    case DataType::F8e5m2: return;
+  }
+}
+
 /// The nearest number's bits, ties to even. Beyond the largest number: infinity, or where there is
 /// none the largest number.
 [[nodiscard]] std::uint16_t encode(const SmallFloat& format, double value);

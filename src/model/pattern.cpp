@@ -23,12 +23,6 @@ std::uint64_t largest_value(DataType type) {
   return std::min(info(type).exact_limit, kLargestValue);
 }
 
-template <class T>
-void store(double value, std::byte* to) {
-  const T element = static_cast<T>(value);
-  std::memcpy(to, &element, sizeof element);
-}
-
 void store_small(DataType type, double value, std::byte* to) {
   const std::uint16_t bits = encode(*small_float(type), value);
   if (info(type).size == 1) {
@@ -52,20 +46,11 @@ double load_small(DataType type, const std::byte* from) {
 }
 
 void store_as(DataType type, double value, std::byte* to) {
-  switch (type) {
-    case DataType::Int8: return store<std::int8_t>(value, to);
-    case DataType::Uint8: return store<std::uint8_t>(value, to);
-    case DataType::Int32: return store<std::int32_t>(value, to);
-    case DataType::Uint32: return store<std::uint32_t>(value, to);
-    case DataType::Int64: return store<std::int64_t>(value, to);
-    case DataType::Uint64: return store<std::uint64_t>(value, to);
-    case DataType::Float: return store<float>(value, to);
-    case DataType::Double: return store<double>(value, to);
-    case DataType::Half:
-    case DataType::Bfloat16:
-    case DataType::F8e4m3:
-    case DataType::F8e5m2: return store_small(type, value, to);
-  }
+  if (small_float(type) != nullptr) return store_small(type, value, to);
+  with_element(type, [&](auto element) {
+    element = static_cast<decltype(element)>(value);
+    std::memcpy(to, &element, sizeof element);
+  });
 }
 
 /// Why multiplying by this share and dividing need not give the same, or empty. Libraries compute
@@ -213,21 +198,12 @@ Tile::Tile(const Pattern& pattern, int source)
 }
 
 std::string element_text(DataType type, const std::byte* data) {
-  switch (type) {
-    case DataType::Int8: return fmt::format("{}", static_cast<int>(load<std::int8_t>(data)));
-    case DataType::Uint8: return fmt::format("{}", static_cast<int>(load<std::uint8_t>(data)));
-    case DataType::Int32: return fmt::format("{}", load<std::int32_t>(data));
-    case DataType::Uint32: return fmt::format("{}", load<std::uint32_t>(data));
-    case DataType::Int64: return fmt::format("{}", load<std::int64_t>(data));
-    case DataType::Uint64: return fmt::format("{}", load<std::uint64_t>(data));
-    case DataType::Float: return fmt::format("{}", load<float>(data));
-    case DataType::Double: return fmt::format("{}", load<double>(data));
-    case DataType::Half:
-    case DataType::Bfloat16:
-    case DataType::F8e4m3:
-    case DataType::F8e5m2: break;
-  }
-  return fmt::format("{}", load_small(type, data));
+  if (small_float(type) != nullptr) return fmt::format("{}", load_small(type, data));
+  std::string text;
+  with_element(type, [&](auto element) {
+    text = fmt::format("{}", +load<decltype(element)>(data));  // +: int8 as a number
+  });
+  return text;
 }
 
 }  // namespace busbar

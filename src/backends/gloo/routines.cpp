@@ -141,21 +141,9 @@ void scatter(GlooLinks& links, const Call& call) {
 
 /// Calls `use` with a value of the type, where Gloo computes with it.
 template <class Use>
-void with_element(DataType type, const Use& use) {
-  switch (type) {
-    case DataType::Int8: return use(std::int8_t{});
-    case DataType::Uint8: return use(std::uint8_t{});
-    case DataType::Int32: return use(std::int32_t{});
-    case DataType::Uint32: return use(std::uint32_t{});
-    case DataType::Int64: return use(std::int64_t{});
-    case DataType::Uint64: return use(std::uint64_t{});
-    case DataType::Half: return use(gloo::float16{});
-    case DataType::Float: return use(float{});
-    case DataType::Double: return use(double{});
-    case DataType::Bfloat16:
-    case DataType::F8e4m3:
-    case DataType::F8e5m2: return;
-  }
+void with_gloo_element(DataType type, const Use& use) {
+  if (type == DataType::Half) return use(gloo::float16{});
+  with_element(type, use);
 }
 
 template <class Element>
@@ -178,7 +166,7 @@ void reduce_scatter(GlooLinks& links, const Call& call) {
                        last.type == call.type && last.op == call.op;
   if (!is_same) {
     links.algorithm.reset();
-    with_element(call.type, [&](auto element) {
+    with_gloo_element(call.type, [&](auto element) {
       links.algorithm = make_reduce_scatter<decltype(element)>(links.context, call);
     });
     links.made_for = call;
@@ -228,7 +216,7 @@ constexpr auto kRoutines = std::to_array<GlooRoutine>({
 
 GlooReduction gloo_reduction(DataType type, ReduceOp op) {
   GlooReduction reduction;
-  with_element(type, [&](auto element) { reduction = reduction_of<decltype(element)>(op); });
+  with_gloo_element(type, [&](auto element) { reduction = reduction_of<decltype(element)>(op); });
   return reduction;
 }
 
