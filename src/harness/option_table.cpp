@@ -57,7 +57,7 @@ void set_root(O& options, View option, View text) {
 
 void set_json(O& options, View option, View text) {
   if (!text.ends_with(".json")) {
-    throw usage_error(fmt::format("{}: the name of '{}' must end in .json", option, text));
+    throw usage_error("{}: the name of '{}' must end in .json", option, text);
   }
   options.json_path = text;
 }
@@ -65,8 +65,8 @@ void set_json(O& options, View option, View text) {
 void set_fault(O& options, View option, View text) {
   const std::vector<std::string> parts = split(text, ':');
   if (parts.size() != 2) {
-    throw usage_error(
-        fmt::format("invalid value '{}' for {}; expected RANK:INDEX, as in 1:12345", text, option));
+    throw usage_error("invalid value '{}' for {}; expected RANK:INDEX, as in 1:12345", text,
+                      option);
   }
   options.inject_fault =
       Fault{.rank = static_cast<int>(parse_integer(option, parts[0], 0, 1 << 30)),
@@ -108,6 +108,12 @@ struct Effect {
   TextOf value;          ///< in files; "on" and "off" of a flag, "none" of what is not there
   TextOf words;          ///< of Setting; null: the option's name and the value
   bool of_ranks;         ///< ranks must agree
+  unsigned scope = 0;    ///< bits, kSimulated and others; 0: for every run
+
+  /// The same for an option that only these runs have a use for.
+  [[nodiscard]] constexpr Effect only(unsigned runs) const {
+    return {key, value, words, of_ranks, runs};
+  }
 };
 /// Rows depend on it: --resume refuses a file of another value.
 constexpr Effect rows(std::string_view key, TextOf value, TextOf words = nullptr) {
@@ -121,7 +127,6 @@ constexpr Effect nothing(TextOf value = nullptr) { return {{}, value, nullptr, f
 struct RunOption {
   Option<O> option;
   Effect effect;
-  unsigned scope = 0;  ///< bits, kSimulated and others; 0: for every run
 };
 
 /// A member as text.
@@ -207,8 +212,7 @@ constexpr auto kRows = std::to_array<RunOption>({
      rows("aggregated", shown<&O::aggregated>)},
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
     {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
-     rows("visits", shown<&O::visits>),
-     kMeasured},
+     rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"-a,--average", "N", set::integer<&O::aggregation, 0, 3>},
      rows(
          "aggregation", [](const O& o) { return std::string(name(o.aggregation)); },
@@ -225,7 +229,7 @@ constexpr auto kRows = std::to_array<RunOption>({
      rows("time-budget", [](const O& o) { return fmt::format("{}", o.time_budget.count()); })},
     {{"--progress", "HOW", set::value<&O::progress>}, rows("progress", shown<&O::progress>)},
     {{"--cache", "HOW", set::value<&O::cache>}, rows("cache", shown<&O::cache>)},
-    {{"--pages", "SIZE", set::value<&O::pages>}, rows("pages", shown<&O::pages>), kHost},
+    {{"--pages", "SIZE", set::value<&O::pages>}, rows("pages", shown<&O::pages>).only(kHost)},
     {{"--bind", "WHAT", set::value<&O::bind>}, rows("bind", shown<&O::bind>)},
     // Each host may have a list of its own.
     {{"--devices", "WHICH", [](O& o, View n, View v) { o.devices = topo::parse_selection(n, v); }},
@@ -234,29 +238,26 @@ constexpr auto kRows = std::to_array<RunOption>({
          [](const O& o) { return std::string(o.devices ? "--devices" : "no --devices"); })},
     {{"--seed", "N", set::integer<&O::seed, 0>}, rows("seed", shown<&O::seed>)},
     {{"-G,--cudagraph", "N", set::integer<&O::graph_launches, 0, kMost>},
-     rows("graph", shown<&O::graph_launches>),
-     kMeasured | kDevice},
+     rows("graph", shown<&O::graph_launches>).only(kMeasured | kDevice)},
     {{"-R,--local_register", "N", set::integer<&O::registration, 0, 2>},
-     rows("registration", shown<&O::registration>),
-     kDevice},
+     rows("registration", shown<&O::registration>).only(kDevice)},
     {{"-x,--cta_policy", "N", set::integer<&O::cta_policy, 0, 2>},
      rows("cta-policy", shown<&O::cta_policy>,
-          [](const O& o) { return o.cta_policy ? fmt::format("-x {}", *o.cta_policy) : "no -x"; }),
-     kDevice},
+          [](const O& o) { return o.cta_policy ? fmt::format("-x {}", *o.cta_policy) : "no -x"; })
+         .only(kDevice)},
     {{"-u,--unalign", "N", set::integer<&O::unalign, 0, kMost>},
      rows("unalign", shown<&O::unalign>)},
-    {{"--pairs", "all", set::value<&O::pairs>}, rows("pairs", shown<&O::pairs>), kMeasured},
+    {{"--pairs", "all", set::value<&O::pairs>}, rows("pairs", shown<&O::pairs>).only(kMeasured)},
     {{"NCCL_TESTS_SPLIT", "", nullptr},
      rows(
          "split", [](const O& o) { return o.split ? key_of(*o.split) : "none"; },
          [](const O& o) {
            return o.split ? fmt::format("NCCL_TESTS_SPLIT='{}'", to_text(*o.split))
                           : "no NCCL_TESTS_SPLIT";
-         }),
-     kMeasured},
+         })
+         .only(kMeasured)},
     {{"--share-gpus", "", set::value<&O::share_devices>},
-     rows("share-gpus", shown<&O::share_devices>),
-     kDevice},
+     rows("share-gpus", shown<&O::share_devices>).only(kDevice)},
     {{"--host-limits", "HOW", set_host_limits},
      rows("host-limits", [](const O& o) { return std::string(o.host_limits ? "auto" : "off"); })},
     {{"--memory-limit", "SIZE", set::size<&O::memory_limit>},
@@ -266,57 +267,49 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"NCCL_TESTS_DEVICE", "", nullptr},
      rows("first-device", shown<&O::first_device>, [](const O&) { return std::string(); })},
     {{"--nccl-choice", "", set::value<&O::nccl_choice>},
-     ranks(shown<&O::nccl_choice>),
-     kMeasured | kDevice},
+     ranks(shown<&O::nccl_choice>).only(kMeasured | kDevice)},
     {{"-M,--memory", "1", set::integer<&O::memory_use, 0, 1>},
-     ranks(shown<&O::memory_use>, [](const O& o) { return fmt::format("-M {:d}", o.memory_use); }),
-     kMeasured | kDevice},
+     ranks(shown<&O::memory_use>, [](const O& o) { return fmt::format("-M {:d}", o.memory_use); })
+         .only(kMeasured | kDevice)},
     {{"--inject-fault", "RANK:INDEX", set_fault},
-     ranks(
-         [](const O& o) {
-           return o.inject_fault ? fmt::format("{}:{}", o.inject_fault->rank, o.inject_fault->index)
-                                 : "none";
-         }),
-     kMeasured},
+     ranks([](const O& o) {
+       return o.inject_fault ? fmt::format("{}:{}", o.inject_fault->rank, o.inject_fault->index)
+                             : "none";
+     }).only(kMeasured)},
     {{"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
      ranks(
          [](const O& o) { return o.timeout ? fmt::format("{:g}", o.timeout->count()) : "none"; })},
     {{"-S,--report_timestamps", "1", set::integer<&O::timestamps, 0, 1>}, nothing()},
     {{"-J,--output_file", "FILE", set_json}, nothing()},
     {{"-g,--ngpus", "N", set::integer<&O::launch_ranks, 1, 1 << 16>},
-     nothing(shown<&O::launch_ranks>),
-     kMeasured},
+     nothing(shown<&O::launch_ranks>).only(kMeasured)},
     {{"--hosts,--nodes", "a,b,c|N", [](O& o, View, View v) { o.hosts = split(v, ','); }},
      nothing()},
     {{"--launcher", "NAME", set::value<&O::launcher>}, nothing()},
     {{"--rendezvous", "HOST:PORT", set::value<&O::rendezvous>},
-     nothing(shown<&O::rendezvous>),
-     kMeasured},
-    {{"--rank", "N", set::integer<&O::rank, 0, kMostRanks>}, nothing(shown<&O::rank>), kMeasured},
+     nothing(shown<&O::rendezvous>).only(kMeasured)},
+    {{"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},
+     nothing(shown<&O::rank>).only(kMeasured)},
     {{"--csv", "FILE", set::file<&O::csv_path>}, nothing()},
     {{"--samples", "FILE", set::file<&O::samples_path>},
-     nothing(shown<&O::samples_path>),
-     kMeasured},
-    {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>), kMeasured},
+     nothing(shown<&O::samples_path>).only(kMeasured)},
+    {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>).only(kMeasured)},
     {{"-p,--parallel_init", "N", [](O&, View n, View v) { (void)parse_integer(n, v, 0, 1); }},
      nothing()},
     {{"-C,--report_cputime", "1", set::integer<&O::enqueue_times, 0, 1>},
-     nothing(shown<&O::enqueue_times>),
-     kMeasured},
+     nothing(shown<&O::enqueue_times>).only(kMeasured)},
     {{"-I,--per_iter_timing", "1", set::integer<&O::per_operation, 0, 1>},
-     nothing(shown<&O::per_operation>),
-     kMeasured},
+     nothing(shown<&O::per_operation>).only(kMeasured)},
     {{"-K,--per_iter_skip", "N", set::integer<&O::skipped_samples, 0>}, nothing()},
-    {{"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>}, nothing(shown<&O::nvidia_smi>), kDevice},
-    {{"--system", "NAME", set::file<&O::system>}, nothing(shown<&O::system>), kSimulated},
+    {{"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>},
+     nothing(shown<&O::nvidia_smi>).only(kDevice)},
+    {{"--system", "NAME", set::file<&O::system>}, nothing(shown<&O::system>).only(kSimulated)},
     {{"--ranks", "N", set::integer<&O::ranks, 1, kMostRanks>}, nothing()},
     {{"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
-     nothing([](const O& o) { return std::string(o.network ? "given" : ""); }),
-     kSimulated},
+     nothing([](const O& o) { return std::string(o.network ? "given" : ""); }).only(kSimulated)},
     {{"--flows", "N", set::integer<&O::flows, 1, kMostRanks>},
-     nothing(shown<&O::flows>),
-     kSimulated},
-    {{"--algorithm", "NAME", set_algorithm}, nothing(shown<&O::algorithm>), kSimulated},
+     nothing(shown<&O::flows>).only(kSimulated)},
+    {{"--algorithm", "NAME", set_algorithm}, nothing(shown<&O::algorithm>).only(kSimulated)},
     {{"--version", "", [](O&, View, View) {}}, nothing()},
 });
 
@@ -371,7 +364,8 @@ std::vector<Setting> settings_of(const Options& options) {
 
 void refuse_options(const Options& options, unsigned scope, std::string_view problem) {
   for (const RunOption& row : kRows) {
-    if ((row.scope & scope) != 0 && row.effect.value(options) != row.effect.value(Options{})) {
+    if ((row.effect.scope & scope) != 0 &&
+        row.effect.value(options) != row.effect.value(Options{})) {
       throw usage_error("{} {}", first_name(row), problem);
     }
   }

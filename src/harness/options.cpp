@@ -19,13 +19,11 @@ using O = Options;
 void check_sweep(const Sweep& sweep) {
   constexpr std::size_t kMostSizes = 100000;
   if (sweep.first > sweep.last) {
-    throw usage_error(
-        fmt::format("-b {} is larger than -e {}; give a larger -e", sweep.first, sweep.last));
+    throw usage_error("-b {} is larger than -e {}; give a larger -e", sweep.first, sweep.last);
   }
   if (sweep.factor == 1 && (sweep.last - sweep.first) / sweep.step > kMostSizes) {
-    throw usage_error(
-        fmt::format("-i {}: more than {} sizes; give a larger step, or a factor with -f",
-                    sweep.step, kMostSizes));
+    throw usage_error("-i {}: more than {} sizes; give a larger step, or a factor with -f",
+                      sweep.step, kMostSizes);
   }
 }
 
@@ -42,8 +40,8 @@ void check_outputs(const Options& o) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[i].path.empty() || outputs[i].path != outputs[k].path) continue;
-      throw usage_error(fmt::format("{} and {} name the same file, {}; give another",
-                                    outputs[i].option, outputs[k].option, outputs[i].path));
+      throw usage_error("{} and {} name the same file, {}; give another", outputs[i].option,
+                        outputs[k].option, outputs[i].path);
     }
   }
 }
@@ -83,8 +81,8 @@ void check_timing(const Options& o) {
   const bool waits = o.blocking == Blocking::WaitAndBarrier || o.blocking == Blocking::Wait;
   if (o.skipped_samples > 0 && !o.per_operation) throw usage_error("-K has no effect without -I 1");
   if (o.operations && o.skipped_samples >= *o.operations && o.skipped_samples > 0) {
-    throw usage_error(fmt::format("-K {} skips all of -n {}; give a smaller -K", o.skipped_samples,
-                                  *o.operations));
+    throw usage_error("-K {} skips all of -n {}; give a smaller -K", o.skipped_samples,
+                      *o.operations);
   }
   if (o.graph_launches > 0 && waits) {
     throw usage_error("-G: operations inside a graph cannot be waited for; give -z 0 or -z 3");
@@ -107,8 +105,7 @@ void apply_environment(Options& options, const std::function<const char*(const c
 void check_applicable(const Options& options, const Backend& backend,
                       const Collective& collective) {
   if (options.pairs == Pairs::All && collective.peers == nullptr) {
-    throw usage_error(
-        fmt::format("--pairs: {} has no pairs of ranks; use sendrecv_perf", collective.title));
+    throw usage_error("--pairs: {} has no pairs of ranks; use sendrecv_perf", collective.title);
   }
   const bool devices = backend.has_devices();
   const std::string problem =

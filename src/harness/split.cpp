@@ -65,9 +65,9 @@ Split parse_split(std::string_view text) {
     return {.rule = rule, .operand = *operand};
   }
   throw usage_error(
-      fmt::format("NCCL_TESTS_SPLIT: '{}' is not AND, OR, MOD or DIV and a number, as in \"MOD 8\" "
-                  "or \"AND 0x7\"",
-                  text));
+      "NCCL_TESTS_SPLIT: '{}' is not AND, OR, MOD or DIV and a number, as in \"MOD 8\" "
+      "or \"AND 0x7\"",
+      text);
 }
 
 Split parse_split_mask(std::string_view text) {
@@ -75,8 +75,7 @@ Split parse_split_mask(std::string_view text) {
   const std::string_view digits = text.starts_with("0x") ? text.substr(2) : text;
   const auto mask = to_number<std::uint64_t>(digits, 16);
   if (!mask) {
-    throw usage_error(
-        fmt::format("NCCL_TESTS_SPLIT_MASK: '{}' is not a hexadecimal number, such as 0x7", text));
+    throw usage_error("NCCL_TESTS_SPLIT_MASK: '{}' is not a hexadecimal number, such as 0x7", text);
   }
   return {.rule = Split::Rule::And, .operand = *mask & kLargest};
 }
