@@ -290,7 +290,7 @@ std::string machine_name() {
   return identity.product;
 }
 
-/// The facts in the heads of files.
+/// The facts that only measured runs have.
 HeaderFacts facts_of(const HeaderInput& input) {
   const Run& run = input.run;
   const std::vector<RankInfo>& ranks = run.rank_map.ranks;
@@ -299,10 +299,6 @@ HeaderFacts facts_of(const HeaderInput& input) {
   const bool connected_by_mpi =
       find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
-      {key(fact::kBusbar), std::string(version())},
-      {key(fact::kConfiguration), configuration(input)},
-      {key(fact::kStarted), local_time()},
-      {key(fact::kCommand), input.command},
       {key(fact::kHosts), join_all(hosts, " ")},
       {key(fact::kMachine), machine_name()},
       {key(fact::kProcessor), ranks.front().processor_model.data()},
@@ -336,8 +332,13 @@ std::string configuration(const HeaderInput& input) {
   return text;
 }
 
-RunContext blank_header(const Options& options, const Collective& collective) {
+RunContext begin_header(const Options& options, const Collective& collective,
+                        std::string configuration, const std::string& command) {
   RunContext context;
+  context.facts = {{key(fact::kBusbar), std::string(version())},
+                   {key(fact::kConfiguration), std::move(configuration)},
+                   {key(fact::kStarted), local_time()},
+                   {key(fact::kCommand), command}};
   context.nccl_name = collective.nccl_name;
   context.first_size = options.sweep.first;
   context.last_size = options.sweep.last;
@@ -353,8 +354,8 @@ RunContext make_run_header(const HeaderInput& input) {
                                  "barrier before each operation, not timed"};
   const Run& run = input.run;
   const Options& o = run.options;
-  RunContext context = blank_header(o, run.collective);
-  context.facts = facts_of(input);
+  RunContext context = begin_header(o, run.collective, configuration(input), input.command);
+  std::ranges::copy(facts_of(input), std::back_inserter(context.facts));
   context.notes = Notes(input).all();
   context.warmup = count_text(o.warmup_operations);
   context.operations = count_text(o.operations);

@@ -29,8 +29,6 @@ struct TransportSummary {
 [[nodiscard]] std::optional<TransportSummary> gather_transports(Bootstrap& world,
                                                                 const Communicator& communicator);
 
-/// A fact of the outputs' heads: its key and its text.
-
 /// Lines of the outputs' heads.
 void add_facts(const TransportSummary& transports, HeaderFacts& facts);
 /// The same in one line for people.
@@ -48,8 +46,9 @@ struct HeaderInput {
   std::optional<TransportSummary> transports{};  ///< with --nccl-choice
 };
 
-/// What the heads of measured and simulated runs have in common.
-[[nodiscard]] RunContext blank_header(const Options& options, const Collective& collective);
+/// What the heads of measured and simulated runs begin with; both add their own.
+[[nodiscard]] RunContext begin_header(const Options& options, const Collective& collective,
+                                      std::string configuration, const std::string& command);
 [[nodiscard]] RunContext make_run_header(const HeaderInput& input);
 
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.

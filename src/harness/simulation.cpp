@@ -99,23 +99,21 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
 RunContext header_of(const Options& options, const Collective& collective,
                      const topo::Predictor& predictor, const std::string& command) {
   const topo::Graph& graph = predictor.cluster().graph();
-  RunContext context = blank_header(options, collective);
-  context.facts = {{key(fact::kBusbar), std::string(version())},
-                   {key(fact::kConfiguration), configuration(options, collective, predictor)},
-                   {key(fact::kStarted), local_time()},
-                   {key(fact::kCommand), command},
-                   {key(fact::kSimulated), "yes"},
-                   {key(fact::kSystem), graph.name},
-                   {key(fact::kSystemTitle), graph.title},
-                   {key(fact::kSystemSource), graph.source},
-                   {key(fact::kLibrary), "simulated"},
-                   {key(fact::kProcessor), graph.title.empty() ? graph.name : graph.title},
-                   {key(fact::kAlgorithm), algorithm_text(options, predictor)},
-                   {key(fact::kFlows), flows_text(predictor)},
-                   {key(fact::kProtocolSource), predictor.protocol().source},
-                   {key(fact::kDeviceSet), predictor.set().to_text()},
-                   {key(fact::kBoundKind), predictor.limits().kind},
-                   {key(fact::kBoundLimit), predictor.limits().limit}};
+  RunContext context =
+      begin_header(options, collective, configuration(options, collective, predictor), command);
+  context.facts.insert(context.facts.end(),
+                       {{key(fact::kSimulated), "yes"},
+                        {key(fact::kSystem), graph.name},
+                        {key(fact::kSystemTitle), graph.title},
+                        {key(fact::kSystemSource), graph.source},
+                        {key(fact::kLibrary), "simulated"},
+                        {key(fact::kProcessor), graph.title.empty() ? graph.name : graph.title},
+                        {key(fact::kAlgorithm), algorithm_text(options, predictor)},
+                        {key(fact::kFlows), flows_text(predictor)},
+                        {key(fact::kProtocolSource), predictor.protocol().source},
+                        {key(fact::kDeviceSet), predictor.set().to_text()},
+                        {key(fact::kBoundKind), predictor.limits().kind},
+                        {key(fact::kBoundLimit), predictor.limits().limit}});
   context.notes = notes_of(options, collective, predictor);
   context.warmup = context.operations = context.checks = "0";
   context.aggregated = "1";
