@@ -241,8 +241,7 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   result.operations = operations_ - operations_before;
   combine(shape, result);
   result.start_skew_us = skews_us(pair_group_.members, starts);
-  result.elapsed_s = Seconds(Clock::now() - begin).count();
-  pair_group_.world.combine({&result.elapsed_s, 1}, Combine::Max);
+  result.elapsed_s = pair_group_.world.largest(Seconds(Clock::now() - begin).count());
   return result;
 }
 

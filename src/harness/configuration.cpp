@@ -97,10 +97,7 @@ void require_same_command(Bootstrap& world, const RankCommand& mine) {
     throw usage_error(world.rank() == 0 ? mine.mistake : "");
   }
   const auto root = static_cast<int>(other - hashes.begin());
-  std::uint64_t size = text.size();
-  world.broadcast(size, root);
-  text.resize(size);
-  world.broadcast_bytes(std::as_writable_bytes(std::span{text}), root);
+  world.broadcast_text(text, root);
   if (world.rank() != 0) throw usage_error("");
   std::vector<int> ranks;  // with that command
   for (std::size_t rank = 0; rank < hashes.size(); ++rank) {

@@ -36,11 +36,9 @@ topo::Graph probe_once(Bootstrap& host, const std::string& nvidia_smi) {
     graph = topo::assemble(topo::probe_machine(nvidia_smi));
     if (has_gpus(graph)) text = topo::write_system(graph);
   }
-  std::size_t size = text.size();
-  host.broadcast(size);
-  text.resize(size);
-  host.broadcast_bytes(std::as_writable_bytes(std::span{text}), 0);
-  if (host.rank() != 0 && size > 0) graph = topo::parse_system(text, "the first rank's topology");
+  host.broadcast_text(text);
+  if (host.rank() != 0 && !text.empty())
+    graph = topo::parse_system(text, "the first rank's topology");
   return graph;
 }
 

@@ -81,9 +81,8 @@ class Passes {
 
   /// How long all ranks take, on all ranks.
   Seconds pass(MemoryKernel kernel, const Halves& halves, Bytes repetitions, Seconds expected) {
-    std::array<double, 1> now{Seconds(Clock::now().time_since_epoch()).count()};
-    world_.combine(now, Combine::Max);
-    const Seconds agreed = Seconds{now[0]} + notice_;
+    const double now = world_.largest(Seconds(Clock::now().time_since_epoch()).count());
+    const Seconds agreed = Seconds{now} + notice_;
     sleep_until(agreed);
     const Seconds start = processor_time();
     for (Bytes i = 0; i < repetitions; ++i) run_kernel(kernel, halves.to, halves.from);

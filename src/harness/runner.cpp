@@ -59,6 +59,11 @@ std::string kind_of_pages(Bootstrap& world, const std::vector<double>& huge_shar
   return least[1] < 1 ? "mixed" : "huge";
 }
 
+/// On the rank where the library has taken most, so that all ranks make the same plan. Collective.
+Bytes largest_growth(const Run& run) {
+  return run.world.largest(run.communicator.library_growth());
+}
+
 /// Without rotating buffers, and where the library has taken nothing yet.
 MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
   return {.collective = &run.collective,
@@ -99,7 +104,7 @@ Bytes Runner::offset_of(DataType type) const { return options_.unalign * info(ty
 
 Bytes Runner::prepare() {
   if (run_.on_devices) run_first_operation();
-  const Bytes growth = library_growth();
+  const Bytes growth = largest_growth(run_);
   Bytes most = 0;
   for (const SweepKey& key : sweeps_of(options_, run_.collective, 1)) {
     for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, growth)) {
@@ -123,13 +128,6 @@ void Runner::run_first_operation() {
     (void)prime({.world = run_.world, .members = run_.group}, run_.communicator, calls.front());
   }
   buffers_.reset();
-}
-
-/// On the rank where the library has taken most, so that all ranks make the same plan.
-Bytes Runner::library_growth() {
-  auto growth = static_cast<double>(run_.communicator.library_growth());
-  run_.world.combine({&growth, 1}, Combine::Max);
-  return static_cast<Bytes>(growth);
 }
 
 void Runner::run() {
@@ -187,7 +185,7 @@ void Runner::run_pairs(SweepKey key, const std::vector<std::vector<Pair>>& round
 void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
   Verifier verifier(pair_group, run_.group, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
-  const auto plans = plan_sweep(run_, key.type, key.op, library_growth());
+  const auto plans = plan_sweep(run_, key.type, key.op, largest_growth(run_));
   for (const std::size_t number : order(plans.size(), key.visit, key.part)) {
     run_size({.run = run_,
               .key = key,

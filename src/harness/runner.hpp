@@ -34,7 +34,6 @@ class Runner {
 
  private:
   void run_first_operation();
-  [[nodiscard]] Bytes library_growth();
   /// Goes once over all rows: a cycle, or a visit of each.
   void run_pass(std::uint64_t pass);
   /// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.

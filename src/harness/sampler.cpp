@@ -105,9 +105,7 @@ class RowSampler {
 
   /// The largest of what the leaders ask for.
   std::uint64_t most(std::uint64_t mine) {
-    double value = pair_group_.leads() ? static_cast<double>(mine) : 0;
-    pair_group_.world.combine({&value, 1}, Combine::Max);
-    return static_cast<std::uint64_t>(value);
+    return pair_group_.world.largest(pair_group_.leads() ? mine : 0);
   }
 
   [[nodiscard]] std::uint64_t batch_for(double operation_s) {

@@ -109,18 +109,10 @@ std::vector<Flag> row_flags(const Run& run) {
   return flags;
 }
 
-/// The largest number of all ranks. Collective.
-template <class Number>
-Number largest(Bootstrap& world, Number mine) {
-  auto value = static_cast<double>(mine);
-  world.combine({&value, 1}, Combine::Max);
-  return static_cast<Number>(value);
-}
-
 /// -M: of the rank that took most. Collective.
 std::string memory_use_text(Bootstrap& world, const Communicator& communicator) {
   const DeviceMemoryUse use = communicator.device_memory_use().value_or(DeviceMemoryUse{});
-  const auto most = [&](Bytes mine) { return format_bytes(largest(world, mine)); };
+  const auto most = [&](Bytes mine) { return format_bytes(world.largest(mine)); };
   std::string text = fmt::format("Initialization {}", most(use.initialization));
   text += fmt::format(" | User-Allocated {}", most(use.user));
   text += fmt::format(" | Collective {}", most(use.collective));
@@ -170,9 +162,9 @@ void complete(Run& run) {
   const auto rank = static_cast<std::size_t>(run.world.rank());
   run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
                            run.devices.empty() ? 1 : run.devices[rank].ranks_on_device);
-  run.timer_cost_s = largest(run.world, run.communicator.stopwatch().cost().count());
+  run.timer_cost_s = run.world.largest(run.communicator.stopwatch().cost().count());
   run.flags = row_flags(run);
-  run.device_cache = largest(run.world, run.communicator.device_cache());
+  run.device_cache = run.world.largest(run.communicator.device_cache());
 }
 
 /// Heads, rows and ends of all outputs. `runner` is the caller's so that it outlives a failure.

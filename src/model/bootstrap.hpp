@@ -57,6 +57,13 @@ class Bootstrap {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast_bytes(std::as_writable_bytes(std::span{&value, 1}), root);
   }
+  /// The same of a text, whose length only the root knows.
+  void broadcast_text(std::string& text, int root = 0) {
+    std::size_t size = text.size();
+    broadcast(size, root);
+    text.resize(size);
+    broadcast_bytes(std::as_writable_bytes(std::span{text}), root);
+  }
   template <class T>
   [[nodiscard]] std::vector<T> gather(const T& mine) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -69,6 +76,13 @@ class Bootstrap {
     double value = mine ? 1 : 0;
     combine({&value, 1}, Combine::Min);
     return value > 0;
+  }
+  /// The largest number of all ranks.
+  template <class Number>
+  [[nodiscard]] Number largest(Number mine) {
+    auto value = static_cast<double>(mine);
+    combine({&value, 1}, Combine::Max);
+    return static_cast<Number>(value);
   }
 };
 
