@@ -133,16 +133,12 @@ bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std:
 /// The sets by which a rule judges the collective.
 std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
                                            const std::string& collective) {
-  std::set<std::string> asked;
-  for (const Rule& rule : specification.rules) {
-    const auto& names = rule.collectives;
-    if (std::ranges::find(names, collective) != names.end()) {
-      asked.insert(rule.device_set);
-    }
-  }
   std::vector<const DeviceSetRule*> sets;
   for (const DeviceSetRule& set : specification.device_sets) {
-    if (asked.contains(set.id)) sets.push_back(&set);
+    const bool asked = std::ranges::any_of(specification.rules, [&](const Rule& rule) {
+      return rule.device_set == set.id && has_node(rule.collectives, collective);
+    });
+    if (asked) sets.push_back(&set);
   }
   return sets;
 }

@@ -85,21 +85,13 @@ std::string unit_of(const ListedRow& row) {
   return measured(row).empty() ? "" : std::string(unit(row.first().metric));
 }
 
-/// Empty where it is not the same for all.
-std::string common_bound(const ListedRow& row) {
-  const std::string first = bound_text(row.first());
-  const bool same = std::ranges::all_of(
-      row.results, [&](const CheckResult* one) { return bound_text(*one) == first; });
-  return same ? first : std::string();
-}
-
-/// A text that all results have, or "several".
+/// A text that all results have, or another.
 template <class Text>
-std::string common_text(const ListedRow& row, Text text) {
+std::string common_text(const ListedRow& row, Text text, std::string_view otherwise = "several") {
   const std::string first = text(row.first());
   const bool same =
       std::ranges::all_of(row.results, [&](const CheckResult* one) { return text(*one) == first; });
-  return same ? first : "several";
+  return same ? first : std::string(otherwise);
 }
 
 /// A rule that files of other tools have nothing for is one line.
@@ -133,7 +125,7 @@ constexpr auto kListedColumns = std::to_array<Column<ListedRow>>({
     {"unit", "unit", [](const ListedRow& row) { return unit_of(row); }},
     {"value", "measured",
      [](const ListedRow& row) { return std::string(trim(measured(row) + " " + unit_of(row))); }},
-    {"bound", "bound", [](const ListedRow& row) { return common_bound(row); }},
+    {"bound", "bound", [](const ListedRow& row) { return common_text(row, bound_text, ""); }},
     {"ratio", "ratio",
      [](const ListedRow& row) {
        return range_of(row, &CheckResult::ratio,

@@ -146,14 +146,10 @@ void add_summaries(Metrics& metrics, const Acceptance& acceptance) {
   }
   metrics.begin("interconnect_reference_ratio_lowest",
                 "Lowest ratio of a rule over all instances and sizes.");
-  for (const auto& [rule, all] : ratios) {
-    metrics.add({{"rule", rule}}, *std::ranges::min_element(all));
-  }
+  for (const auto& [rule, all] : ratios) metrics.add({{"rule", rule}}, std::ranges::min(all));
   metrics.begin("interconnect_reference_ratio_highest",
                 "Highest ratio of a rule over all instances and sizes.");
-  for (const auto& [rule, all] : ratios) {
-    metrics.add({{"rule", rule}}, *std::ranges::max_element(all));
-  }
+  for (const auto& [rule, all] : ratios) metrics.add({{"rule", rule}}, std::ranges::max(all));
   metrics.begin("interconnect_verdicts", "Number of verdicts of a rule by word.");
   for (auto& [rule, numbers] : counts) {
     for (const Outcome outcome : all_values<Outcome>()) {
