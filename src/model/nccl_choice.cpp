@@ -5,6 +5,8 @@
 #include <charconv>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace busbar {
@@ -81,6 +83,11 @@ std::optional<LibraryChoice> choice_of(View kind, View chosen) {
 }
 
 }  // namespace
+
+std::string nccl_version_text(int code) {
+  if (code < 10000) return fmt::format("{}.{}.{}", code / 1000, code / 100 % 10, code % 100);
+  return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
+}
 
 std::size_t nccl_mark(View line) {
   const std::size_t at = line.find(" NCCL ");

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/units.hpp"
 #include "model/communicator.hpp"
 
 namespace busbar {
+
+/// NCCL's number of its version as text: 22809 is 2.28.9, and until 2.8 2804 was 2.8.4.
+[[nodiscard]] std::string nccl_version_text(int code);
 
 /// Where a line of NCCL's own log (NCCL_DEBUG=INFO) has "NCCL INFO " or "NCCL WARN ", or npos.
 [[nodiscard]] std::size_t nccl_mark(std::string_view line);

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/nccl_choice.hpp"
 
 namespace busbar {
 
@@ -85,10 +86,6 @@ int nccl_version() {
   int code = 0;
   if (nccl().get_version) (void)nccl().get_version(&code);
   return code;
-}
-
-std::string nccl_version_text(int code) {
-  return fmt::format("{}.{}.{}", code / 10000, code % 10000 / 100, code % 100);
 }
 
 std::string newer_nccl_text(std::string_view what, int needed) {

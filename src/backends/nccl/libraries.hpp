@@ -244,8 +244,6 @@ inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device
 
 /// The version of the library; 0 if there is none.
 [[nodiscard]] int nccl_version();
-/// "2.28.9" of a version's code.
-[[nodiscard]] std::string nccl_version_text(int code);
 /// "WHAT comes with NCCL 2.27.0, this library is 2.14.3".
 [[nodiscard]] std::string newer_nccl_text(std::string_view what, int needed);
 /// Why NCCL cannot be used in this process, or an empty text.

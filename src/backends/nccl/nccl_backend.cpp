@@ -9,6 +9,7 @@
 #include "backends/nccl/nccl_log.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "model/nccl_choice.hpp"
 
 namespace busbar {
 namespace {

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
+#include "model/nccl_choice.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -104,12 +105,6 @@ void read_config(LogTable& table, const Json& config) {
   }
 }
 
-/// 22809 is 2.28.9.
-std::string version_text(std::uint64_t code) {
-  if (code < 10000) return fmt::format("{}.{}.{}", code / 1000, code / 100 % 10, code % 100);
-  return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
-}
-
 LogTable table_of(const Json& json) {
   LogTable table{.line = 1,
                  .columns = {"size", "count", "type", "redop", "root"},
@@ -117,8 +112,8 @@ LogTable table_of(const Json& json) {
                  .backend = "nccl",
                  .cadence = "streaming",
                  .aggregation = "mean"};
-  if (const auto code = to_number<std::uint64_t>(text(json, "nccl_version"))) {
-    table.library = "NCCL " + version_text(*code);
+  if (const auto code = to_number<int>(text(json, "nccl_version"))) {
+    table.library = "NCCL " + nccl_version_text(*code);
   }
   if (json.contains("args") && json["args"].is_array()) {
     std::vector<std::string> words;

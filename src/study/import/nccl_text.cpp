@@ -321,8 +321,7 @@ class NcclText {
       constexpr std::string_view kRccl = "rccl-library=";
       if (!word.starts_with(kRccl)) continue;
       const int number = to_number<int>(word.substr(kRccl.size())).value_or(0);
-      table().library =
-          fmt::format("RCCL {}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+      table().library = "RCCL " + nccl_version_text(number);
     }
   }
   /// "NCCL version 2.8.3+cuda11.1", "RCCL version : 2.27.7-develop:29e1567".

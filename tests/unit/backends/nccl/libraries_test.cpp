@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/nccl/nccl_comm.hpp"
+#include "model/nccl_choice.hpp"
 
 // What needs no library; tests/fake_gpu and tests/gpu have the rest.
 namespace busbar {
@@ -39,6 +40,7 @@ TEST(NcclVersion, IsReadFromItsCode) {
   EXPECT_EQ(nccl_version_text(22809), "2.28.9");
   EXPECT_EQ(nccl_version_text(21403), "2.14.3");
   EXPECT_EQ(nccl_version_text(23005), "2.30.5");
+  EXPECT_EQ(nccl_version_text(2804), "2.8.4");
 }
 
 // The offsets are those of nccl.h on 64-bit machines: 4-byte fields behind an 8-byte size, and
