@@ -154,7 +154,6 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   sweep "$DIR/a.csv" dgx-2 4 nccl
   refused "missing FILE" -o "$DIR/p"
   refused "-o DIR" "$DIR/a.csv"
-  refused "sendrecv_perf --pairs all" "$DIR/a.csv" -o "$DIR/p" --figure pairs
   refused "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
   refused "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
   refused "svg or png" "$DIR/a.csv" -o "$DIR/p" --format pdf

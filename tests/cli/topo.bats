@@ -84,10 +84,8 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
 @test "topo refuses what it does not understand, in one line" {
   refused "did you mean choose?" chose -k 2
   refused "unknown option --frobnicate" show --frobnicate
-  refused "dgx-1p" bound --system dgx-1w
   refused "give -k N" choose --system dgx-1v
   refused "--devices" bound --system dgx-1v --devices 0,8
-  refused "twice" bound --system dgx-1v --devices 1,1
   refused "--dot is only for" bound --system dgx-1v --dot
   refused "nominal, reported or nccl" bound --system dgx-1v --constants real
   printf '\tGPU0\tGPU1\nGPU0\t X \tNV1\n' > "$DIR/cut.txt"

@@ -10,8 +10,6 @@
 
 namespace busbar::topo {
 
-inline constexpr double kTinyError = 1e-9;
-
 /// GPUs joined straight by NVLink: digits of a row are the links to each other one.
 inline Graph nvlink_graph(const std::vector<std::string>& rows, double link_GBps,
                           double nccl_GBps = 0) {

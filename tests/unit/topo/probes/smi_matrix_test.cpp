@@ -126,12 +126,6 @@ TEST(ParseSmiMatrix, TakesNicsWithoutRowsAndSaysWhatIsUnknown) {
   EXPECT_TRUE(parse_smi_matrix("\tGPU0\tNIC0\nGPU0\t X \tPIX\n", "f").notes.empty());
 }
 
-TEST(ParseSmiMatrix, TakesTheFirstOfSeveral) {
-  const SmiMatrix matrix = parse_smi_matrix(
-      "\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV2\tX\n\tGPU0\tGPU1\nGPU0\tX\tSYS\nGPU1\tSYS\tX\n", "f");
-  EXPECT_EQ(matrix.cells[0][1], "NV2");
-}
-
 TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
   using Damage = std::array<std::string, 3>;  // the text, the place, words of the message
   const std::vector<Damage> damages = {

@@ -91,14 +91,6 @@ TEST(JoinedHosts, NeedANetwork) {
   EXPECT_THROW((void)with_network(load_system("p3dn-x2"), std::nullopt), Error);
 }
 
-TEST(JoinedHosts, HaveTheRequestedNetworkInsteadOfTheirOwn) {
-  const Graph own = load_system("dgx-h100");
-  const Graph host = with_network(own, NetworkRequest{.adapters = 4, .adapter_GBps = 25});
-  EXPECT_EQ(nodes_of_kind(host, NodeKind::Network).size(), 1U);
-  EXPECT_EQ(joined(host).size(), 4U);
-  EXPECT_EQ(device_count(host), device_count(own));
-}
-
 TEST(JoinedHosts, EndAtTheLastHostOfAnNvlinkDomain) {
   for (const char* system :
        {"gb200-tray", "gb200-tray-x8", "gb300-tray", "p6e-gb200", "p6e-gb300"}) {

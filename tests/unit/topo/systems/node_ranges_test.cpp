@@ -44,10 +44,5 @@ TEST(NodeRanges, PairOneToOneInBlocksOrEachWithEach) {
   EXPECT_EQ(pairs("A0-2", "A0-2"), (Pairs{{"A0", "A1"}, {"A0", "A2"}, {"A1", "A2"}}));
 }
 
-TEST(NodeRanges, PairOnlyWhereOneLengthDividesTheOther) {
-  test::expect_failure(Status::Usage, "my.toml:1:8: between joins 8 nodes to 3",
-                       [] { static_cast<void>(pairs("A0-7", "B0-2")); });
-}
-
 }  // namespace
 }  // namespace busbar::topo
