@@ -25,10 +25,8 @@ constexpr ErrorText kTexts[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {NAMED(InvalidValue), "invalid argument"},
     {NAMED(MemoryAllocation), "out of memory"},
-    {NAMED(InitializationError), "initialization error"},
     {NAMED(InvalidConfiguration), "invalid configuration argument"},
     {NAMED(InvalidMemcpyDirection), "invalid copy direction for memcpy"},
-    {NAMED(InsufficientDriver), "CUDA driver version is insufficient for CUDA runtime version"},
     {NAMED(DevicesUnavailable), "CUDA-capable device(s) is/are busy or unavailable"},
     {NAMED(InvalidKernelImage), "device kernel image is invalid"},
     {NAMED(DeviceUninitialized), "invalid device context"},
@@ -36,13 +34,10 @@ constexpr ErrorText kTexts[] = {
     {NAMED(InvalidDeviceFunction), "invalid device function"},
     {NAMED(NoDevice), "no CUDA-capable device is detected"},
     {NAMED(InvalidDevice), "invalid device ordinal"},
-    {NAMED(NoKernelImageForDevice), "no kernel image is available for execution on the device"},
     {NAMED(InvalidResourceHandle), "invalid resource handle"},
     {NAMED(IllegalState), "the operation cannot be performed in the present state"},
     {NAMED(NotReady), "device not ready"},
     {NAMED(IllegalAddress), "an illegal memory access was encountered"},
-    {NAMED(LaunchFailure), "unspecified launch failure"},
-    {NAMED(NotSupported), "operation not supported"},
     {NAMED(StreamCaptureUnsupported), "operation not permitted when stream is capturing"},
     {NAMED(StreamCaptureInvalidated), "operation failed due to a previous error during capture"},
     {NAMED(StreamCaptureUnmatched), "capture was not initiated in this stream"},
@@ -70,6 +65,7 @@ int pci_part(const Gpu& gpu, std::uint64_t shift, std::uint64_t mask) {
   return static_cast<int>((gpu.bus_id() >> shift) & mask);
 }
 
+/// What the backend and NCCL read; the rest is 0.
 cudaDeviceProp describe(const Gpu& gpu) {
   cudaDeviceProp prop{};
   static_cast<void>(std::snprintf(prop.name, sizeof prop.name, "%s", gpu.name.c_str()));
@@ -77,54 +73,19 @@ cudaDeviceProp describe(const Gpu& gpu) {
   prop.totalGlobalMem = gpu.memory_bytes;
   prop.major = gpu.major;
   prop.minor = gpu.minor;
-  prop.pciDomainID = pci_part(gpu, 20, 0xFFFF);
-  prop.pciBusID = pci_part(gpu, 12, 0xFF);
-  prop.pciDeviceID = pci_part(gpu, 4, 0xFF);
-  prop.warpSize = 32;
-  prop.maxThreadsPerBlock = 1024;
-  prop.maxThreadsPerMultiProcessor = 2048;
-  prop.maxThreadsDim[0] = prop.maxThreadsDim[1] = 1024;
-  prop.maxThreadsDim[2] = 64;
-  prop.maxGridSize[0] = 0x7FFFFFFF;
-  prop.maxGridSize[1] = prop.maxGridSize[2] = 65535;
-  prop.multiProcessorCount = 4;
-  prop.sharedMemPerBlock = 48 << 10;
-  prop.unifiedAddressing = 1;
-  prop.concurrentKernels = 1;
-  prop.asyncEngineCount = 1;
-  prop.canMapHostMemory = 1;
-  prop.l2CacheSize = static_cast<int>(machine().l2_bytes);
   return prop;
 }
 
-/// False for an attribute that the fake does not know.
-bool find_attribute(const cudaDeviceProp& prop, cudaDeviceAttr attribute, int* value) {
+/// False for an attribute that the backend and NCCL do not ask for.
+bool find_attribute(const Gpu& gpu, cudaDeviceAttr attribute, int* value) {
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = prop.maxThreadsPerBlock; return true;
-    case cudaDevAttrWarpSize: *value = prop.warpSize; return true;
-    case cudaDevAttrMultiProcessorCount: *value = prop.multiProcessorCount; return true;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      *value = prop.maxThreadsPerMultiProcessor;
-      return true;
-    case cudaDevAttrMaxGridDimX: *value = prop.maxGridSize[0]; return true;
-    case cudaDevAttrMaxBlockDimX: *value = prop.maxThreadsDim[0]; return true;
-    case cudaDevAttrComputeCapabilityMajor: *value = prop.major; return true;
-    case cudaDevAttrComputeCapabilityMinor: *value = prop.minor; return true;
-    case cudaDevAttrPciBusId: *value = prop.pciBusID; return true;
-    case cudaDevAttrPciDeviceId: *value = prop.pciDeviceID; return true;
-    case cudaDevAttrPciDomainId: *value = prop.pciDomainID; return true;
-    case cudaDevAttrUnifiedAddressing: *value = prop.unifiedAddressing; return true;
-    case cudaDevAttrComputeMode: *value = cudaComputeModeDefault; return true;
-    case cudaDevAttrClockRate: *value = 1'000'000; return true;
+    case cudaDevAttrComputeCapabilityMajor: *value = gpu.major; return true;
+    case cudaDevAttrComputeCapabilityMinor: *value = gpu.minor; return true;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      *value = prop.major < 8 ? 98304 : prop.major == 8 ? 166912 : 232448;
+      *value = gpu.major < 8 ? 98304 : gpu.major == 8 ? 166912 : 232448;
       return true;
     case cudaDevAttrGPUDirectRDMASupported: *value = 0; return true;
-    case cudaDevAttrL2CacheSize: *value = prop.l2CacheSize; return true;
-    case cudaDevAttrCanMapHostMemory: *value = prop.canMapHostMemory; return true;
-    case cudaDevAttrIntegrated:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrMemoryPoolsSupported: *value = 0; return true;
+    case cudaDevAttrL2CacheSize: *value = 1 << 20; return true;
     default: return false;
   }
 }
@@ -264,7 +225,7 @@ CUDA_CALL(cudaDeviceGetAttribute, (int* value, cudaDeviceAttr attribute, int dev
   const Gpu* gpu = nullptr;
   if (value == nullptr) return cudaErrorInvalidValue;
   if (const auto status = find_gpu(device, &gpu); status != cudaSuccess) return status;
-  return find_attribute(describe(*gpu), attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
+  return find_attribute(*gpu, attribute, value) ? cudaSuccess : cudaErrorInvalidValue;
 })
 CUDA_CALL(cudaDeviceGetPCIBusId, (char* text, int bytes, int device), {
   const Gpu* gpu = nullptr;

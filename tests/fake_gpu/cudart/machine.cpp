@@ -47,9 +47,7 @@ bool set_key(Gpu& gpu, const std::string& key, const std::string& value) {
 
 bool set_key(Machine& machine, const std::string& key, const std::string& value) {
   if (key == "connect") return parse_number(value, &machine.connect_seconds);
-  if (key == "context") return (machine.context_bytes = parse_bytes(value)) != 0;
   if (key == "nccl") return (machine.nccl_bytes = parse_bytes(value)) != 0;
-  if (key == "l2") return (machine.l2_bytes = static_cast<std::int64_t>(parse_bytes(value))) != 0;
   if (key == "symmetric") machine.symmetric = value != "no";
   if (key == "multicast") machine.multicast = value == "yes";
   return key == "symmetric" || key == "multicast";
@@ -84,7 +82,7 @@ void parse_line(Machine& machine, const std::string& line, const std::string& fi
       gpu.major == 0 || gpu.name.empty()) {
     die(file +
         ": a line is `gpu pci=0000:11:00.0 memory=1GiB cc=9.0 name=Fake GPU X9` or `machine "
-        "connect=4 context=400MiB nccl=300MiB l2=50MiB symmetric=no multicast=yes`, not `" +
+        "connect=4 nccl=300MiB symmetric=no multicast=yes`, not `" +
         line + "`");
   }
   machine.installed.push_back(gpu);

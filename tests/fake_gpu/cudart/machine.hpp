@@ -37,10 +37,8 @@ struct Machine {
   std::vector<Gpu> gpus;
   /// How long the first operation of a kind takes on a communicator.
   double connect_seconds = 0;
-  /// Device memory of a context, and of a communicator from its first operation on.
-  std::uint64_t context_bytes = 64 << 20;
+  /// Device memory of a communicator from its first operation on.
   std::uint64_t nccl_bytes = 0;
-  std::int64_t l2_bytes = 1 << 20;
   /// Can GPUs map each other's memory, as symmetric windows need?
   bool symmetric = true;
   /// Have they multicast, as NVLS needs?

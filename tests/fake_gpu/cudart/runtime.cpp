@@ -124,6 +124,7 @@ cudaError_t check_device(int device) {
 }
 
 cudaError_t use_device(int device) {
+  constexpr std::uint64_t kContextBytes = 64 << 20;
   if (const auto status = check_device(device); status != cudaSuccess) return status;
   this_thread().has_context = true;
   const auto guard = lock_runtime();
@@ -131,8 +132,7 @@ cudaError_t use_device(int device) {
   used.resize(machine().gpus.size(), false);
   const auto index = static_cast<std::size_t>(device);
   const Gpu& own = gpu(device);
-  if (!used[index])
-    used[index] = ledger().take(own.place, machine().context_bytes, own.memory_bytes);
+  if (!used[index]) used[index] = ledger().take(own.place, kContextBytes, own.memory_bytes);
   return used[index] ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
@@ -197,7 +197,7 @@ cudaError_t submit(const StreamPointer& stream, Job job, std::vector<Ticket> aft
 }
 
 cudaError_t await(const Ticket& ticket) {
-  if (ticket == nullptr || ticket->wait(device_error_flag())) return device_error();
+  if (ticket != nullptr) static_cast<void>(ticket->wait(device_error_flag()));
   return device_error();
 }
 

@@ -73,6 +73,16 @@ struct AtEnd {
 
 void* pointer_of(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
+/// As far as the memory itself shows them.
+CUmemAllocationProp properties_of(const Physical& memory) {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  const bool of_host = memory.device() < 0;
+  properties.location.type = of_host ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = of_host ? 0 : memory.device();
+  return properties;
+}
+
 /// A driver's call on this process's memory.
 template <class Body>
 CUresult with(CUmemGenericAllocationHandle handle, const Body& body) {
@@ -158,12 +168,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
     ++found->second.uses;
     return CUDA_SUCCESS;
   }
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type =
-      memory->device() < 0 ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = memory->device() < 0 ? 0 : memory->device();
-  handles()[*handle] = {memory, properties};
+  handles()[*handle] = {memory, properties_of(*memory)};
   return CUDA_SUCCESS;
 }
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
@@ -192,12 +197,8 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
       ::fcntl(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)), F_DUPFD_CLOEXEC, 0);
   PhysicalPointer memory = file < 0 ? nullptr : Physical::import(file);
   if (memory == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUmemAllocationProp properties{};
-  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  CUmemAllocationProp properties = properties_of(*memory);
   properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  properties.location.type =
-      memory->device() < 0 ? CU_MEM_LOCATION_TYPE_HOST_NUMA : CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = memory->device() < 0 ? 0 : memory->device();
   *handle = keep(std::move(memory), properties);
   return CUDA_SUCCESS;
 }
