@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/autocorrelation.hpp"
 
-#include <numeric>
 #include <random>
 #include <vector>
 
@@ -21,32 +20,6 @@ double mean_estimate(std::size_t count, double iact, int repetitions) {
     sum += integrated_autocorrelation_time(test::series(random, count, iact, 0.05));
   }
   return sum / repetitions;
-}
-
-TEST(AutocorrelationTime, IsOneForAConstantOrAlternatingSeriesOrTooFewSamples) {
-  EXPECT_EQ(integrated_autocorrelation_time(Samples(50, 3.0)), 1);
-  EXPECT_EQ(integrated_autocorrelation_time(Samples{}), 1);
-  EXPECT_EQ(integrated_autocorrelation_time(Samples{1}), 1);
-  EXPECT_EQ(integrated_autocorrelation_time(Samples{1, 2}), 1);
-  Samples samples;
-  samples.reserve(100);
-  for (int i = 0; i < 100; ++i) samples.push_back(i % 2 == 0 ? 1.0 : 2.0);
-  EXPECT_EQ(integrated_autocorrelation_time(samples), 1);
-}
-
-TEST(AutocorrelationTime, IsTheSampleCountForASeriesThatOnlyRisesOrForOneStep) {
-  Samples samples(200);
-  std::iota(samples.begin(), samples.end(), 1.0);
-  EXPECT_EQ(integrated_autocorrelation_time(samples), 200);
-  // rho(1) = 20 / 32, phi = 0.643 + 3.571 / 8 > 1.
-  EXPECT_EQ(integrated_autocorrelation_time(Samples{1, 1, 1, 1, 2, 2, 2, 2}), 8);
-}
-
-TEST(AutocorrelationTime, OfAShortSeriesIsTheFirstOrderOneWithItsBiasUndone) {
-  // Centered ranks -3 -3 3 3 -1 -1 1 1: rho(1) = 7 / 40. Geyer: 2 (1 + 0.175) - 1 = 1.35. First
-  // order: phi = 2 sin(0.175 pi / 6) = 0.18305; + (1 + 4 phi) / 8 = 0.39958; (1 + phi) / (1 - phi)
-  // = 2.3310.
-  EXPECT_NEAR(integrated_autocorrelation_time(Samples{1, 1, 4, 4, 2, 2, 3, 3}), 2.3306, 1e-4);
 }
 
 TEST(AutocorrelationTime, SeesCorrelationThatSkipsANeighbour) {

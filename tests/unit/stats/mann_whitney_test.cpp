@@ -37,36 +37,9 @@ TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
   EXPECT_NEAR(test.p, 2 * 0.1272, 1e-4);
 }
 
-TEST(MannWhitneyTest, CountsTiesHalfAndNeverFindsEqualSamplesDifferent) {
-  const Values same{7, 7, 7, 7};
-  EXPECT_EQ(mann_whitney(same, same).u, 8);
-  EXPECT_EQ(mann_whitney(same, same).p, 1);
+TEST(MannWhitneyTest, NeverFindsEqualSamplesDifferent) {
   const Values many(40, 7);  // more than are counted one by one
   EXPECT_EQ(mann_whitney(many, many).p, 1);
-  // 1 1 2 | 2 3 3: of the 20 sets of three mid-ranks (1.5 1.5 3.5 3.5 5.5 5.5) 2 sum to 6.5 or
-  // less.
-  EXPECT_NEAR(mann_whitney(Values{1, 1, 2}, Values{2, 3, 3}).p, 2 * 2.0 / 20, 1e-12);
-}
-
-TEST(MannWhitneyTest, ApproximatesLargeSamplesNearTheExactValue) {
-  Values a(30);
-  std::iota(a.begin(), a.end(), 0);
-  Values b(30);
-  std::iota(b.begin(), b.end(), 9.5);
-  const double exact = mann_whitney(a, b).p;
-  b.push_back(39.5);
-  const MannWhitney more = mann_whitney(a, b);
-  EXPECT_FALSE(more.exact);
-  EXPECT_LT(more.p, exact);
-  EXPECT_GT(more.p, exact / 4);
-}
-
-TEST(MannWhitneyTest, ComputesWhatFewLaunchesCanNeverShow) {
-  EXPECT_NEAR(least_p(3, 3), 0.1, 1e-12);
-  EXPECT_NEAR(least_p(4, 4), 2.0 / 70, 1e-12);
-  EXPECT_EQ(least_p(1, 1), 1);
-  EXPECT_EQ(fewest_for(0.05), 4U);
-  EXPECT_EQ(fewest_for(0.01), 5U);
 }
 
 // One value against 39: each of 40 places is as likely, so the outermost has 2.5 %, not more.

@@ -31,18 +31,11 @@ double flagged(std::size_t count, double iact, double drift, int repetitions = 4
   return static_cast<double>(hits) / repetitions;
 }
 
-TEST(SteadyState, IsReachedWhenTheMediansOfTwoWindowsDifferByLessThanFivePercent) {
-  EXPECT_TRUE(is_steady(Window{100, 100, 100}, Window{104, 104, 104}));
-  EXPECT_TRUE(is_steady(Window{104, 104, 104}, Window{100, 100, 100}));
-  EXPECT_FALSE(is_steady(Window{100, 100, 100}, Window{106, 106, 106}));
-  EXPECT_FALSE(is_steady(Window{106, 106, 106}, Window{100, 100, 100}));
-  EXPECT_FALSE(is_steady(Window{100}, Window{150}, 0.5));
-  EXPECT_TRUE(is_steady(Window{100}, Window{149}, 0.5));
-  EXPECT_TRUE(is_steady(Window{100, 100, 9000}, Window{100, 101, 100}));
+// Of windows with samples, references_test.cpp compares it.
+TEST(SteadyState, IsNotReachedWithoutSamples) {
   EXPECT_FALSE(is_steady(Window{}, Window{}));
   EXPECT_FALSE(is_steady(Window{1}, Window{}));
   EXPECT_FALSE(is_steady(Window{}, Window{1}));
-  EXPECT_TRUE(is_steady(Window{0}, Window{0}));
 }
 
 TEST(Drift, IsSeenInASeriesOfTenSamplesThatOnlyRisesOrOnlyFalls) {

@@ -15,8 +15,6 @@ std::vector<double> spread(std::size_t count, double by) {
   std::mt19937_64 random = test::fixed_random(1);
   return test::series(random, count, 1, by);
 }
-std::vector<double> wide(std::size_t count) { return spread(count, 2.0); }
-std::vector<double> quiet(std::size_t count) { return spread(count, 0.001); }
 
 TEST(StopReason, IsSpelledAsInTheCsv) {
   EXPECT_EQ(name(StopReason::None), "");
@@ -50,61 +48,6 @@ TEST(DecideVisits, EndsARowThatIsNarrowAfterThreeQuartersOrHasSpentItsBudgetOrAl
   EXPECT_EQ(decide(3, 2, 3), StopReason::None);  // an interval needs 4
   EXPECT_EQ(decide(4, 2, 3), StopReason::TimeBudget);
   EXPECT_EQ(decide(0, 2, 3), StopReason::None);
-}
-
-TEST(StopRule, StopsAQuietSeriesAtTheFirstLookUnlessItsWidthIsTooLarge) {
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.decide(quiet(49), 0), StopReason::None);
-  EXPECT_EQ(rule.decide(quiet(50), 0), StopReason::CiWidth);
-  EXPECT_EQ(StopRule(StopLimits{}).decide(quiet(50), 99), StopReason::CiWidth);  // not the budget
-  EXPECT_EQ(StopRule(StopLimits{.ci_width = 0.0001}).decide(quiet(50), 0), StopReason::None);
-}
-
-TEST(StopRule, LooksOnlyOnAGeometricSchedule) {
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.decide(wide(50), 0), StopReason::None);
-  EXPECT_EQ(rule.decide(quiet(74), 0), StopReason::None);
-  EXPECT_EQ(rule.decide(quiet(75), 0), StopReason::CiWidth);
-}
-
-TEST(StopRule, CountsTheSamplesUntilTheNextLook) {
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.until_next_look(0), 50U);
-  EXPECT_EQ(rule.until_next_look(49), 1U);
-  std::vector<std::size_t> looks;
-  for (std::size_t count = 50; count < 500; count += rule.until_next_look(count)) {
-    ASSERT_EQ(rule.decide(wide(count), 0), StopReason::None);
-    looks.push_back(count);
-  }
-  EXPECT_EQ(looks, (std::vector<std::size_t>{50, 75, 113, 170, 255, 383}));
-}
-
-TEST(StopRule, CountsTheScheduleFromTheSamplesOfTheLastLook) {
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.decide(wide(60), 0), StopReason::None);
-  EXPECT_EQ(rule.until_next_look(60), 30U);
-  EXPECT_EQ(rule.until_next_look(100), 1U);
-}
-
-TEST(StopRule, MindsTheTimeBudgetBetweenLooks) {
-  StopRule rule(StopLimits{.time_budget_s = 3.0});
-  EXPECT_EQ(rule.decide(wide(3), 2.9), StopReason::None);
-  EXPECT_EQ(rule.decide(wide(4), 3.0), StopReason::TimeBudget);
-}
-
-// Equal samples are independent and their interval has no width: ten of them are the fewest.
-TEST(StopRule, StopsAtExactlyItsWidthAndItsFewestIndependentSamples) {
-  StopRule rule(StopLimits{.ci_width = 0, .min_samples = 9});
-  EXPECT_EQ(rule.decide(std::vector<double>(9, 7.0), 0), StopReason::None);
-  StopRule next(StopLimits{.ci_width = 0, .min_samples = 10});
-  EXPECT_EQ(next.decide(std::vector<double>(10, 7.0), 0), StopReason::CiWidth);
-}
-
-TEST(StopRule, WantsTenIndependentSamples) {
-  std::mt19937_64 random = test::fixed_random(1);
-  const std::vector<double> samples = test::series(random, 100, 19, 0.0001);
-  StopRule rule(StopLimits{});
-  EXPECT_EQ(rule.decide(samples, 0), StopReason::None);
 }
 
 }  // namespace
