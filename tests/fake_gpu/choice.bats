@@ -75,13 +75,6 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   NCCL_DEBUG=INFO run -0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}"
   [[ $output == *"NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"* ]]
 }
-@test "--resume goes on with rows of a run with --nccl-choice" {
-  chosen 2 allreduce_perf -b 8K -e 16K
-  cp "$DIR/a.csv" "$DIR/whole.csv"
-  grep -v '^allreduce.*,16384,' "$DIR/whole.csv" > "$DIR/a.csv"
-  run -0 timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl -n 2 -w 0 -T 60 --nccl-choice --csv "$DIR/a.csv" -b 8K -e 16K --resume
-  [ "$(column size_bytes,algorithm "$DIR/a.csv" | sort -u | xargs)" = "16384|Tree 8192|Ring" ]
-}
 @test "busbar plot marks where the choice changes" {
   chosen 2 allreduce_perf -b 8K -e 128K --placement out
   run -0 ./busbar plot "$DIR/a.csv" -o "$DIR/plots" --figure busbw --figure latency --format svg
