@@ -140,11 +140,8 @@ TEST(ChooseLauncher, TakesWhatIsAskedFor) {
 }
 
 void expect_refused(const LauncherRequest& asked, Status status,
-                    const std::vector<std::string>& words) {
-  const test::Failure failure = test::failure_of([&] { (void)choose_launcher(asked); });
-  EXPECT_EQ(failure.status, status) << failure.message;
-  for (const std::string& word : words) EXPECT_TRUE(failure.says(word)) << failure.message;
-  EXPECT_TRUE(failure.is_one_line());
+                    std::initializer_list<std::string> words) {
+  test::expect_failure(status, words, [&] { (void)choose_launcher(asked); });
 }
 
 TEST(ChooseLauncher, SaysWhatIsMissing) {

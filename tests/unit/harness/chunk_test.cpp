@@ -290,11 +290,6 @@ TEST_F(ChunkRun, RecordsEachLengthOfBatchOnceAndLaunchesItAsOftenAsConfigured) {
   EXPECT_EQ(communicator.events, "ggggggw");
 }
 
-TEST_F(ChunkRun, RecordsNothingWithoutGraphs) {
-  EXPECT_EQ(events_of(ChunkShape::of(2, 1), {.graph_launches = 0}), "oow");
-  EXPECT_EQ(events_of(ChunkShape::of(2, 1), {.graph_launches = 1}), "[o]ggw") << "one is a graph";
-}
-
 TEST_F(ChunkRun, DividesAGraphsTimeByItsOperationsAndLaunches) {
   communicator.operation_time = [](std::size_t) { return Seconds{7e-6}; };
   ChunkRunner graphs = runner({.graph_launches = 4});

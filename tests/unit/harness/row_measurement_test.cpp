@@ -260,17 +260,6 @@ TEST_F(RowMeasurement, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) 
   EXPECT_EQ(operations(), 3U);
 }
 
-TEST_F(RowMeasurement, SkipsARowWhoseFirstOperationTheLibraryRefuses) {
-  on_devices = true;
-  communicator.operation_time = [](std::size_t) -> Seconds {
-    throw Error{Status::Unavailable, "NCCL: invalid argument"};
-  };
-  measure();
-  EXPECT_EQ(cells("status reason time_median_us"), "skipped|NCCL: invalid argument|");
-  EXPECT_TRUE(samples.empty());
-  EXPECT_EQ(communicator.events, "o");
-}
-
 TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
   on_devices = true;
   communicator.can_hold = true;

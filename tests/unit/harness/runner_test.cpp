@@ -20,6 +20,14 @@ namespace {
 
 using test::cells;
 
+void run_into_outputs(const Run& run) {
+  Outputs outputs(run.world, run.options);
+  outputs.check_resumable("collective=allreduce ranks=16");
+  outputs.begin(test::context());
+  Runner(run, outputs).run();
+  outputs.end("");
+}
+
 /// A run of one fake rank whose operations take a millisecond; its rows are read from its CSV.
 struct FakeRun : testing::Test {
   FakeRun() {
@@ -44,24 +52,18 @@ struct FakeRun : testing::Test {
   }
 
   void run_into_csv(const char* name) {
-    Outputs outputs(bootstrap, options);
-    outputs.check_resumable("collective=allreduce ranks=16");
-    outputs.begin(test::context());
-    Runner({.options = options,
-            .collective = test::collective(name),
-            .backend = "fake",
-            .world = bootstrap,
-            .group = bootstrap,
-            .groups = groups,
-            .communicator = communicator,
-            .rank_map = rank_map,
-            .watchdog = watchdog,
-            .on_devices = on_devices,
-            .memory = plan_memory(bootstrap, options, rank_map, communicator, 1),
-            .flags = flags},
-           outputs)
-        .run();
-    outputs.end("");
+    run_into_outputs({.options = options,
+                      .collective = test::collective(name),
+                      .backend = "fake",
+                      .world = bootstrap,
+                      .group = bootstrap,
+                      .groups = groups,
+                      .communicator = communicator,
+                      .rank_map = rank_map,
+                      .watchdog = watchdog,
+                      .on_devices = on_devices,
+                      .memory = plan_memory(bootstrap, options, rank_map, communicator, 1),
+                      .flags = flags});
   }
 
   test::TemporaryFolder folder;
@@ -196,13 +198,6 @@ TEST_F(FakeRun, GivesACallItsPeersWhereTheCollectiveHasThem) {
   communicator.calls.clear();
   (void)run_again();
   EXPECT_EQ(communicator.calls.at(0).peers.to, -1);
-}
-
-TEST_F(FakeRun, AveragesOverItsOneRankExactlyInEveryType) {
-  options.types.clear();
-  for (const TypeInfo& type : kTypes) options.types.push_back(type.type);
-  options.ops = {ReduceOp::Avg};
-  for (const Record& row : run()) EXPECT_EQ(row.status, RowStatus::Ok) << row.type;
 }
 
 TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
@@ -382,22 +377,16 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
   test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
     Watchdog watchdog{std::nullopt, {}};
-    Outputs outputs(world, options);
-    outputs.check_resumable("");
-    outputs.begin(test::context());
-    Runner({.options = options,
-            .collective = test::collective("sendrecv"),
-            .backend = "fake",
-            .world = world,
-            .group = world,
-            .smallest_group = ranks,
-            .communicator = communicator,
-            .rank_map = rank_map,
-            .watchdog = watchdog,
-            .memory = plan_memory(world, options, rank_map, communicator, 1)},
-           outputs)
-        .run();
-    outputs.end("");
+    run_into_outputs({.options = options,
+                      .collective = test::collective("sendrecv"),
+                      .backend = "fake",
+                      .world = world,
+                      .group = world,
+                      .smallest_group = ranks,
+                      .communicator = communicator,
+                      .rank_map = rank_map,
+                      .watchdog = watchdog,
+                      .memory = plan_memory(world, options, rank_map, communicator, 1)});
   });
   (void)testing::internal::GetCapturedStdout();
   return read_csv(options.csv_path).records;

@@ -17,6 +17,14 @@ using stats::StopReason;
 
 constexpr Seconds kMillisecond{1e-3};
 
+Seconds steadily(std::size_t /*n*/) { return kMillisecond; }
+/// No interval is narrow, and no warm-up would end.
+Seconds swinging(std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); }
+/// The first ten times fall.
+Seconds falling(std::size_t n) {
+  return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
+}
+
 struct Sampling : testing::Test {
   Sampling() {
     plan.limits.time_budget_s = 1000;  // does not end it
@@ -47,12 +55,6 @@ struct Sampling : testing::Test {
   }
   void take_each(Seconds time) {
     communicator.operation_time = [time](std::size_t) { return time; };
-  }
-  /// Operations that swing between one and three milliseconds: no interval is narrow, and no
-  /// warm-up would end.
-  void swing() {
-    communicator.operation_time = [](std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); };
-    plan.warmup_operations = 2;
   }
   [[nodiscard]] std::size_t operations() const { return communicator.calls.size(); }
 
@@ -117,9 +119,7 @@ TEST_F(Sampling, WarmsUpUntilTwoWindowsAgree) {
 }
 
 TEST_F(Sampling, WarmsUpWhileTimesFall) {
-  communicator.operation_time = [](std::size_t n) {
-    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
-  };
+  communicator.operation_time = falling;
   count(1);
   const Samples samples = take();
   EXPECT_GT(samples.warmup_operations, 11U);
@@ -216,7 +216,8 @@ TEST_F(Sampling, TakesAVisitsShareUnlessTheRowsBudgetIsTooSmallForVisits) {
 }
 
 TEST_F(Sampling, ReportsProgressAfterEveryChunk) {
-  swing();
+  communicator.operation_time = swinging;
+  plan.warmup_operations = 2;
   std::vector<std::size_t> reported;
   bool interval = false;
   (void)take([&](std::size_t count, std::optional<double> half_width) {
@@ -293,9 +294,6 @@ TEST(PairGroup, IsLedByTheFirstOfItsRanksUnlessItIsIdle) {
 
 using TimeOfOperation = std::function<Seconds(std::size_t)>;
 
-Seconds steadily(std::size_t /*n*/) { return kMillisecond; }
-Seconds swinging(std::size_t n) { return kMillisecond * (n % 2 == 0 ? 1 : 3); }
-
 /// Crews of two ranks each, and a rank without a row after them; what each rank came to.
 std::vector<Samples> take_in_groups(const std::vector<TimeOfOperation>& time_of_group,
                                     const TimeOfOperation& time_of_idle, const SamplingPlan& plan) {
@@ -338,8 +336,8 @@ TEST(SamplingInPairGroups, LetsAnIdleRankNeitherSizeBatchesNorProlongWarmup) {
   const auto samples = take_in_groups({steadily}, in_no_time, plan);
   EXPECT_EQ(samples[0].batch, 1U);
   EXPECT_EQ(samples[2].batch, 1U);
-  const auto falling = [](std::size_t n) { return Seconds{1 / static_cast<double>(n)}; };
-  EXPECT_EQ(take_in_groups({steadily}, falling, plan)[0].warmup_operations, 11U);
+  const auto ever_less = [](std::size_t n) { return Seconds{1 / static_cast<double>(n)}; };
+  EXPECT_EQ(take_in_groups({steadily}, ever_less, plan)[0].warmup_operations, 11U);
 }
 
 TEST(SamplingInPairGroups, GoesOnUntilTheSlowestRowHasEnough) {
@@ -353,9 +351,6 @@ TEST(SamplingInPairGroups, GoesOnUntilTheSlowestRowHasEnough) {
 TEST(SamplingInPairGroups, WarmsUpUntilEveryRowIsSteady) {
   SamplingPlan plan{.operations = 1};
   plan.limits.time_budget_s = 1000;
-  const auto falling = [](std::size_t n) {
-    return kMillisecond * (n <= 11 ? 12.0 - static_cast<double>(n) : 1);
-  };
   const auto samples = take_in_groups({steadily, falling}, steadily, plan);
   EXPECT_GT(samples[0].warmup_operations, 11U);
   for (const Samples& of_rank : samples) {

@@ -45,15 +45,6 @@ struct Verification : testing::Test {
   std::vector<Call> calls;
 };
 
-TEST_F(Verification, FindsACorrectResultCorrect) {
-  for (const char* name : {"allreduce", "broadcast", "allgather", "reducescatter"}) {
-    run(name);
-    const DataCheck verdict = check();
-    EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
-    EXPECT_EQ(verdict.first_wrong, "");
-  }
-}
-
 TEST_F(Verification, FindsAnOperationThatNeverRanAmongOthersToo) {
   run("allreduce", false);
   EXPECT_EQ(check().wrong, kCount);

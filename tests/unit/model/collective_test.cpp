@@ -275,30 +275,23 @@ TEST(FindCollective, ReadsEverySpelling) {
   EXPECT_EQ(find_collective(""), nullptr);
 }
 
-TEST(SendReceive, IsARing) {
-  const auto peers = [](int rank, int ranks) {
-    return test::collective("sendrecv").peers({.rank = rank, .ranks = ranks});
-  };
-  EXPECT_EQ(peers(0, 4).to, 1);
-  EXPECT_EQ(peers(0, 4).from, 3);
-  EXPECT_EQ(peers(3, 4).to, 0);
-  EXPECT_EQ(peers(3, 4).from, 2);
-  EXPECT_EQ(peers(0, 1).to, 0);
-  EXPECT_EQ(peers(0, 1).from, 0);
-}
+struct Neighbours {
+  Position position;
+  int to;
+  int from;
+};
 
-TEST(SendReceive, IsOneWayBetweenAPair) {
-  const auto peers = [](int rank) {
-    return test::collective("sendrecv")
-        .peers({.rank = rank, .ranks = 4, .pair = Pair{.sender = 3, .receiver = 1}});
-  };
-  EXPECT_EQ(peers(3).to, 1);
-  EXPECT_EQ(peers(3).from, -1);
-  EXPECT_EQ(peers(1).to, -1);
-  EXPECT_EQ(peers(1).from, 3);
-  for (const int idle : {0, 2}) {
-    EXPECT_EQ(peers(idle).to, -1);
-    EXPECT_EQ(peers(idle).from, -1);
+TEST(SendReceive, IsARingOrOneWayBetweenAPair) {
+  for (const auto& [position, to, from] : {Neighbours{{.rank = 0, .ranks = 4}, 1, 3},
+                                           {{.rank = 3, .ranks = 4}, 0, 2},
+                                           {{.rank = 0, .ranks = 1}, 0, 0},
+                                           {paired(3), 1, -1},
+                                           {paired(1), -1, 3},
+                                           {paired(0), -1, -1},
+                                           {paired(2), -1, -1}}) {
+    const Peers peers = test::collective("sendrecv").peers(position);
+    EXPECT_EQ(peers.to, to) << position.rank;
+    EXPECT_EQ(peers.from, from) << position.rank;
   }
 }
 

@@ -5,44 +5,17 @@
 #include <gtest/gtest.h>
 
 #include "backends/gloo/routines.hpp"
-#include "harness/row.hpp"
-#include "harness/verifier.hpp"
 #include "model/backend.hpp"
-#include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/checked_call.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
 
-using test::collective;
-
-Call call_of(const char* name, DataType type = DataType::Float, ReduceOp op = ReduceOp::Sum) {
-  const Collective& asked = collective(name);
-  return {
-      .collective = &asked, .count = 1024, .type = type, .op = asked.reduces ? op : ReduceOp::None};
-}
+using test::call_of;
 
 std::unique_ptr<Communicator> connect(Bootstrap& world) {
   return choose_backend("gloo").backend->connect(world, {});
-}
-
-/// Runs a placement of a collective on this rank and checks its result.
-DataCheck run(Bootstrap& world, Communicator& gloo, Call like, bool in_place) {
-  const Collective& asked = *like.collective;
-  const Bytes element = info(like.type).size;
-  const SizePlan plan{.wanted = 4096, .footprint = asked.footprint(4096, element, world.size())};
-  RowBuffers buffers(gloo, plan, 0);
-  if (asked.rooted) like.root = world.size() - 1;
-  if (asked.peers != nullptr) {
-    like.peers = asked.peers({.rank = world.rank(), .ranks = world.size()});
-  }
-  const auto calls = buffers.calls(like, in_place);
-  Verifier verifier({.world = world, .members = world}, world, gloo, like.type, like.op);
-  buffers.poison_results(in_place);
-  verifier.fill(calls, plan.footprint.send / element, 1);
-  gloo.enqueue(calls.front());
-  gloo.wait();
-  return verifier.check(calls, 1);
 }
 
 TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {
@@ -56,7 +29,7 @@ TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {
         for (const bool in_place : {false, true}) {
           const auto why = in_place ? routine->not_in_place : routine->not_out_of_place;
           if (!why.empty()) continue;
-          const DataCheck verdict = run(world, *gloo, call_of(name.c_str()), in_place);
+          const DataCheck verdict = test::run_checked(world, *gloo, call_of(name), in_place);
           EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
         }
       }
@@ -74,7 +47,7 @@ TEST(GlooBackend, ReducesEveryTypeThatItHas) {
           Call call = call_of(name, type.type, op);
           call.in_place = true;
           if (gloo->unsupported(call)) continue;
-          const DataCheck verdict = run(world, *gloo, call, true);
+          const DataCheck verdict = test::run_checked(world, *gloo, call, true);
           EXPECT_EQ(verdict.wrong, 0U) << type.name << ' ' << busbar::name(op);
           ++reduced;
         }

@@ -5,26 +5,18 @@
 #include <gtest/gtest.h>
 
 #include "backends/mpi/routines.hpp"
-#include "harness/row.hpp"
-#include "harness/verifier.hpp"
 #include "model/backend.hpp"
-#include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/checked_call.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 
 namespace busbar {
 namespace {
 
-using test::collective;
+using test::call_of;
 
 std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
   static_cast<void>(test::mpi_singleton());  // only then is the backend available
   return choose_backend("mpi").backend->connect(test::mpi_singleton(), {.progress = progress});
-}
-
-Call call_of(const char* name, DataType type = DataType::Float, ReduceOp op = ReduceOp::Sum) {
-  const Collective& asked = collective(name);
-  return {
-      .collective = &asked, .count = 1024, .type = type, .op = asked.reduces ? op : ReduceOp::None};
 }
 
 TEST(MpiBackend, ReportsWhyACallCannotRun) {
@@ -59,26 +51,12 @@ TEST(MpiBackend, TakesAsManyElementsAsAnIntegerCounts) {
 }
 
 TEST(MpiBackend, LeavesAnInPlaceReduceScatterAtTheStart) {
-  EXPECT_EQ(connect()->in_place(collective("reducescatter"), 100).recv_offset, 0U);
+  EXPECT_EQ(connect()->in_place(test::collective("reducescatter"), 100).recv_offset, 0U);
 }
 
-/// Runs a placement of a collective and checks its result.
-DataCheck run(const char* name, bool in_place, Progress progress, std::uint64_t segment) {
-  const auto mpi = connect(progress);
-  Call like = call_of(name);
-  const SizePlan plan{
-      .wanted = 4096, .footprint = like.collective->footprint(4096, 4, 1), .segment = segment};
-  RowBuffers buffers(*mpi, plan, 0);
-  const Collective& asked = *like.collective;
-  if (asked.peers != nullptr) like.peers = asked.peers({});
-  const auto calls = buffers.calls(like, in_place);
-  Bootstrap& ranks = test::mpi_singleton();
-  Verifier verifier({.world = ranks, .members = ranks}, ranks, *mpi, like.type, like.op);
-  buffers.poison_results(in_place);
-  verifier.fill(calls, plan.footprint.send / 4, 1);
-  mpi->enqueue(calls.front());
-  mpi->wait();
-  return verifier.check(calls, 1);
+DataCheck run(std::string_view name, bool in_place, Progress progress, std::uint64_t segment) {
+  return test::run_checked(test::mpi_singleton(), *connect(progress), call_of(name), in_place,
+                           segment);
 }
 
 TEST(MpiBackend, GivesCorrectResultsInBothBufferModesAndKindsOfProgress) {
@@ -87,7 +65,7 @@ TEST(MpiBackend, GivesCorrectResultsInBothBufferModesAndKindsOfProgress) {
     for (const bool in_place : {false, true}) {
       if (in_place && find_routine(name)->overwrites) continue;
       for (const Progress progress : {Progress::Block, Progress::Yield}) {
-        const DataCheck verdict = run(name.c_str(), in_place, progress, 0);
+        const DataCheck verdict = run(name, in_place, progress, 0);
         EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;
       }
     }
