@@ -31,8 +31,10 @@ double flagged(std::size_t count, double iact, double drift, int repetitions = 4
   return static_cast<double>(hits) / repetitions;
 }
 
-// Of windows with samples, references_test.cpp compares it.
-TEST(SteadyState, IsNotReachedWithoutSamples) {
+// references_test.cpp has other windows.
+TEST(SteadyState, IsNotReachedAtExactlyItsToleranceNorWithoutSamples) {
+  EXPECT_FALSE(is_steady(Window{100}, Window{150}, 0.5));
+  EXPECT_TRUE(is_steady(Window{100}, Window{149}, 0.5));
   EXPECT_FALSE(is_steady(Window{}, Window{}));
   EXPECT_FALSE(is_steady(Window{1}, Window{}));
   EXPECT_FALSE(is_steady(Window{}, Window{1}));

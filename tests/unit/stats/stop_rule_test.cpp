@@ -50,5 +50,13 @@ TEST(DecideVisits, EndsARowThatIsNarrowAfterThreeQuartersOrHasSpentItsBudgetOrAl
   EXPECT_EQ(decide(0, 2, 3), StopReason::None);
 }
 
+// Equal samples are independent and their interval has no width: ten of them are the fewest.
+TEST(StopRule, StopsAtExactlyItsWidthAndItsFewestIndependentSamples) {
+  StopRule rule(StopLimits{.ci_width = 0, .min_samples = 9});
+  EXPECT_EQ(rule.decide(std::vector<double>(9, 7.0), 0), StopReason::None);
+  StopRule next(StopLimits{.ci_width = 0, .min_samples = 10});
+  EXPECT_EQ(next.decide(std::vector<double>(10, 7.0), 0), StopReason::CiWidth);
+}
+
 }  // namespace
 }  // namespace busbar::stats
