@@ -83,6 +83,11 @@ class TomlFields {
 
   /// An error at a key's value, or at the table where it has none.
   [[nodiscard]] Error fault(std::string_view key, const std::string& what) const;
+  template <class First, class... More>
+  [[nodiscard]] Error fault(std::string_view key, fmt::format_string<First, More...> what,
+                            First&& first, More&&... more) const {
+    return fault(key, fmt::format(what, std::forward<First>(first), std::forward<More>(more)...));
+  }
   [[nodiscard]] std::string_view origin() const { return origin_; }
 
  private:

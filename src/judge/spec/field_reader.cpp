@@ -20,7 +20,7 @@ std::string read_date(const TomlFields& table, std::string_view key) {
   try {
     static_cast<void>(days_between(text, text));
   } catch (const Error& error) {
-    throw table.fault(key, fmt::format("{}: {}", key, error.what()));
+    throw table.fault(key, "{}: {}", key, error.what());
   }
   return text;
 }
@@ -33,7 +33,7 @@ std::vector<Bytes> read_range(const TomlFields& range) {
   const double factor = range.positive("factor", 0);
   constexpr double kLeast = 1.01;
   if (factor < kLeast) {
-    throw range.fault("factor", fmt::format("factor must be at least {}", kLeast));
+    throw range.fault("factor", "factor must be at least {}", kLeast);
   }
   if (to < from) throw range.fault("to", "size: to is less than from");
   std::vector<Bytes> sizes;
@@ -78,7 +78,7 @@ TextPlace place_of(const TomlFields& table, std::string_view key) {
 std::vector<std::string> one_or_many(const TomlFields& table, std::string_view key) {
   if (!table.required(key).is_array()) return {table.required_text(key)};
   std::vector<std::string> texts = table.words(key);
-  if (texts.empty()) throw table.fault(key, fmt::format("{} is an empty list", key));
+  if (texts.empty()) throw table.fault(key, "{} is an empty list", key);
   refuse_twice(table, key, texts);
   return texts;
 }
@@ -89,14 +89,14 @@ void refuse_twice(const TomlFields& table, std::string_view key,
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
   if (twice != sorted.end()) {
-    throw table.fault(key, fmt::format("\"{}\" is twice in {}", *twice, key));
+    throw table.fault(key, "\"{}\" is twice in {}", *twice, key);
   }
 }
 
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
                     std::string_view text) {
   if (!table.has(key)) return;
-  throw table.fault(key, fmt::format("{} is only valid with {} = \"{}\"", key, other, text));
+  throw table.fault(key, "{} is only valid with {} = \"{}\"", key, other, text);
 }
 
 Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {
@@ -106,7 +106,7 @@ Bytes read_size(const TomlFields& table, std::string_view key, const std::string
   } catch (const Error& error) {
     throw table.fault(key, error.what());
   }
-  throw table.fault(key, fmt::format("{}: a size of 0 bytes measures nothing", key));
+  throw table.fault(key, "{}: a size of 0 bytes measures nothing", key);
 }
 
 std::vector<std::string> misspelt_keys(const TomlFields& table,
@@ -153,15 +153,14 @@ void FieldReader::read(std::string_view key, int& value, const FieldCheck& check
   } else if (table_.text(key) == "auto") {
     value = *check.automatic;
   } else {
-    throw table_.fault(key, fmt::format("{} must be a whole number or \"auto\"", key));
+    throw table_.fault(key, "{} must be a whole number or \"auto\"", key);
   }
 }
 
 void FieldReader::read(std::string_view key, double& value, const FieldCheck& check) const {
   value = table_.positive(key, 0);
   if (check.fraction && value > 1) {
-    throw table_.fault(key,
-                       fmt::format("{} is a fraction: 0.02 is 2 %; it must be at most 1", key));
+    throw table_.fault(key, "{} is a fraction: 0.02 is 2 %; it must be at most 1", key);
   }
 }
 
@@ -179,15 +178,16 @@ void FieldReader::read(std::string_view key, std::vector<Bytes>& value,
     return;
   }
   if (!node.is_string() && !node.is_array()) {
-    throw table_.fault(key, fmt::format("{} must be a text such as \"8MiB\", a list of texts, or "
-                                        "{{ from = \"1MiB\", to = \"1GiB\", factor = 2 }}",
-                                        key));
+    throw table_.fault(key,
+                       "{} must be a text such as \"8MiB\", a list of texts, or "
+                       "{{ from = \"1MiB\", to = \"1GiB\", factor = 2 }}",
+                       key);
   }
   value.clear();
   for (const std::string& text : one_or_many(table_, key)) {
     const Bytes size = read_size(table_, key, text);
     if (!value.empty() && size <= value.back()) {
-      throw table_.fault(key, fmt::format("the sizes must rise: \"{}\" does not", text));
+      throw table_.fault(key, "the sizes must rise: \"{}\" does not", text);
     }
     value.push_back(size);
   }

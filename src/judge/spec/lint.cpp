@@ -21,11 +21,17 @@ namespace {
 /// Findings as they are made.
 class Findings {
  public:
-  void refuse(TextPlace place, std::string rule, std::string text) {
-    add({LintFinding::Severity::Refused, std::move(place), std::move(rule), std::move(text)});
+  template <class... Args>
+  void refuse(const TextPlace& place, const std::string& rule, fmt::format_string<Args...> text,
+              Args&&... args) {
+    add({LintFinding::Severity::Refused, place, rule,
+         fmt::format(text, std::forward<Args>(args)...)});
   }
-  void warn(TextPlace place, std::string rule, std::string text) {
-    add({LintFinding::Severity::Warning, std::move(place), std::move(rule), std::move(text)});
+  template <class... Args>
+  void warn(const TextPlace& place, const std::string& rule, fmt::format_string<Args...> text,
+            Args&&... args) {
+    add({LintFinding::Severity::Warning, place, rule,
+         fmt::format(text, std::forward<Args>(args)...)});
   }
 
   /// In the order of the file.
@@ -96,18 +102,18 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
     if (busbw > ceiling.GBps) {
       return findings.refuse(
           rule.value_place, rule.id,
-          fmt::format("value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above the "
-                      "ceiling {:.4g} ({}): it can never be met",
-                      *rule.value, unit(rule.metric), key, *times, busbw, subject.collective,
-                      ceiling.GBps, ceiling.text));
+          "value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above the "
+          "ceiling {:.4g} ({}): it can never be met",
+          *rule.value, unit(rule.metric), key, *times, busbw, subject.collective, ceiling.GBps,
+          ceiling.text);
     }
     if (!least) least = busbw;
   }
   if (time || !least || *least >= kTrivialShare * ceiling.GBps) return;
   findings.warn(rule.value_place, rule.id,
-                fmt::format("the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} "
-                            "({}): a broken link could pass",
-                            *least, subject.collective, ceiling.GBps, ceiling.text));
+                "the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} "
+                "({}): a broken link could pass",
+                *least, subject.collective, ceiling.GBps, ceiling.text);
 }
 
 /// The ceiling admits reductions in the network already: nothing exceeds it.
@@ -116,23 +122,21 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
   const Bounds& bounds = rule.bounds;
   for (const auto& floor : {bounds.fail_below, bounds.warn_below}) {
     if (!floor || *floor <= 1) continue;
-    return findings.refuse(
-        rule.value_place, rule.id,
-        fmt::format("a floor of {:g} times the ceiling can never be met", *floor));
+    return findings.refuse(rule.value_place, rule.id,
+                           "a floor of {:g} times the ceiling can never be met", *floor);
   }
   const auto least = bounds.fail_below ? bounds.fail_below : bounds.warn_below;
   if (least && *least < kTrivialShare) {
-    findings.warn(
-        rule.value_place, rule.id,
-        fmt::format(
-            "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
-            *least));
+    findings.warn(rule.value_place, rule.id,
+
+                  "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
+                  *least);
   }
   if (!subject.ceiling && subject.shape.ranks > 0) {
     findings.warn(rule.value_place, rule.id,
-                  fmt::format("[ceiling] has none for {} on {}: only a row's own bound_GBps would "
-                              "count, and without it the rule is an ERROR",
-                              subject.collective, rule.device_set));
+                  "[ceiling] has none for {} on {}: only a row's own bound_GBps would "
+                  "count, and without it the rule is an ERROR",
+                  subject.collective, rule.device_set);
   }
 }
 
@@ -182,7 +186,7 @@ void lint_collectives(const Specification& specification, const Rule& rule, Ceil
     try {
       subject.ceiling = ceilings.of(collective, subject.shape);
     } catch (const Error& error) {
-      findings.refuse(set.place, rule.id, error.what());
+      findings.refuse(set.place, rule.id, "{}", error.what());
       return;
     }
     if (rule.compare == RuleKind::Absolute) lint_absolute(subject, findings);
@@ -190,11 +194,10 @@ void lint_collectives(const Specification& specification, const Rule& rule, Ceil
     if (is_latency(subject)) latency.push_back(collective);
   }
   if (latency.empty()) return;
-  findings.warn(
-      rule.size_place, rule.id,
-      fmt::format("{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", "
-                  "or larger sizes",
-                  format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric)));
+  findings.warn(rule.size_place, rule.id,
+                "{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", "
+                "or larger sizes",
+                format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric));
 }
 
 // ---- a rule as a whole ------------------------------------------------------------------------
@@ -211,9 +214,9 @@ void lint_sides(const Rule& rule, Findings& findings) {
       time ? bounds.fail_below || bounds.warn_below : bounds.fail_above || bounds.warn_above;
   if (!is_fixed(rule) || guarded) return;
   findings.warn(rule.place, rule.id,
-                fmt::format("nothing limits what is too good to be true (a wrong size, clock or "
-                            "number of ranks would pass); give {}",
-                            time ? "fail_below" : "fail_above"));
+                "nothing limits what is too good to be true (a wrong size, clock or "
+                "number of ranks would pass); give {}",
+                time ? "fail_below" : "fail_above");
 }
 
 void lint_fleet(const Specification& specification, const Rule& rule, Findings& findings) {
@@ -225,16 +228,15 @@ void lint_fleet(const Specification& specification, const Rule& rule, Findings& 
   const bool floored = std::ranges::any_of(rules, is_floor);
   if (rule.compare != RuleKind::Fleet || floored) return;
   findings.warn(rule.place, rule.id,
-                fmt::format("an all-bad fleet would pass: give {} also a rule with compare = "
-                            "\"absolute\" or \"theoretical\" and fail_below",
-                            rule.device_set));
+                "an all-bad fleet would pass: give {} also a rule with compare = "
+                "\"absolute\" or \"theoretical\" and fail_below",
+                rule.device_set);
 }
 
 void lint_known_issue(const Rule& rule, const std::string& today, Findings& findings) {
   if (!rule.known_issue || rule.known_issue->until >= today) return;
-  findings.warn(rule.place, rule.id,
-                fmt::format("known_issue \"{}\" ended on {}: its failures count again",
-                            rule.known_issue->reason, rule.known_issue->until));
+  findings.warn(rule.place, rule.id, "known_issue \"{}\" ended on {}: its failures count again",
+                rule.known_issue->reason, rule.known_issue->until);
 }
 
 // ---- the baseline -----------------------------------------------------------------------------
@@ -290,10 +292,9 @@ void lint_rows(const Baseline& baseline, const Rule& rule, Findings& findings) {
                                             .metric = rule.metric,
                                             .statistic = rule.statistic});
       if (found) continue;
-      return findings.refuse(
-          rule.place, rule.id,
-          fmt::format("{} has no {} {} of {} {} on {}", baseline.file, name(rule.statistic),
-                      name(rule.metric), collective, format_bytes(size), rule.device_set));
+      return findings.refuse(rule.place, rule.id, "{} has no {} {} of {} {} on {}", baseline.file,
+                             name(rule.statistic), name(rule.metric), collective,
+                             format_bytes(size), rule.device_set);
     }
   }
 }
@@ -314,15 +315,14 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
     return;
   }
   if (baseline == nullptr) {
-    findings.refuse(
-        rule.place, "",
-        fmt::format("{} is not there or cannot be read; busbar accept baseline makes one",
-                    rule.file));
+    findings.refuse(rule.place, "",
+                    "{} is not there or cannot be read; busbar accept baseline makes one",
+                    rule.file);
     return;
   }
-  findings.refuse(rule.place, "", age_fault(rule, *baseline, today));
+  findings.refuse(rule.place, "", "{}", age_fault(rule, *baseline, today));
   for (const std::string& fact : rule.must_match) {
-    findings.refuse(rule.place, "", fact_fault(specification, *baseline, fact));
+    findings.refuse(rule.place, "", "{}", fact_fault(specification, *baseline, fact));
   }
   for (const Rule& each : rules) {
     if (compares(each)) lint_rows(*baseline, each, findings);
@@ -337,13 +337,14 @@ void lint_file(const Specification& specification, Findings& findings) {
     findings.warn({.line = 1, .column = 1}, "",
                   "[system] has no fingerprint: any machine would pass for it");
   }
-  findings.warn(specification.system.fingerprint_place, "", unreported_error(specification, {}));
+  findings.warn(specification.system.fingerprint_place, "", "{}",
+                unreported_error(specification, {}));
   const auto& rules = specification.rules;
   for (const DeviceSetRule& set : specification.device_sets) {
     const bool used =
         std::ranges::any_of(rules, [&](const Rule& rule) { return rule.device_set == set.id; });
     if (used) continue;
-    findings.warn(set.place, "", fmt::format("no rule is for device_set \"{}\"", set.id));
+    findings.warn(set.place, "", "no rule is for device_set \"{}\"", set.id);
   }
 }
 

@@ -6,14 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/observation.hpp"
 #include "judge/spec/field_reader.hpp"
 
 namespace busbar::judge {
 namespace {
-
-bool is_in(const std::vector<std::string>& ids, const std::string& id) {
-  return std::ranges::find(ids, id) != ids.end();
-}
 
 template <class Listed>
 std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
@@ -28,7 +25,7 @@ std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
   if (!profile.has(key)) return known;
   std::vector<std::string> ids = one_or_many(profile, key);
   for (const std::string& id : ids) {
-    if (!is_in(known, id)) throw profile.fault(key, unknown_word("id", id, known));
+    if (!has_node(known, id)) throw profile.fault(key, unknown_word("id", id, known));
   }
   return ids;
 }
@@ -38,21 +35,20 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
   const auto sets = chosen(profile, "device_sets", ids_of(spec.device_sets));
   std::vector<std::string> used;
   std::erase_if(spec.rules, [&](const Rule& rule) {
-    if (!is_in(rules, rule.id)) return true;
-    if (!is_in(sets, rule.device_set) && profile.has("expect")) {
+    if (!has_node(rules, rule.id)) return true;
+    if (!has_node(sets, rule.device_set) && profile.has("expect")) {
       throw profile.fault(
           "expect",
-          fmt::format(
-              "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
-              rule.id, rule.device_set));
+
+          "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
+          rule.id, rule.device_set);
     }
     used.push_back(rule.device_set);
-    return !is_in(sets, rule.device_set);
+    return !has_node(sets, rule.device_set);
   });
   for (const std::string& set : sets) {
-    if (is_in(used, set) || !profile.has("device_sets")) continue;
-    throw profile.fault("device_sets",
-                        fmt::format("no rule of this profile is for device_set \"{}\"", set));
+    if (has_node(used, set) || !profile.has("device_sets")) continue;
+    throw profile.fault("device_sets", "no rule of this profile is for device_set \"{}\"", set);
   }
 }
 
@@ -72,9 +68,9 @@ void limit_sizes(const TomlFields& profile, Specification& spec) {
     if (rule.sizes.empty()) {
       throw profile.fault(
           "max_size",
-          fmt::format(
-              "max_size leaves no size of rule \"{}\"; name the rules that stay in expect = [...]",
-              rule.id));
+
+          "max_size leaves no size of rule \"{}\"; name the rules that stay in expect = [...]",
+          rule.id);
     }
     const int misses = static_cast<int>(rule.sizes.size()) - 1;
     rule.allow_misses = std::min(rule.allow_misses, misses);
@@ -93,9 +89,8 @@ void read_values(const TomlFields& profile, const std::vector<std::string>& know
     if (rule.compare != RuleKind::Absolute) {
       throw values.fault(
           rule.id,
-          fmt::format(
-              "a value is only valid with compare = \"absolute\", which rule \"{}\" does not have",
-              rule.id));
+          "a value is only valid with compare = \"absolute\", which rule \"{}\" does not have",
+          rule.id);
     }
     rule.value = values.positive(rule.id, 0);
     rule.value_place = place_of(values, rule.id);
@@ -115,13 +110,13 @@ void need_values(std::string_view origin, const Specification& spec, Faults& fau
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
   const std::vector<std::string> known = ids_of(spec.rules);
   for (const std::string& id : rules) {
-    if (is_in(known, id)) continue;
+    if (has_node(known, id)) continue;
     const std::string near = nearest_word(id, known);
     throw usage_error("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
                       join(known, ", "),
                       near.empty() ? "" : fmt::format("; did you mean {}?", near));
   }
-  std::erase_if(spec.rules, [&](const Rule& rule) { return !is_in(rules, rule.id); });
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !has_node(rules, rule.id); });
   for (const Rule& rule : spec.rules) spec.only.push_back(rule.id);
 }
 
@@ -164,9 +159,8 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
 void check_run(const TomlFields& table, const RunContract& run) {
   if (run.min_launches <= run.launches) return;
   const std::string_view key = table.has("min_launches") ? "min_launches" : "launches";
-  throw table.fault(
-      key, fmt::format("min_launches ({}) is more than launches ({}): there could be no verdict",
-                       run.min_launches, run.launches));
+  throw table.fault(key, "min_launches ({}) is more than launches ({}): there could be no verdict",
+                    run.min_launches, run.launches);
 }
 
 Specification with_profile(const TomlFields& file, const Specification& specification,

@@ -27,8 +27,8 @@ std::string file_of(const TomlFields& table, std::string_view key) {
 TomlFields table_of(const TomlFields& file, std::string_view key) {
   const toml::node* found = file.find(key);
   if (found == nullptr) {
-    throw file.fault(key, fmt::format("the specification needs a table [{}]; {} describes it", key,
-                                      kSpecificationDocument));
+    throw file.fault(key, "the specification needs a table [{}]; {} describes it", key,
+                     kSpecificationDocument);
   }
   return {*found, file.origin(), fmt::format("[{}]", key)};
 }
@@ -115,8 +115,8 @@ int ranks_per_node(const TomlFields& fields, const DeviceSetRule& set,
   const int listed = listed_gpus(fields, set.gpus);
   if (given > 0 && listed > 0 && given != listed) {
     throw fields.fault("ranks_per_node",
-                       fmt::format("ranks_per_node = {} contradicts gpus = \"{}\", which are {}",
-                                   given, set.gpus, listed));
+                       "ranks_per_node = {} contradicts gpus = \"{}\", which are {}", given,
+                       set.gpus, listed);
   }
   if (given > 0) return given;
   if (listed > 0) return listed;
@@ -177,7 +177,7 @@ std::vector<Listed> read_list(const TomlFields& file, const std::string& key, co
   faults.collect([&] {
     for (const toml::node* node : file.list(key)) faults.collect([&] { read_one(*node); });
     if (!rules.empty() || faults.count() > before) return;
-    throw file.fault(key, fmt::format("the specification has no {}", what));
+    throw file.fault(key, "the specification has no {}", what);
   });
   return rules;
 }
@@ -218,9 +218,8 @@ void check_bounds(const TomlFields& fields, const Bounds& bounds) {
     const double least = last.second.value_or(-1);
     const bool rises = may_equal ? least <= *value : least < *value;
     if (!rises) {
-      throw fields.fault(key,
-                         fmt::format("{} = {} must be {} {} = {}", key, *value,
-                                     may_equal ? "at least" : "above", last.first, *last.second));
+      throw fields.fault(key, "{} = {} must be {} {} = {}", key, *value,
+                         may_equal ? "at least" : "above", last.first, *last.second);
     }
     last = bound;
   }
@@ -232,9 +231,10 @@ void check_bounds(const TomlFields& fields, const Bounds& bounds) {
 int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
   if (!fields.has("confirm")) return 0;
   if (set.kind != SetKind::Pairwise) {
-    throw fields.fault("confirm", fmt::format("confirm needs a device set of kind = \"pairwise\": "
-                                              "{} is \"{}\", where no partner can be changed",
-                                              set.id, name(set.kind)));
+    throw fields.fault("confirm",
+                       "confirm needs a device set of kind = \"pairwise\": "
+                       "{} is \"{}\", where no partner can be changed",
+                       set.id, name(set.kind));
   }
   constexpr int kMost = 100;
   const TomlFields confirm(fields.required("confirm"), fields.origin(), "confirm");
@@ -252,9 +252,8 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Rule&
   }
   if (set.kind == SetKind::Whole || set.kind == SetKind::List) {
     throw fields.fault(
-        "compare",
-        fmt::format("compare = \"fleet\" needs several sets of nodes: {} is \"{}\", which is one",
-                    set.id, name(set.kind)));
+        "compare", "compare = \"fleet\" needs several sets of nodes: {} is \"{}\", which is one",
+        set.id, name(set.kind));
   }
   if (*rule.bounds.fail_below >= 1) {
     throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");
@@ -300,9 +299,9 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& ru
   rule.confirm_repeats = read_confirm(fields, set);
   if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
     throw fields.fault("device_set",
-                       fmt::format("one rank has no bus bandwidth: change gpus or ranks_per_node "
-                                   "of device_set \"{}\", or take metric = \"time_us\"",
-                                   set.id));
+                       "one rank has no bus bandwidth: change gpus or ranks_per_node "
+                       "of device_set \"{}\", or take metric = \"time_us\"",
+                       set.id);
   }
 }
 

@@ -79,31 +79,6 @@ SpecificationSource base_of(const TomlFields& file, const std::string& name) {
   }
 }
 
-toml::table complete(std::string_view text, const std::string& origin, int depth) {
-  constexpr int kDeepest = 8;
-  toml::table table = parse_toml(text, origin, kSpecificationDocument);
-  const TomlFields file(table, origin, "the specification");
-  check_schema(file);
-  if (!file.has("based_on")) return table;
-  const std::string name = file.required_text("based_on");
-  if (depth == kDeepest) {
-    throw file.fault(
-        "based_on",
-        fmt::format("based_on is more than {} files deep; is it based on itself?", kDeepest));
-  }
-  const SpecificationSource source = base_of(file, name);
-  toml::table base = complete(source.text, source.path, depth + 1);
-  table.erase("based_on");
-  for (auto&& [key, value] : base) {
-    if (toml::node* own = table.get(key.str()); own != nullptr) {
-      complete_value(key, *own, value);
-    } else {
-      table.insert(key, std::move(value));
-    }
-  }
-  return table;
-}
-
 }  // namespace
 
 bool is_ready_made(const std::string& name) {
@@ -128,8 +103,28 @@ SpecificationSource find_specification(const std::string& name) {
       name);
 }
 
-toml::table complete_table(std::string_view text, const std::string& origin) {
-  return complete(text, origin, 0);
+toml::table complete_table(std::string_view text, const std::string& origin, int depth) {
+  constexpr int kDeepest = 8;
+  toml::table table = parse_toml(text, origin, kSpecificationDocument);
+  const TomlFields file(table, origin, "the specification");
+  check_schema(file);
+  if (!file.has("based_on")) return table;
+  const std::string name = file.required_text("based_on");
+  if (depth == kDeepest) {
+    throw file.fault("based_on", "based_on is more than {} files deep; is it based on itself?",
+                     kDeepest);
+  }
+  const SpecificationSource source = base_of(file, name);
+  toml::table base = complete_table(source.text, source.path, depth + 1);
+  table.erase("based_on");
+  for (auto&& [key, value] : base) {
+    if (toml::node* own = table.get(key.str()); own != nullptr) {
+      complete_value(key, *own, value);
+    } else {
+      table.insert(key, std::move(value));
+    }
+  }
+  return table;
 }
 
 std::string complete_text(const SpecificationSource& source) {

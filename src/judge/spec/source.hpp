@@ -23,8 +23,10 @@ struct SpecificationSource {
 [[nodiscard]] bool is_ready_made(const std::string& name);
 
 /// The table of a specification with what it takes from the one that it is based on (`based_on`);
-/// every value knows the file that it is from. Throws Error (Usage).
-[[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin);
+/// every value knows the file that it is from. `depth`: how many are based on this one. Throws
+/// Error (Usage).
+[[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin,
+                                         int depth = 0);
 
 /// The specification as one text that is based on no other.
 [[nodiscard]] std::string complete_text(const SpecificationSource& source);
