@@ -17,7 +17,6 @@
 #include "base/text.hpp"
 #include "format/output_file.hpp"
 #include "judge/baseline.hpp"
-#include "judge/file_matching.hpp"
 #include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "judge/run/journal.hpp"
@@ -51,16 +50,10 @@ std::optional<judge::Baseline> baseline_of(const judge::Specification& specifica
   return judge::load_baseline(specification.baseline->file);
 }
 
-void add_new(std::vector<std::string>& words, const std::string& word) {
-  if (!word.empty() && std::ranges::find(words, word) == words.end()) {
-    words.push_back(word);
-  }
-}
-
 /// Files of `accept judge` and `accept baseline`.
 struct AcceptFiles {
   std::vector<judge::Journal> journals{};
-  std::vector<std::string> csvs{};
+  std::vector<study::FileRows> csvs{};
   std::vector<std::string> notes{};
 };
 
@@ -97,10 +90,12 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
                       unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
     }
     for (const judge::Observation& line : files.journals.back().lines) {
-      if (!line.file.empty()) add_new(of_journals, line.file);
+      if (!line.file.empty()) judge::add_new(of_journals, line.file);
     }
   }
-  files.csvs = study::distinct_files(csvs, files.notes, of_journals);
+  for (const std::string& path : study::distinct_files(csvs, files.notes, of_journals)) {
+    files.csvs.push_back(study::read_launch(path));
+  }
   return files;
 }
 
@@ -109,10 +104,8 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   if (options.specification != topo::kAutoSystem) return;
   judge::Observation first;
   if (!files.csvs.empty()) {
-    first.file = files.csvs.front();
-    study::Dataset dataset = judge::read_observation_file(first.file).dataset;
-    first.facts = std::move(dataset.facts);
-    first.records = std::move(dataset.records);
+    const study::Dataset& dataset = files.csvs.front().dataset;
+    first = {.file = dataset.path, .facts = dataset.facts, .records = dataset.records};
   } else if (!files.journals.front().lines.empty()) {
     first = files.journals.front().lines.front();
   }
@@ -129,9 +122,9 @@ void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
   std::vector<std::string> rules;
   bool all = false;
   for (const judge::Journal& journal : files.journals) {
-    add_new(profiles, journal.profile);
+    if (!journal.profile.empty()) judge::add_new(profiles, journal.profile);
     all = all || journal.rules.empty();
-    for (const std::string& rule : journal.rules) add_new(rules, rule);
+    for (const std::string& rule : journal.rules) judge::add_new(rules, rule);
   }
   if (options.profile.empty() && profiles.size() == 1) options.profile = profiles.front();
   if (options.rules.empty() && !all) options.rules = rules;
@@ -153,8 +146,8 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
   };
   for (const judge::Journal& journal : files.journals) {
     add(journal.lines);
-    for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
-    add_new(measured.seeds, journal.seed);
+    for (const std::string& node : journal.nodes) judge::add_new(measured.nodes, node);
+    if (!journal.seed.empty()) judge::add_new(measured.seeds, journal.seed);
   }
   add(judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
@@ -162,12 +155,11 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
 
 /// Whether the rule judges the launch.
 bool judges(const judge::Rule& rule, const judge::Observation& launch) {
-  const auto is_in = [](const auto& list, const auto& one) {
-    return std::ranges::find(list, one) != list.end();
-  };
-  return rule.device_set == launch.device_set && is_in(rule.collectives, launch.collective) &&
-         std::ranges::any_of(launch.records,
-                             [&](const Record& row) { return is_in(rule.sizes, row.size); });
+  return rule.device_set == launch.device_set &&
+         judge::has_node(rule.collectives, launch.collective) &&
+         std::ranges::any_of(launch.records, [&](const Record& row) {
+           return std::ranges::find(rule.sizes, row.size) != rule.sizes.end();
+         });
 }
 
 /// The rules for which the files have rows.
@@ -190,16 +182,16 @@ std::vector<std::string> rules_with_data(const judge::Specification& specificati
 bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
   if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
   return options.specification == topo::kAutoSystem ||
-         std::ranges::all_of(files.csvs, [](const std::string& path) {
-           return origin_of(judge::read_observation_file(path).dataset) == study::Origin::Imported;
+         std::ranges::all_of(files.csvs, [](const study::FileRows& file) {
+           return origin_of(file.dataset) == study::Origin::Imported;
          });
 }
 
 /// "allreduce of 8 B to 8 GiB (ranks: 16, nodes: 2); ...".
 std::string contents_of(const AcceptFiles& files) {
   std::map<std::tuple<std::string, int, int>, std::set<Bytes>> kinds;
-  for (const std::string& path : files.csvs) {
-    for (const Record& row : judge::read_observation_file(path).dataset.records) {
+  for (const study::FileRows& file : files.csvs) {
+    for (const Record& row : file.dataset.records) {
       kinds[{row.collective, row.ranks, row.nodes}].insert(row.size);
     }
   }
@@ -328,7 +320,7 @@ Status accept_judge(AcceptOptions options) {
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
   std::vector<std::string>& notes = acceptance.head.notes;
   notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
-  add_new(notes, profile_note);
+  if (!profile_note.empty()) judge::add_new(notes, profile_note);
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/file_matching.hpp"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -38,7 +36,7 @@ FilePart part_of_head(const study::Dataset& dataset) {
 }
 
 /// A file's parts; of a file without rows the one that its head names.
-std::vector<FilePart> parts_of(const ObservationFile& file) {
+std::vector<FilePart> parts_of(const study::FileRows& file) {
   using Key = std::tuple<std::string, int, int, bool, std::string>;
   std::map<Key, FilePart> parts;
   for (const Record& r : file.dataset.records) {
@@ -94,7 +92,7 @@ std::string known_name(const std::string& host, const std::vector<std::string>& 
 }
 
 /// Where a part was measured: names of its nodes, reported or made up.
-std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& part,
+std::vector<std::string> nodes_of(const study::FileRows& file, const FilePart& part,
                                   const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
   std::vector<std::string> hosts = split_words(file.dataset.fact(fact::kHosts));
@@ -113,7 +111,7 @@ std::vector<std::string> nodes_of(const ObservationFile& file, const FilePart& p
 
 /// A part with its nodes, before sets are asked.
 struct Placed {
-  const ObservationFile& file;
+  const study::FileRows& file;
   FilePart part{};
   std::vector<std::string> nodes{};
 };
@@ -157,15 +155,15 @@ std::string misfit(const Placed& placed, const std::vector<const DeviceSetRule*>
 }
 
 /// All parts of all files; `nodes` gets those that they name where none are known.
-std::vector<Placed> place(const std::vector<ObservationFile>& files,
-                          std::vector<std::string>& nodes, std::vector<std::string>& notes) {
+std::vector<Placed> place(std::span<const study::FileRows> files, std::vector<std::string>& nodes,
+                          std::vector<std::string>& notes) {
   const std::vector<std::string> known = nodes;
   std::vector<Placed> parts;
-  for (const ObservationFile& file : files) {
+  for (const study::FileRows& file : files) {
     for (FilePart& part : parts_of(file)) {
       std::vector<std::string> own = nodes_of(file, part, known, notes);
       for (const std::string& node : own) {
-        if (known.empty() && !has_node(nodes, node)) nodes.push_back(node);
+        if (known.empty()) add_new(nodes, node);
       }
       parts.push_back({file, std::move(part), std::move(own)});
     }
@@ -173,26 +171,19 @@ std::vector<Placed> place(const std::vector<ObservationFile>& files,
   return parts;
 }
 
-std::vector<ObservationFile> read_all(std::span<const std::string> paths,
-                                      std::vector<std::string>& notes) {
-  std::vector<ObservationFile> files;
-  for (const std::string& path : paths) {
-    files.push_back(read_observation_file(path));
-    notes.insert(notes.end(), files.back().notes.begin(), files.back().notes.end());
-    const study::Dataset& dataset = files.back().dataset;
-    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
-      throw usage_error("{}: no row in it, and no head that names whose they would be", path);
-    }
-  }
-  return files;
-}
-
 }  // namespace
 
 std::vector<Observation> observe_files(const Specification& specification,
-                                       std::span<const std::string> paths,
+                                       std::span<const study::FileRows> files,
                                        std::vector<std::string>& notes) {
-  const std::vector<ObservationFile> files = read_all(paths, notes);
+  for (const study::FileRows& file : files) {
+    const study::Dataset& dataset = file.dataset;
+    notes.insert(notes.end(), file.notes.begin(), file.notes.end());
+    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
+      throw usage_error("{}: no row in it, and no head that names whose they would be",
+                        dataset.path);
+    }
+  }
   std::vector<std::string> all = specification.system.nodes;
   const std::vector<Placed> parts = place(files, all, notes);
   std::vector<Observation> observations;
@@ -215,7 +206,7 @@ std::vector<Observation> observe_files(const Specification& specification,
                               .launch = launches[{set->id, instance, collective}]++,
                               .collective = collective,
                               .file = placed.file.dataset.path,
-                              .failure = placed.file.failure,
+                              .failure = file_failure(placed.file.dataset),
                               .facts = placed.file.dataset.facts,
                               .records = placed.part.records});
     }

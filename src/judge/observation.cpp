@@ -9,7 +9,6 @@
 
 #include "base/text.hpp"
 #include "model/flag.hpp"
-#include "study/import/file_rows.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -30,13 +29,10 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
 
 }  // namespace
 
-ObservationFile read_observation_file(const std::string& path) {
-  study::FileRows rows = study::read_launch(path);
-  const bool none = rows.dataset.cut.empty() && rows.dataset.records.empty();
-  const std::string why = none ? "no row in it" : rows.dataset.cut;
-  return {.dataset = std::move(rows.dataset),
-          .failure = why.empty() ? "" : fmt::format("{}: {}", path, why),
-          .notes = std::move(rows.notes)};
+std::string file_failure(const study::Dataset& dataset) {
+  const bool none = dataset.cut.empty() && dataset.records.empty();
+  const std::string why = none ? "no row in it" : dataset.cut;
+  return why.empty() ? "" : fmt::format("{}: {}", dataset.path, why);
 }
 
 bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
@@ -91,9 +87,7 @@ std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
   if (!specification.system.nodes.empty()) return specification.system.nodes;
   std::vector<std::string> nodes;
   for (const Observation& observation : observations) {
-    for (const std::string& node : observation.nodes) {
-      if (!has_node(nodes, node)) nodes.push_back(node);
-    }
+    for (const std::string& node : observation.nodes) add_new(nodes, node);
   }
   return nodes;
 }
@@ -105,6 +99,10 @@ bool has_node(std::span<const std::string> nodes, const std::string& node) {
 bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
   return std::ranges::all_of(wanted,
                              [&](const std::string& node) { return has_node(nodes, node); });
+}
+
+void add_new(std::vector<std::string>& texts, const std::string& text) {
+  if (!has_node(texts, text)) texts.push_back(text);
 }
 
 }  // namespace busbar::judge

@@ -10,6 +10,7 @@
 #include "judge/spec/specification.hpp"
 #include "model/record.hpp"
 #include "study/dataset.hpp"
+#include "study/import/file_rows.hpp"
 #include "study/run_facts.hpp"
 
 namespace busbar::judge {
@@ -47,16 +48,14 @@ struct Observation {
   }
 };
 
-/// A launch's CSV, and what is the matter with it.
-struct ObservationFile {
-  study::Dataset dataset{};
-  std::string failure{};  ///< "x.csv: no row in it", "x.csv: cut off: ..."; empty: it is whole
-  std::vector<std::string> notes{};  ///< of a log: what was inferred
-};
+/// "x.csv: no row in it", "x.csv: cut off: ..."; empty: the file of a launch is whole.
+[[nodiscard]] std::string file_failure(const study::Dataset& dataset);
 
-/// Reads a launch's CSV, or the log of another tool as `busbar import` does. Throws Error (Usage)
-/// with file, line and column where it is neither, and for a log of several launches.
-[[nodiscard]] ObservationFile read_observation_file(const std::string& path);
+/// CSVs without a journal as observations: sets are found by the number of nodes and ranks, device
+/// sets and host names; every file that fits no set is named in `notes`.
+[[nodiscard]] std::vector<Observation> observe_files(const Specification& specification,
+                                                     std::span<const study::FileRows> files,
+                                                     std::vector<std::string>& notes);
 
 /// One use of a device set: these nodes measure together.
 struct Instance {
@@ -90,10 +89,11 @@ struct Instance {
                                                       const Specification& specification,
                                                       std::span<const Observation> observations);
 
-/// @name Whether a list of nodes has one, or all of some
+/// @name Lists of nodes or other texts: whether one has a text, or all of some; adds a new one
 /// @{
 [[nodiscard]] bool has_node(std::span<const std::string> nodes, const std::string& node);
 [[nodiscard]] bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted);
+void add_new(std::vector<std::string>& texts, const std::string& text);
 /// @}
 
 }  // namespace busbar::judge

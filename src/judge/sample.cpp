@@ -17,37 +17,6 @@
 
 namespace busbar::judge {
 
-std::optional<double> variation_of(std::span<const double> values) {
-  if (values.size() < 2) return {};
-  const auto count = static_cast<double>(values.size());
-  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / (count - 1)) / mean;
-}
-
-std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
-  constexpr std::size_t kFewest = 4;
-  constexpr double kSeen = 0.01;
-  if (values.size() < kFewest) return {};
-  std::vector<double> sorted(values.begin(), values.end());
-  std::ranges::sort(sorted);
-  std::size_t upper = 2;  // where the upper group begins
-  const auto gap = [&](std::size_t place) { return sorted[place] - sorted[place - 1]; };
-  for (std::size_t i = 2; i + 1 < sorted.size(); ++i) {
-    if (gap(i) > gap(upper)) upper = i;
-  }
-  const std::span<const double> all(sorted);
-  const auto low = all.first(upper);
-  const auto high = all.subspan(upper);
-  const double widest = std::max(low.back() - low.front(), high.back() - high.front());
-  if (gap(upper) <= widest || gap(upper) <= kSeen * stats::median(all)) return {};
-  return TwoGroups{.low = low.size(),
-                   .high = high.size(),
-                   .low_middle = stats::median(low),
-                   .high_middle = stats::median(high)};
-}
-
 namespace {
 
 /// A column of times, in the order of Statistic.
@@ -69,32 +38,6 @@ RowValue judged(std::optional<double> value, std::string_view column) {
   }
   return {.value = value};
 }
-
-}  // namespace
-
-std::vector<SampleKey> keys_of(const Rule& rule, const DeviceSetRule& set,
-                               std::span<const Instance> instances, const std::string& collective,
-                               Bytes size) {
-  std::vector<SampleKey> keys;
-  for (const Instance& one : instances) keys.push_back({rule, set, one, collective, size});
-  return keys;
-}
-
-RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
-  const TimeColumn& column = kTimeColumns.at(static_cast<std::size_t>(statistic));
-  RowValue time = judged(record.*(column.time), column.name);
-  if (metric == Metric::Time) return time;
-  const bool bus = metric == Metric::BusBandwidth;
-  RowValue rate =
-      judged(bus ? record.busbw_GBps : record.algbw_GBps, bus ? "busbw_GBps" : "algbw_GBps");
-  if (!rate.value || statistic == Statistic::Median) return rate;
-  RowValue median = judged(record.time_median_us, "time_median_us");
-  if (!median.value) return median;
-  if (!time.value) return time;
-  return {.value = *rate.value * *median.value / *time.value};
-}
-
-namespace {
 
 /// nccl-tests and Busbar round a size down until all ranks have equal parts of whole 16 bytes.
 bool has_size(const Record& record, Bytes wanted) {
@@ -128,10 +71,6 @@ std::vector<const Record*> related_rows(const Observation& observation, const Sa
   return rows;
 }
 
-void add_unique(std::vector<std::string>& texts, std::string text) {
-  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
-}
-
 /// "no row of 8 GiB: 8 GiB only as double": what there is instead of the row that a rule wants.
 std::string missing_text(const Observation& observation, const SampleKey& key) {
   if (observation.records.empty()) return "no row in it";
@@ -140,7 +79,7 @@ std::string missing_text(const Observation& observation, const SampleKey& key) {
   for (const Record* record : related_rows(observation, key)) {
     const std::vector<std::string> differences = differences_of(*record, key.rule);
     if (has_size(*record, key.size)) {
-      add_unique(others[differences.size()], join(differences, " "));
+      add_new(others[differences.size()], join(differences, " "));
     } else if (differences.empty()) {
       sizes.insert(record->size);
     }
@@ -230,7 +169,7 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     } else if (RowValue value = value_for(*row, key); value.value) {
       values.push_back(*value.value);
     } else {
-      add_unique(sample.errors, std::move(value.error));
+      add_new(sample.errors, value.error);
     }
   }
   if (!values.empty()) sample.values.push_back(stats::median(values));
@@ -238,11 +177,64 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
 
 void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
   for (const Record* row : rows_of(launch, key)) {
-    if (is_wrong(*row)) add_unique(sample.wrong, wrong_text(*row));
+    if (is_wrong(*row)) add_new(sample.wrong, wrong_text(*row));
   }
 }
 
 }  // namespace
+
+std::optional<double> variation_of(std::span<const double> values) {
+  if (values.size() < 2) return {};
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / (count - 1)) / mean;
+}
+
+std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kSeen = 0.01;
+  if (values.size() < kFewest) return {};
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  std::size_t upper = 2;  // where the upper group begins
+  const auto gap = [&](std::size_t place) { return sorted[place] - sorted[place - 1]; };
+  for (std::size_t i = 2; i + 1 < sorted.size(); ++i) {
+    if (gap(i) > gap(upper)) upper = i;
+  }
+  const std::span<const double> all(sorted);
+  const auto low = all.first(upper);
+  const auto high = all.subspan(upper);
+  const double widest = std::max(low.back() - low.front(), high.back() - high.front());
+  if (gap(upper) <= widest || gap(upper) <= kSeen * stats::median(all)) return {};
+  return TwoGroups{.low = low.size(),
+                   .high = high.size(),
+                   .low_middle = stats::median(low),
+                   .high_middle = stats::median(high)};
+}
+
+std::vector<SampleKey> keys_of(const Rule& rule, const DeviceSetRule& set,
+                               std::span<const Instance> instances, const std::string& collective,
+                               Bytes size) {
+  std::vector<SampleKey> keys;
+  for (const Instance& one : instances) keys.push_back({rule, set, one, collective, size});
+  return keys;
+}
+
+RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
+  const TimeColumn& column = kTimeColumns.at(static_cast<std::size_t>(statistic));
+  RowValue time = judged(record.*(column.time), column.name);
+  if (metric == Metric::Time) return time;
+  const bool bus = metric == Metric::BusBandwidth;
+  RowValue rate =
+      judged(bus ? record.busbw_GBps : record.algbw_GBps, bus ? "busbw_GBps" : "algbw_GBps");
+  if (!rate.value || statistic == Statistic::Median) return rate;
+  RowValue median = judged(record.time_median_us, "time_median_us");
+  if (!median.value) return median;
+  if (!time.value) return time;
+  return {.value = *rate.value * *median.value / *time.value};
+}
 
 Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
   std::vector<const Observation*> launches;
@@ -251,7 +243,7 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   for (const Observation& o : observations) {
     if (!belongs_to(o, key.set, key.instance)) continue;
     if (!o.collective.empty() && o.collective != key.collective) {
-      add_unique(others, o.collective);
+      add_new(others, o.collective);
       continue;
     }
     launches.push_back(&o);

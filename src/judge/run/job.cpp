@@ -172,9 +172,7 @@ std::vector<std::string> collectives_of(const Specification& specification,
   std::vector<std::string> collectives;
   for (const Rule& rule : specification.rules) {
     if (rule.device_set != device_set) continue;
-    for (const std::string& collective : rule.collectives) {
-      if (!has_node(collectives, collective)) collectives.push_back(collective);
-    }
+    for (const std::string& collective : rule.collectives) add_new(collectives, collective);
   }
   return collectives;
 }

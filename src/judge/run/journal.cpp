@@ -87,10 +87,10 @@ void read_rows(Observation& line, const std::string& folder, const Observation* 
       why = before->failure;
     } else {
       try {
-        ObservationFile file = read_observation_file(line.file);
-        line.facts = std::move(file.dataset.facts);
-        line.records = std::move(file.dataset.records);
-        why = file.failure;
+        study::Dataset dataset = study::read_launch(line.file).dataset;
+        why = file_failure(dataset);
+        line.facts = std::move(dataset.facts);
+        line.records = std::move(dataset.records);
       } catch (const Error& error) {
         why = one_line(error.what());
       }

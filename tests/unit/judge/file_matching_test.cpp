@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/file_matching.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +48,13 @@ class FileMatching : public ::testing::Test {
   }
 
   std::vector<Observation> observe(const std::vector<std::string>& paths) {
-    return observe_files(one_.specification, paths, notes_);
+    std::vector<study::FileRows> files;
+    for (const std::string& path : paths) files.push_back(study::read_launch(path));
+    return observe_files(one_.specification, files, notes_);
+  }
+
+  std::string failure_of(const std::string& name, const std::string& text) {
+    return file_failure(study::read_launch(write(name, text)).dataset);
   }
 
   JudgeCase one_{};
@@ -162,12 +166,12 @@ TEST_F(FileMatching, AFileThatEndsInTheMiddleIsAFailure) {
       "# configuration: collective=allreduce backend=mpi ranks=8 nodes=1 split=none\n# hosts: h1\n"
       "collective,size_bytes,ranks\n";
   const std::string end = "# finished: 2026-11-21 12:00:00\n";
-  EXPECT_EQ(read_observation_file(write("a.csv", head + "allreduce,1024,8\n" + end)).failure, "");
+  EXPECT_EQ(failure_of("a.csv", head + "allreduce,1024,8\n" + end), "");
   for (const auto& [rest, token] :
        {std::pair{std::string("allreduce,1024,8\n"), "cut off: the run did not finish"},
         {"allreduce,1024,8\nallreduce,20", "its last line has no end"},
         {end, "no row in it"}}) {
-    EXPECT_THAT(read_observation_file(write("b.csv", head + rest)).failure, HasSubstr(token));
+    EXPECT_THAT(failure_of("b.csv", head + rest), HasSubstr(token));
   }
 }
 

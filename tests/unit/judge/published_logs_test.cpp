@@ -9,9 +9,9 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/csv_writer.hpp"
-#include "judge/file_matching.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/judge.hpp"
+#include "judge/observation.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "study/import/nccl_text.hpp"
@@ -160,7 +160,8 @@ class PublishedLogs : public ::testing::Test {
     rule.collectives = {last.collective};
     folder_.write("log.csv", text);
     std::vector<std::string> notes;
-    auto observations = observe_files(specification, std::vector{folder_.path("log.csv")}, notes);
+    const std::vector files{study::read_launch(folder_.path("log.csv"))};
+    auto observations = observe_files(specification, files, notes);
     EXPECT_THAT(notes, testing::IsEmpty());
     return observations;
   }
