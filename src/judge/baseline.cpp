@@ -16,7 +16,7 @@
 #include "format/table.hpp"
 #include "judge/checked_row.hpp"
 #include "judge/fingerprint.hpp"
-#include "stats/summary.hpp"
+#include "judge/fleet/fleet.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -98,13 +98,12 @@ std::string unfit(const CheckedRow& row, const Rule& rule, const Specification& 
 
 void add_row(Baseline& baseline, const CheckedRow& of, const std::string& instance,
              const std::vector<double>& values) {
+  const FleetSpread spread = spread_of(values);
   BaselineRow row{
       .key = {of.device_set, instance, of.collective, of.type, of.size, of.metric, of.statistic},
-      .median = stats::median(values),
+      .median = spread.median,
+      .mad = spread.mad,
       .launches = values.size()};
-  std::vector<double> deviations;
-  for (const double value : values) deviations.push_back(std::abs(value - row.median));
-  row.mad = stats::median(deviations);
   if (baseline.find(row.key) == nullptr) baseline.rows.push_back(std::move(row));
 }
 

@@ -12,59 +12,9 @@
 
 namespace busbar::judge {
 
-std::string value_text(double value, Metric metric) {
-  return fmt::format("{:.4g} {}", value, unit(metric));
-}
-
-std::string percent_text(double share) {
-  const double percent = share * 100;
-  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
-                                    : fmt::format("{:.3g} %", percent);
-}
-
-double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
-
-CheckedRow blank_row(const Rule& rule, const Instance& instance, const std::string& collective,
-                     Bytes size) {
-  return {{.rule = rule.id,
-           .device_set = rule.device_set,
-           .instance = instance.name,
-           .nodes = instance.nodes,
-           .collective = collective,
-           .type = rule.type,
-           .size = size,
-           .metric = rule.metric,
-           .statistic = rule.statistic,
-           .bounds = rule.bounds}};
-}
-
-void add_reason(CheckResult& result, const std::string& more) {
-  if (!result.reason.empty() && !more.empty()) result.reason += "; ";
-  result.reason += more;
-}
-
-std::string noise_text(const CheckResult& result, const Rule& rule,
-                       const Specification& specification) {
-  const double most = rule.max_cv.value_or(specification.noise.max_cv);
-  const bool noisy = result.cv && *result.cv > most;
-  return !noisy ? ""
-                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
-                              counted(result.values.size(), "launch"), percent_text(most));
-}
-
-std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
-  const RunContract& run = specification.run;
-  for (auto flaw = sample.flaws.rbegin(); flaw != sample.flaws.rend(); ++flaw) {
-    const bool permitted = (*flaw == Flaw::Unchecked && !run.check_data) ||
-                           (*flaw == Flaw::SameMachine && run.same_machine);
-    if (!permitted) return *flaw;
-  }
-  return {};
-}
+namespace {
 
 // ---- before bounds ----------------------------------------------------------------------------
-
-namespace {
 
 void decide(CheckedRow& row, Outcome outcome, std::string reason,
             DecidedBy decided_by = DecidedBy::Other) {
@@ -73,15 +23,6 @@ void decide(CheckedRow& row, Outcome outcome, std::string reason,
   row.decided_by = decided_by;
   row.reason = std::move(reason);
 }
-
-}  // namespace
-
-void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
-  decide(row, partial ? Outcome::Skip : Outcome::Error,
-         partial ? "not measured in these files: " + why : why);
-}
-
-namespace {
 
 /// The first failure, whose node the result then names.
 const std::string& first_failure(CheckedRow& row) {
@@ -132,43 +73,7 @@ void judge_noise(CheckedRow& row, const Rule& rule, const Specification& specifi
   }
 }
 
-}  // namespace
-
-CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
-  CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
-  row.sample = gather(key, input.observations, input.specification.noise.decide);
-  row.values = row.sample.values;
-  row.attempts = row.sample.attempts;
-  if (!row.values.empty()) row.value = stats::median(row.values);
-  row.cv = variation_of(row.values);
-  if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
-    std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
-  }
-  judge_presence(row, input.partial);
-  if (!row.decided) judge_noise(row, key.rule, input.specification);
-  return row;
-}
-
 // ---- bounds -----------------------------------------------------------------------------------
-
-namespace {
-
-/// A bound that a ratio misses: the outcome, and on which side.
-struct Miss {
-  Outcome outcome = Outcome::Pass;
-  bool above = false;
-  double bound = 0;
-};
-
-Miss miss_of(const Bounds& bounds, double ratio) {
-  const auto below = [&](const std::optional<double>& bound) { return bound && ratio < *bound; };
-  const auto above = [&](const std::optional<double>& bound) { return bound && ratio > *bound; };
-  if (below(bounds.fail_below)) return {Outcome::Fail, false, *bounds.fail_below};
-  if (above(bounds.fail_above)) return {Outcome::Fail, true, *bounds.fail_above};
-  if (below(bounds.warn_below)) return {Outcome::Warn, false, *bounds.warn_below};
-  if (above(bounds.warn_above)) return {Outcome::Warn, true, *bounds.warn_above};
-  return {};
-}
 
 bool has_any(const Bounds& bounds) {
   return bounds.fail_below || bounds.warn_below || bounds.warn_above || bounds.fail_above;
@@ -204,7 +109,107 @@ void check_bounds(CheckResult& result, const Reference& reference) {
                               miss.above ? "above" : "below", percent_text(miss.bound));
 }
 
+// ---- after bounds -----------------------------------------------------------------------------
+
+void add_two_groups(CheckedRow& row) {
+  if (const auto groups = two_groups_of(row.values)) {
+    const std::string low = counted(groups->low, row.of_fleet() ? "instance" : "launch");
+    add_reason(row, fmt::format("bimodal: {} at {} and {} at {}", low,
+                                value_text(groups->low_middle, row.metric), groups->high,
+                                value_text(groups->high_middle, row.metric)));
+  } else if (row.sample.two_levels) {
+    add_reason(row, "bimodal: the times of a launch have two levels");
+  }
+}
+
+/// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
+void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
+  if (reason.empty()) return;
+  row.outcome = std::max(row.outcome, outcome);
+  add_reason(row, std::string(reason));
+}
+
 }  // namespace
+
+std::string value_text(double value, Metric metric) {
+  return fmt::format("{:.4g} {}", value, unit(metric));
+}
+
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
+                                    : fmt::format("{:.3g} %", percent);
+}
+
+double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
+
+CheckedRow blank_row(const Rule& rule, const Instance& instance, const std::string& collective,
+                     Bytes size) {
+  return {{.rule = rule.id,
+           .device_set = rule.device_set,
+           .instance = instance.name,
+           .nodes = instance.nodes,
+           .collective = collective,
+           .type = rule.type,
+           .size = size,
+           .metric = rule.metric,
+           .statistic = rule.statistic,
+           .bounds = rule.bounds}};
+}
+
+void add_reason(CheckResult& result, const std::string& more) {
+  if (!result.reason.empty() && !more.empty()) result.reason += "; ";
+  result.reason += more;
+}
+
+std::string noise_text(const CheckResult& result, const Rule& rule,
+                       const Specification& specification) {
+  const double most = rule.max_cv.value_or(specification.noise.max_cv);
+  const bool noisy = result.cv && *result.cv > most;
+  return !noisy ? ""
+                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
+                              counted(result.values.size(), "launch"), percent_text(most));
+}
+
+std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
+  const RunContract& run = specification.run;
+  for (auto flaw = sample.flaws.rbegin(); flaw != sample.flaws.rend(); ++flaw) {
+    const bool permitted = (*flaw == Flaw::Unchecked && !run.check_data) ||
+                           (*flaw == Flaw::SameMachine && run.same_machine);
+    if (!permitted) return *flaw;
+  }
+  return {};
+}
+
+Miss miss_of(const Bounds& bounds, double ratio) {
+  const auto below = [&](const std::optional<double>& bound) { return bound && ratio < *bound; };
+  const auto above = [&](const std::optional<double>& bound) { return bound && ratio > *bound; };
+  if (below(bounds.fail_below)) return {Outcome::Fail, false, *bounds.fail_below};
+  if (above(bounds.fail_above)) return {Outcome::Fail, true, *bounds.fail_above};
+  if (below(bounds.warn_below)) return {Outcome::Warn, false, *bounds.warn_below};
+  if (above(bounds.warn_above)) return {Outcome::Warn, true, *bounds.warn_above};
+  return {};
+}
+
+void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
+  decide(row, partial ? Outcome::Skip : Outcome::Error,
+         partial ? "not measured in these files: " + why : why);
+}
+
+CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
+  CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
+  row.sample = gather(key, input.observations, input.specification.noise.decide);
+  row.values = row.sample.values;
+  row.attempts = row.sample.attempts;
+  if (!row.values.empty()) row.value = stats::median(row.values);
+  row.cv = variation_of(row.values);
+  if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
+    std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
+  }
+  judge_presence(row, input.partial);
+  if (!row.decided) judge_noise(row, key.rule, input.specification);
+  return row;
+}
 
 void apply_reference(CheckedRow& row, const Reference& reference) {
   if (!row.decided) return check_bounds(row, reference);
@@ -227,30 +232,6 @@ void apply_reference(CheckedRow& row, const Reference& reference) {
   }
   add_reason(row, bounded.reason);
 }
-
-// ---- after bounds -----------------------------------------------------------------------------
-
-namespace {
-
-void add_two_groups(CheckedRow& row) {
-  if (const auto groups = two_groups_of(row.values)) {
-    const std::string low = counted(groups->low, row.of_fleet() ? "instance" : "launch");
-    add_reason(row, fmt::format("bimodal: {} at {} and {} at {}", low,
-                                value_text(groups->low_middle, row.metric), groups->high,
-                                value_text(groups->high_middle, row.metric)));
-  } else if (row.sample.two_levels) {
-    add_reason(row, "bimodal: the times of a launch have two levels");
-  }
-}
-
-/// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
-void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
-  if (reason.empty()) return;
-  row.outcome = std::max(row.outcome, outcome);
-  add_reason(row, std::string(reason));
-}
-
-}  // namespace
 
 void qualify(CheckedRow& row, const Rule& rule, const Specification& specification) {
   if (!row.decided) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "judge/judge_input.hpp"
+#include "judge/judge.hpp"
 #include "judge/sample.hpp"
 #include "judge/verdict.hpp"
 
@@ -28,6 +28,15 @@ struct CheckedRow : CheckResult {
     return outcome == Outcome::Fail && decided_by != DecidedBy::TooGood;
   }
 };
+
+/// A bound that a ratio misses: the outcome, and on which side.
+struct Miss {
+  Outcome outcome = Outcome::Pass;
+  bool above = false;
+  double bound = 0;
+};
+
+[[nodiscard]] Miss miss_of(const Bounds& bounds, double ratio);
 
 /// "365.6 GB/s", "12.4 us".
 [[nodiscard]] std::string value_text(double value, Metric metric);

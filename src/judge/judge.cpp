@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "judge/fingerprint.hpp"
-#include "judge/node_accounts.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/suspects.hpp"
 #include "model/flag.hpp"

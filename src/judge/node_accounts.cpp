@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/node_accounts.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/suspects.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -44,9 +44,8 @@ using Rows = std::vector<const CheckedRow*>;
 /// same.
 bool is_noisy_and_low(const CheckedRow& row) {
   if (row.decided_by != DecidedBy::Noisy || !row.ratio) return false;
-  const Bounds& bounds = row.bounds;
-  return row.metric == Metric::Time ? bounds.fail_above && *row.ratio > *bounds.fail_above
-                                    : bounds.fail_below && *row.ratio < *bounds.fail_below;
+  const Miss miss = miss_of(row.bounds, *row.ratio);
+  return miss.outcome == Outcome::Fail && miss.above == (row.metric == Metric::Time);
 }
 
 bool is_bad(const CheckedRow& row, Defect fault) {
@@ -177,14 +176,6 @@ void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   }
 }
 
-bool misses(const CheckResult& row, double value) {
-  if (!row.reference) return true;
-  const double ratio = value / *row.reference;
-  const Bounds& bounds = row.bounds;
-  return (bounds.fail_below && ratio < *bounds.fail_below) ||
-         (bounds.fail_above && ratio > *bounds.fail_above);
-}
-
 /// What confirmations say of a suspect.
 struct Confirmations {
   std::size_t good = 0;
@@ -203,11 +194,13 @@ void count(Confirmations& counts, const Observation& launch, const RuleResult& j
   const bool wrong = suspect.wrong_data && has_wrong_data(launch, key);
   const auto value = launch_value(launch, key);
   if (!value && !wrong) return;
-  const bool bad = suspect.wrong_data ? wrong : misses(row, *value);
+  const bool bad =
+      suspect.wrong_data
+          ? wrong
+          : !row.reference || miss_of(row.bounds, *value / *row.reference).outcome == Outcome::Fail;
   ++(bad ? counts.low : counts.good);
   for (const std::string& node : launch.nodes) {
-    const bool known = has_node(suspect.nodes, node) || has_node(counts.partners, node);
-    if (!known) counts.partners.push_back(node);
+    if (!has_node(suspect.nodes, node)) add_new(counts.partners, node);
   }
 }
 

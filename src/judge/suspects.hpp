@@ -35,4 +35,11 @@ struct Cleared {
 [[nodiscard]] std::vector<Cleared> confirm(RuleResult& judged, std::vector<Suspect>& suspects,
                                            std::span<const Observation> observations);
 
+/// Every node in exactly one state, with the evidence for it. Where all are good, no verdict is
+/// FAIL, ERROR or INCONCLUSIVE.
+[[nodiscard]] std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
+                                                   std::span<const CheckResult> verdicts,
+                                                   std::span<const Suspect> suspects,
+                                                   std::span<const Cleared> cleared);
+
 }  // namespace busbar::judge

@@ -95,22 +95,6 @@ constexpr double kMadScale = 1.4826;
 /// Standard error of a normal sample's median times sqrt(n), in standard deviations: sqrt(pi / 2).
 constexpr double kMedianError = 1.2533;
 
-FleetSpread spread_of(std::span<const double> values) {
-  const double median = stats::median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - median));
-  return {.median = median, .mad = stats::median(deviations)};
-}
-
-/// How values look, and what low is measured by.
-struct FleetView {
-  FleetSpread spread{};
-  bool homogeneous = true;
-  double reference = 0;
-  double top = 0;  ///< 90th percentile
-};
-
 bool is_low(double value, const FleetView& view, const OutlierRule& rule) {
   if (!(value < rule.fail_below * view.reference)) return false;
   // A scatter that comes of many slow values would hide all of them.
@@ -287,6 +271,14 @@ Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::v
   return describe(nodes, order, pairs, low);
 }
 
+FleetSpread spread_of(std::span<const double> values) {
+  const double median = stats::median(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - median));
+  return {.median = median, .mad = stats::median(deviations)};
+}
+
 double FleetSpread::robust_z(double value) const {
   if (value == median) return 0;
   return (value - median) / (kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
@@ -299,12 +291,8 @@ FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
   const std::vector<std::size_t> order = table.blame();
   FleetView rest = order.empty() ? all : table.view();
   if (rest.reference <= 0) rest = all;  // the others have no values
-  FleetFinding finding{.spread = all.spread,
-                       .homogeneous = all.homogeneous,
-                       .reference = rest.reference,
-                       .of_median = rest.homogeneous,
-                       .top = all.top,
-                       .low = table.low_in(rest)};
+  FleetFinding finding{all, rest.homogeneous, table.low_in(rest)};
+  finding.reference = rest.reference;
   finding.blame = describe(nodes, order, pairs, finding.low);
   return finding;
 }
@@ -314,12 +302,7 @@ FleetFinding judge_members(std::span<const double> values, const OutlierRule& ru
   std::ranges::copy_if(values, std::back_inserter(finite),
                        [](double value) { return std::isfinite(value); });
   const FleetView view = view_of(finite, rule);
-  FleetFinding finding{.spread = view.spread,
-                       .homogeneous = view.homogeneous,
-                       .reference = view.reference,
-                       .of_median = view.homogeneous,
-                       .top = view.top,
-                       .low = std::vector<bool>(values.size(), false)};
+  FleetFinding finding{view, view.homogeneous, std::vector<bool>(values.size(), false)};
   for (std::size_t member = 0; member < values.size(); ++member) {
     const double value = values[member];
     if (!std::isfinite(value) || !is_low(value, view, rule)) continue;

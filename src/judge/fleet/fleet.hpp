@@ -30,6 +30,8 @@ struct FleetSpread {
   [[nodiscard]] double robust_z(double value) const;
 };
 
+[[nodiscard]] FleetSpread spread_of(std::span<const double> values);
+
 /// What low pairs say of nodes and links.
 struct BlamedNode {
   std::size_t node = 0;
@@ -42,14 +44,18 @@ struct Blame {
   std::vector<PairValue> links{};   ///< low pairs of nodes that are not blamed
 };
 
-struct FleetFinding {
-  FleetSpread spread{};     ///< of all values
-  bool homogeneous = true;  ///< of all values: see judge_pairs
-  /// What low is measured by: the median of the values without blamed nodes, or where these are not
-  /// homogeneous their 90th percentile; 0 where there are no values.
-  double reference = 0;
+/// How values look, and what low is measured by.
+struct FleetView {
+  FleetSpread spread{};
+  bool homogeneous = true;  ///< see judge_pairs
+  double reference = 0;     ///< 0 where there are no values
+  double top = 0;           ///< 90th percentile
+};
+
+/// The view is of all values; but the reference is the median of the values without blamed nodes,
+/// or where these are not homogeneous their 90th percentile.
+struct FleetFinding : FleetView {
   bool of_median = true;    ///< the reference is a median, not the 90th percentile
-  double top = 0;           ///< 90th percentile of all values
   std::vector<bool> low{};  ///< per value, as given
   Blame blame{};
 };

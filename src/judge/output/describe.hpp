@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/document.hpp"
 #include "format/table.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
@@ -97,5 +98,16 @@ struct ListedRow {
 
 /// Columns of lines by name, to select from: "measured" and "unit", or "value", which has both.
 [[nodiscard]] std::vector<Column<ListedRow>> listed_columns(std::string_view names);
+
+/// @name Charts of an acceptance, each with its caption
+/// @{
+/// One per rule and collective. Up to 24 bars; of more, 20 that are not PASS, the lowest and the
+/// highest PASS.
+[[nodiscard]] std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule);
+/// One per pairwise set, collective, size and metric, of three nodes or more; its limits do not
+/// depend on what was measured.
+[[nodiscard]] std::vector<Figure> heat_maps(const Acceptance& acceptance,
+                                            const Specification& specification);
+/// @}
 
 }  // namespace busbar::judge

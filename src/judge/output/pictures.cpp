@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/output/pictures.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -8,7 +8,6 @@
 #include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"
 #include "judge/output/describe.hpp"
-#include "judge/output/pictures.hpp"
 #include "judge/output/verdict_output.hpp"
 
 namespace busbar::judge {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/node_accounts.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "judge/suspects.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "judge/output/pictures.hpp"
+#include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"
 
