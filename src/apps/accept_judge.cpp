@@ -42,14 +42,6 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--markdown", "verdicts.md", judge::verdict_markdown},
                               Output{"--html", "report.html", judge::verdict_html}};
 
-std::optional<judge::Baseline> baseline_of(const judge::Specification& specification) {
-  const bool wanted = std::ranges::any_of(specification.rules, [](const auto& rule) {
-    return rule.compare == judge::RuleKind::Baseline;
-  });
-  if (!wanted || !specification.baseline) return {};
-  return judge::load_baseline(specification.baseline->file);
-}
-
 /// Files of `accept judge` and `accept baseline`.
 struct AcceptFiles {
   std::vector<judge::Journal> journals{};
@@ -256,7 +248,11 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
 }
 
 Judge judge_by(const judge::Specification& specification, const AcceptOptions& options) {
-  return [&specification, baseline = baseline_of(specification), assumed = options.assumed,
+  std::optional<judge::Baseline> baseline;
+  if (specification.needs_baseline() && specification.baseline) {
+    baseline = judge::load_baseline(specification.baseline->file);
+  }
+  return [&specification, baseline = std::move(baseline), assumed = options.assumed,
           partial = options.partial](std::span<const judge::Observation> observations,
                                      const std::vector<std::string>& nodes) {
     return judge::judge_all({.specification = specification,

@@ -191,16 +191,11 @@ std::string any_program(const std::string& folder, const judge::Specification& s
 std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
                              const LauncherChoice& launcher, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();
-  judge::AtOnce at_once;
-  if (options.serial) {
-    at_once = judge::choose_at_once(limits, 1, "--serial");
-  } else if (options.at_once) {
-    at_once = judge::choose_at_once(limits, options.at_once, "--at-once");
-  } else if (!run.parallel) {
-    at_once = judge::choose_at_once(limits, 1, "[run] parallel");
-  } else {
-    at_once = judge::choose_at_once(limits, run.at_once, "[run] at_once");
-  }
+  const judge::AtOnce at_once =
+      options.serial    ? judge::choose_at_once(limits, 1, "--serial")
+      : options.at_once ? judge::choose_at_once(limits, options.at_once, "--at-once")
+      : !run.parallel   ? judge::choose_at_once(limits, 1, "[run] parallel")
+                        : judge::choose_at_once(limits, run.at_once, "[run] at_once");
   if (nodes > 1) {
     fmt::print(stderr, "busbar: launches at the same time: {} ({}); launcher: {}\n",
                at_once.launches, at_once.reason, launcher.text());

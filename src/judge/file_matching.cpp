@@ -38,16 +38,17 @@ FilePart part_of_head(const study::Dataset& dataset) {
 /// A file's parts; of a file without rows the one that its head names.
 std::vector<FilePart> parts_of(const study::FileRows& file) {
   using Key = std::tuple<std::string, int, int, bool, std::string>;
-  std::map<Key, FilePart> parts;
+  std::map<Key, std::vector<Record>> parts;
   for (const Record& r : file.dataset.records) {
     const bool grouped = r.group.has_value();
     const std::string devices = grouped ? std::string() : r.device_set;
-    FilePart& part = parts[{r.collective, r.ranks, r.nodes, grouped, devices}];
-    if (part.records.empty()) part = {r.collective, r.ranks, r.nodes, grouped, devices, {}};
-    part.records.push_back(r);
+    parts[{r.collective, r.ranks, r.nodes, grouped, devices}].push_back(r);
   }
   std::vector<FilePart> list;
-  for (auto& [key, part] : parts) list.push_back(std::move(part));
+  for (auto& [key, records] : parts) {
+    const auto& [collective, ranks, nodes, grouped, devices] = key;
+    list.push_back({collective, ranks, nodes, grouped, devices, std::move(records)});
+  }
   if (list.empty()) list.push_back(part_of_head(file.dataset));
   return list;
 }
@@ -80,9 +81,7 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
 /// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
 std::string known_name(const std::string& host, const std::vector<std::string>& known) {
   const auto brief = [](const std::string& name) { return name.substr(0, name.find('.')); };
-  for (const std::string& name : known) {
-    if (name == host) return name;
-  }
+  if (has_node(known, host)) return host;
   for (const std::string& name : known) {
     const bool one_short =
         name.find('.') == std::string::npos || host.find('.') == std::string::npos;
@@ -133,10 +132,7 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
                                            const std::string& collective) {
   std::vector<const DeviceSetRule*> sets;
   for (const DeviceSetRule& set : specification.device_sets) {
-    const bool asked = std::ranges::any_of(specification.rules, [&](const Rule& rule) {
-      return rule.device_set == set.id && has_node(rule.collectives, collective);
-    });
-    if (asked) sets.push_back(&set);
+    if (has_node(collectives_of(specification, set.id), collective)) sets.push_back(&set);
   }
   return sets;
 }

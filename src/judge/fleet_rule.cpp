@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet_rule.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -8,11 +6,17 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/rule_check.hpp"
 
 namespace busbar::judge {
 namespace {
 
 constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd one
+
+std::string too_few(std::size_t instances) {
+  return fmt::format("data of {} only; a fleet comparison needs {}", counted(instances, "instance"),
+                     kFewest);
+}
 
 /// Times are compared as rates, one over them.
 OutlierRule outlier_rule(const Rule& rule) {
@@ -130,10 +134,10 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
   const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
-  const auto measured = std::ranges::count_if(point.rows, std::not_fn(skipped));
-  if (input.partial && static_cast<std::size_t>(measured) < kFewest) {
-    const std::string why =
-        fmt::format("data of {} only; a fleet comparison needs 3", counted(measured, "instance"));
+  const auto measured =
+      static_cast<std::size_t>(std::ranges::count_if(point.rows, std::not_fn(skipped)));
+  if (input.partial && measured < kFewest) {
+    const std::string why = too_few(measured);
     for (CheckedRow& row : point.rows) {
       if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
     }
@@ -147,8 +151,7 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
     judge_values(point, rows, key, input);
   } else {
     fleet.outcome = Outcome::Inconclusive;
-    fleet.reason = fmt::format("data of {} only; a fleet comparison needs 3",
-                               counted(rows.size(), "instance"));
+    fleet.reason = too_few(rows.size());
     fleet.values.clear();
     for (CheckedRow* row : rows) {
       row->outcome = fleet.outcome;

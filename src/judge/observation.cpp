@@ -92,6 +92,16 @@ std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
   return nodes;
 }
 
+std::vector<std::string> collectives_of(const Specification& specification,
+                                        const std::string& device_set) {
+  std::vector<std::string> collectives;
+  for (const Rule& rule : specification.rules) {
+    if (rule.device_set != device_set) continue;
+    for (const std::string& collective : rule.collectives) add_new(collectives, collective);
+  }
+  return collectives;
+}
+
 bool has_node(std::span<const std::string> nodes, const std::string& node) {
   return std::ranges::find(nodes, node) != nodes.end();
 }

@@ -89,6 +89,10 @@ struct Instance {
                                                       const Specification& specification,
                                                       std::span<const Observation> observations);
 
+/// The collectives that rules ask for on a device set, each once.
+[[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,
+                                                      const std::string& device_set);
+
 /// @name Lists of nodes or other texts: whether one has a text, or all of some; adds a new one
 /// @{
 [[nodiscard]] bool has_node(std::span<const std::string> nodes, const std::string& node);

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/fleet_rule.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -319,9 +318,7 @@ std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows) {
     if (names.size() == 1 && !has_bad(names)) blame(names, *row);
   }
   // The smallest first: a group that has one of them in it is explained by it.
-  std::ranges::stable_sort(low, [](const CheckedRow* left, const CheckedRow* right) {
-    return left->nodes.size() < right->nodes.size();
-  });
+  std::ranges::stable_sort(low, {}, [](const CheckedRow* row) { return row->nodes.size(); });
   for (const CheckedRow* row : low) {
     Names names = not_good(*row);
     if (names.empty()) names = row->nodes;  // all are good elsewhere: their links, or noise

@@ -139,26 +139,21 @@ std::string no_suspect_text(const Acceptance& acceptance) {
 }
 
 std::vector<std::string> node_lines(const Acceptance& acceptance) {
-  std::vector<const NodeAccount*> firsts;  // of those with the same evidence
-  std::vector<std::string> names;
+  std::vector<std::pair<std::string, std::string>> lines;  // names, and what is said of them
   for (const NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good || account.evidence.empty()) continue;
-    const auto same = std::ranges::find_if(firsts, [&](const NodeAccount* first) {
-      return first->state == account.state && first->evidence == account.evidence;
-    });
-    if (same == firsts.end()) {
-      firsts.push_back(&account);
-      names.push_back(account.node);
+    const std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
+    const auto same = std::ranges::find(lines, text, &std::pair<std::string, std::string>::second);
+    if (same == lines.end()) {
+      lines.emplace_back(account.node, text);
     } else {
-      names[static_cast<std::size_t>(same - firsts.begin())] += " " + account.node;
+      same->first += " " + account.node;
     }
   }
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i < firsts.size() && acceptance.head.refused.empty(); ++i) {
-    lines.push_back(
-        fmt::format("{} {}: {}", names[i], name(firsts[i]->state), one_line(firsts[i]->evidence)));
-  }
-  return lines;
+  std::vector<std::string> texts;
+  if (!acceptance.head.refused.empty()) return texts;
+  for (const auto& [names, text] : lines) texts.push_back(names + " " + text);
+  return texts;
 }
 
 std::string system_name(const Specification& specification) {

@@ -91,10 +91,8 @@ Results bars_of(const Results& results) {
     (result->outcome == Outcome::Pass ? passes : bars).push_back(result);
   }
   bars.resize(std::min(bars.size(), kMostOthers));
-  const auto [low, high] =
-      std::ranges::minmax_element(passes, [](const CheckResult* a, const CheckResult* b) {
-        return finite(a->ratio).value_or(0) < finite(b->ratio).value_or(0);
-      });
+  const auto [low, high] = std::ranges::minmax_element(
+      passes, {}, [](const CheckResult* one) { return finite(one->ratio).value_or(0); });
   if (low != passes.end()) bars.push_back(*low);
   if (high != low) bars.push_back(*high);
   std::ranges::sort(bars);  // all are of one acceptance

@@ -167,14 +167,4 @@ Words touch_command(const LaunchSetup& setup, const std::string& collective,
 
 std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }
 
-std::vector<std::string> collectives_of(const Specification& specification,
-                                        const std::string& device_set) {
-  std::vector<std::string> collectives;
-  for (const Rule& rule : specification.rules) {
-    if (rule.device_set != device_set) continue;
-    for (const std::string& collective : rule.collectives) add_new(collectives, collective);
-  }
-  return collectives;
-}
-
 }  // namespace busbar::judge

@@ -59,8 +59,4 @@ struct SizeRun {
 /// Rising sizes as few geometric progressions.
 [[nodiscard]] std::vector<SizeRun> size_runs(const std::vector<Bytes>& sizes);
 
-/// The collectives that rules ask for on a device set, each once.
-[[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,
-                                                      const std::string& device_set);
-
 }  // namespace busbar::judge

@@ -58,10 +58,7 @@ void Faults::collect(const std::function<void()>& step) {
   }
 }
 
-void Faults::add(const Error& fault) {
-  const std::string line = one_line(fault.what());
-  if (std::ranges::find(lines_, line) == lines_.end()) lines_.push_back(line);
-}
+void Faults::add(const Error& fault) { add_new(lines_, one_line(fault.what())); }
 
 TextPlace place_of(const toml::node& node, std::string_view origin) {
   const toml::source_region& region = node.source();
@@ -113,9 +110,7 @@ std::vector<std::string> misspelt_keys(const TomlFields& table,
                                        const std::vector<std::string>& keys) {
   std::vector<std::string> meant;
   for (const auto& [key, node] : table.entries()) {
-    if (std::ranges::find(keys, key) == keys.end()) {
-      meant.push_back(nearest_word(key, keys));
-    }
+    if (!has_node(keys, key)) meant.push_back(nearest_word(key, keys));
   }
   return meant;
 }

@@ -36,11 +36,9 @@ class Findings {
 
   /// In the order of the file.
   std::vector<LintFinding> take() {
-    const auto order = [](const LintFinding& finding) {
+    std::ranges::stable_sort(findings_, {}, [](const LintFinding& finding) {
       return std::tie(finding.place.file, finding.place.line, finding.place.column);
-    };
-    std::ranges::stable_sort(
-        findings_, [&](const auto& one, const auto& other) { return order(one) < order(other); });
+    });
     return std::move(findings_);
   }
 
@@ -299,15 +297,12 @@ void lint_rows(const Baseline& baseline, const Rule& rule, Findings& findings) {
   }
 }
 
-bool compares(const Rule& rule) { return rule.compare == RuleKind::Baseline; }
-
 /// Age, facts and rows of the baseline.
 void lint_baseline(const Specification& specification, const Baseline* baseline,
                    const std::string& today, Findings& findings) {
   if (!specification.baseline) return;
   const BaselineRule& rule = *specification.baseline;
-  const auto& rules = specification.rules;
-  if (std::ranges::none_of(rules, compares)) {
+  if (!specification.needs_baseline()) {
     // A profile or --rule may leave out the rules that need it.
     if (specification.profile.empty() && specification.only.empty()) {
       findings.warn(rule.place, "", "no rule is compared with the [baseline]");
@@ -324,8 +319,8 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
   for (const std::string& fact : rule.must_match) {
     findings.refuse(rule.place, "", "{}", fact_fault(specification, *baseline, fact));
   }
-  for (const Rule& each : rules) {
-    if (compares(each)) lint_rows(*baseline, each, findings);
+  for (const Rule& each : specification.rules) {
+    if (each.compare == RuleKind::Baseline) lint_rows(*baseline, each, findings);
   }
 }
 

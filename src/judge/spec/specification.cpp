@@ -68,6 +68,10 @@ const DeviceSetRule& Specification::device_set(std::string_view id) const {
   return *found;
 }
 
+bool Specification::needs_baseline() const {
+  return std::ranges::find(rules, RuleKind::Baseline, &Rule::compare) != rules.end();
+}
+
 std::string specification_json(const Specification& specification) {
   Json all{{"file", specification.file}, {"profile", specification.profile}};
   all.update(json_of(specification));

@@ -202,6 +202,8 @@ struct Specification {
 
   /// The set of an id; the reader has made sure that it is there.
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;
+  /// True where a rule compares with an earlier run.
+  [[nodiscard]] bool needs_baseline() const;
 };
 
 /// A specification as it was read, under the keys of its file: profile applied, lists and ranges

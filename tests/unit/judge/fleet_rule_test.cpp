@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet_rule.hpp"
-
 #include <algorithm>
 #include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {
