@@ -11,7 +11,6 @@
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
-
 namespace {
 
 // ---- before bounds ----------------------------------------------------------------------------

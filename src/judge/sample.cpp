@@ -16,7 +16,6 @@
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
-
 namespace {
 
 /// A column of times, in the order of Statistic.

@@ -175,10 +175,8 @@ class PairTable {
   }
 
   [[nodiscard]] std::vector<bool> below(double level) const {
-    std::vector<bool> low(pairs_.size(), false);
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      low[i] = has_value(pairs_[i]) && *pairs_[i].value < level;
-    }
+    std::vector<bool> low;
+    for (const PairValue& pair : pairs_) low.push_back(has_value(pair) && *pair.value < level);
     return low;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/job.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>

@@ -24,10 +24,7 @@ toml::table* entry_of_id(toml::array& entries, const toml::node* id) {
   const auto text = id == nullptr ? std::nullopt : id->value<std::string>();
   for (toml::node& entry : entries) {
     toml::table* table = entry.as_table();
-    if (table != nullptr && text && table->get_as<std::string>("id") != nullptr &&
-        table->get_as<std::string>("id")->get() == *text) {
-      return table;
-    }
+    if (table != nullptr && text && (*table)["id"].value<std::string>() == text) return table;
   }
   return nullptr;
 }
