@@ -174,8 +174,8 @@ void FieldReader::read(std::string_view key, std::vector<Bytes>& value,
   }
   if (!node.is_string() && !node.is_array()) {
     throw table_.fault(key,
-                       "{} must be a text such as \"8MiB\", a list of texts, or "
-                       "{{ from = \"1MiB\", to = \"1GiB\", factor = 2 }}",
+                       "{} must be a text such as \"8MiB\", a list of texts, or {{ from = "
+                       "\"1MiB\", to = \"1GiB\", factor = 2 }}",
                        key);
   }
   value.clear();

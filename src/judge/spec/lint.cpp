@@ -98,19 +98,18 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
     if (!times) continue;
     const double busbw = needed_busbw(subject, *rule.value * *times);
     if (busbw > ceiling.GBps) {
-      return findings.refuse(
-          rule.value_place, rule.id,
-          "value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above the "
-          "ceiling {:.4g} ({}): it can never be met",
-          *rule.value, unit(rule.metric), key, *times, busbw, subject.collective, ceiling.GBps,
-          ceiling.text);
+      return findings.refuse(rule.value_place, rule.id,
+                             "value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above "
+                             "the ceiling {:.4g} ({}): it can never be met",
+                             *rule.value, unit(rule.metric), key, *times, busbw, subject.collective,
+                             ceiling.GBps, ceiling.text);
     }
     if (!least) least = busbw;
   }
   if (time || !least || *least >= kTrivialShare * ceiling.GBps) return;
   findings.warn(rule.value_place, rule.id,
-                "the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} "
-                "({}): a broken link could pass",
+                "the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} ({}): a "
+                "broken link could pass",
                 *least, subject.collective, ceiling.GBps, ceiling.text);
 }
 
@@ -126,14 +125,13 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
   const auto least = bounds.fail_below ? bounds.fail_below : bounds.warn_below;
   if (least && *least < kTrivialShare) {
     findings.warn(rule.value_place, rule.id,
-
                   "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
                   *least);
   }
   if (!subject.ceiling && subject.shape.ranks > 0) {
     findings.warn(rule.value_place, rule.id,
-                  "[ceiling] has none for {} on {}: only a row's own bound_GBps would "
-                  "count, and without it the rule is an ERROR",
+                  "[ceiling] has none for {} on {}: only a row's own bound_GBps would count, and "
+                  "without it the rule is an ERROR",
                   subject.collective, rule.device_set);
   }
 }
@@ -193,8 +191,8 @@ void lint_collectives(const Specification& specification, const Rule& rule, Ceil
   }
   if (latency.empty()) return;
   findings.warn(rule.size_place, rule.id,
-                "{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", "
-                "or larger sizes",
+                "{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", or "
+                "larger sizes",
                 format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric));
 }
 
@@ -212,8 +210,8 @@ void lint_sides(const Rule& rule, Findings& findings) {
       time ? bounds.fail_below || bounds.warn_below : bounds.fail_above || bounds.warn_above;
   if (!is_fixed(rule) || guarded) return;
   findings.warn(rule.place, rule.id,
-                "nothing limits what is too good to be true (a wrong size, clock or "
-                "number of ranks would pass); give {}",
+                "nothing limits what is too good to be true (a wrong size, clock or number of "
+                "ranks would pass); give {}",
                 time ? "fail_below" : "fail_above");
 }
 
@@ -226,8 +224,8 @@ void lint_fleet(const Specification& specification, const Rule& rule, Findings& 
   const bool floored = std::ranges::any_of(rules, is_floor);
   if (rule.compare != RuleKind::Fleet || floored) return;
   findings.warn(rule.place, rule.id,
-                "an all-bad fleet would pass: give {} also a rule with compare = "
-                "\"absolute\" or \"theoretical\" and fail_below",
+                "an all-bad fleet would pass: give {} also a rule with compare = \"absolute\" or "
+                "\"theoretical\" and fail_below",
                 rule.device_set);
 }
 

@@ -39,7 +39,6 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
     if (!has_node(sets, rule.device_set) && profile.has("expect")) {
       throw profile.fault(
           "expect",
-
           "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
           rule.id, rule.device_set);
     }
@@ -68,7 +67,6 @@ void limit_sizes(const TomlFields& profile, Specification& spec) {
     if (rule.sizes.empty()) {
       throw profile.fault(
           "max_size",
-
           "max_size leaves no size of rule \"{}\"; name the rules that stay in expect = [...]",
           rule.id);
     }

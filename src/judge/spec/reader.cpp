@@ -232,8 +232,8 @@ int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
   if (!fields.has("confirm")) return 0;
   if (set.kind != SetKind::Pairwise) {
     throw fields.fault("confirm",
-                       "confirm needs a device set of kind = \"pairwise\": "
-                       "{} is \"{}\", where no partner can be changed",
+                       "confirm needs a device set of kind = \"pairwise\": {} is \"{}\", where no "
+                       "partner can be changed",
                        set.id, name(set.kind));
   }
   constexpr int kMost = 100;
@@ -299,8 +299,8 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& ru
   rule.confirm_repeats = read_confirm(fields, set);
   if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
     throw fields.fault("device_set",
-                       "one rank has no bus bandwidth: change gpus or ranks_per_node "
-                       "of device_set \"{}\", or take metric = \"time_us\"",
+                       "one rank has no bus bandwidth: change gpus or ranks_per_node of device_set "
+                       "\"{}\", or take metric = \"time_us\"",
                        set.id);
   }
 }
