@@ -82,7 +82,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
                       unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
     }
     for (const judge::Observation& line : files.journals.back().lines) {
-      if (!line.file.empty()) judge::add_new(of_journals, line.file);
+      add_new(of_journals, line.file);
     }
   }
   for (const std::string& path : study::distinct_files(csvs, files.notes, of_journals)) {
@@ -114,9 +114,9 @@ void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
   std::vector<std::string> rules;
   bool all = false;
   for (const judge::Journal& journal : files.journals) {
-    if (!journal.profile.empty()) judge::add_new(profiles, journal.profile);
+    add_new(profiles, journal.profile);
     all = all || journal.rules.empty();
-    for (const std::string& rule : journal.rules) judge::add_new(rules, rule);
+    for (const std::string& rule : journal.rules) add_new(rules, rule);
   }
   if (options.profile.empty() && profiles.size() == 1) options.profile = profiles.front();
   if (options.rules.empty() && !all) options.rules = rules;
@@ -138,8 +138,8 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
   };
   for (const judge::Journal& journal : files.journals) {
     add(journal.lines);
-    for (const std::string& node : journal.nodes) judge::add_new(measured.nodes, node);
-    if (!journal.seed.empty()) judge::add_new(measured.seeds, journal.seed);
+    for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
+    add_new(measured.seeds, journal.seed);
   }
   add(judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
@@ -147,8 +147,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
 
 /// Whether the rule judges the launch.
 bool judges(const judge::Rule& rule, const judge::Observation& launch) {
-  return rule.device_set == launch.device_set &&
-         judge::has_node(rule.collectives, launch.collective) &&
+  return rule.device_set == launch.device_set && contains(rule.collectives, launch.collective) &&
          std::ranges::any_of(launch.records, [&](const Record& row) {
            return std::ranges::find(rule.sizes, row.size) != rule.sizes.end();
          });
@@ -316,7 +315,7 @@ Status accept_judge(AcceptOptions options) {
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
   std::vector<std::string>& notes = acceptance.head.notes;
   notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
-  if (!profile_note.empty()) judge::add_new(notes, profile_note);
+  add_new(notes, profile_note);
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }
 

@@ -63,7 +63,7 @@ std::vector<std::string> hosts_of_run(const AcceptOptions& options,
           hosts.front());
     }
     for (const std::string& node : set.nodes) {
-      if (judge::has_node(hosts, node)) continue;
+      if (contains(hosts, node)) continue;
       throw usage_error(
           "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
           node);
@@ -117,7 +117,7 @@ std::optional<MpiLibrary> library_of(Facts version) {
 void refuse_absent_backend(const std::string& backend, Facts version, const std::string& program) {
   const std::string built = version["backends"];
   const std::vector<std::string> names = split_words(join(split(built, ','), " "));
-  if (built.empty() || backend == "auto" || judge::has_node(names, backend)) return;
+  if (built.empty() || backend == "auto" || contains(names, backend)) return;
   throw usage_error("[run] backend = \"{}\": {} is built without it; it has: {}{}", backend,
                     program, built,
                     backend == "gloo" ? "; install libgloo-dev and run make again" : "");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +28,7 @@ using O = PlotOptions;
 
 void set_figure(O& options, View option, View text) {
   const std::vector<std::string> known = study::figure_names();
-  if (std::ranges::find(known, text) == known.end()) {
+  if (!contains(known, text)) {
     throw usage_error("invalid value '{}' for {}; {}", text, option,
                       suggestion(text, known, "expected " + alternatives(known)));
   }

@@ -102,6 +102,14 @@ std::string doubled(std::string_view text, char quote) {
   return result;
 }
 
+bool contains(std::span<const std::string> texts, std::string_view text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+void add_new(std::vector<std::string>& texts, const std::string& text) {
+  if (!text.empty() && !contains(texts, text)) texts.push_back(text);
+}
+
 std::string nearest_word(std::string_view word, std::span<const std::string> known) {
   constexpr std::size_t kShortest = 3;  // of an abbreviation
   const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {

@@ -75,6 +75,10 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
+[[nodiscard]] bool contains(std::span<const std::string> texts, std::string_view text);
+/// Adds a text that is neither empty nor there already.
+void add_new(std::vector<std::string>& texts, const std::string& text);
+
 /// The one of `known` that is most like `word`, or nothing where none is near: for "did you mean".
 [[nodiscard]] std::string nearest_word(std::string_view word, std::span<const std::string> known);
 

@@ -315,9 +315,7 @@ std::vector<std::string> read_host_file(const std::string& option, const std::st
   for (const std::string& line : split(*text, '\n')) {
     const std::string text_of_line = line.substr(0, line.find('#'));
     const std::string_view used = trim(text_of_line);
-    const std::string host(used.substr(0, used.find_first_of(": \t")));
-    const bool is_known = std::ranges::find(hosts, host) != hosts.end();
-    if (!host.empty() && !is_known) hosts.push_back(host);
+    add_new(hosts, std::string(used.substr(0, used.find_first_of(": \t"))));
   }
   if (hosts.empty()) throw usage_error("{}: no host in {}", option, path);
   check_host_names(option, hosts);

@@ -137,7 +137,7 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
   std::string line = columns();
   (void)split_cells(line, names);
   for (const std::string_view needed : {"collective", "size_bytes"}) {
-    if (std::ranges::find(names, needed) != names.end()) continue;
+    if (contains(names, needed)) continue;
     constexpr std::size_t kMost = 60;
     throw usage_error("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
                       reader_.place(), one_line(columns().substr(0, kMost)));

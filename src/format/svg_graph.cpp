@@ -358,7 +358,7 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
     std::string text =
         fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
                     medium_of(graph, link).name, rate_text(rate_GBps));
-    if (std::ranges::find(rates, text) == rates.end()) rates.push_back(text);
+    add_new(rates, text);
   }
   return rates;
 }

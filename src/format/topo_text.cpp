@@ -46,9 +46,7 @@ class Footnotes {
  public:
   /// Notes a bound; returns over which links it is, with a star where no ring closes.
   std::string add(const Bound& bound, bool no_ring = false) {
-    for (const std::string& text : bound.assumptions) {
-      if (std::ranges::find(assumptions_, text) == assumptions_.end()) assumptions_.push_back(text);
-    }
+    for (const std::string& text : bound.assumptions) add_new(assumptions_, text);
     if (no_ring) open_links_.insert(gpu_link_text(bound.gpu_link));
     return bound.kind + (no_ring ? " *" : "");
   }

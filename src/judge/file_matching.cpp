@@ -81,7 +81,7 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
 /// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
 std::string known_name(const std::string& host, const std::vector<std::string>& known) {
   const auto brief = [](const std::string& name) { return name.substr(0, name.find('.')); };
-  if (has_node(known, host)) return host;
+  if (contains(known, host)) return host;
   for (const std::string& name : known) {
     const bool one_short =
         name.find('.') == std::string::npos || host.find('.') == std::string::npos;
@@ -132,7 +132,7 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
                                            const std::string& collective) {
   std::vector<const DeviceSetRule*> sets;
   for (const DeviceSetRule& set : specification.device_sets) {
-    if (has_node(collectives_of(specification, set.id), collective)) sets.push_back(&set);
+    if (contains(collectives_of(specification, set.id), collective)) sets.push_back(&set);
   }
   return sets;
 }
@@ -189,7 +189,7 @@ std::vector<Observation> observe_files(const Specification& specification,
     const auto sets = sets_for(specification, collective);
     // The same nodes in another order are the same instance.
     std::vector<std::string> nodes = all;
-    std::erase_if(nodes, [&](const std::string& node) { return !has_node(placed.nodes, node); });
+    std::erase_if(nodes, [&](const std::string& node) { return !contains(placed.nodes, node); });
     bool wanted = false;
     for (const DeviceSetRule* set : sets) {
       if (!fits(*set, placed, all)) continue;

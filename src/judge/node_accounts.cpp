@@ -36,7 +36,7 @@ struct NodeResults {
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const NodeEvidence& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
-    return !has_node(nodes, node) && has_all(verdict.nodes, nodes);
+    return !contains(nodes, node) && has_all(verdict.nodes, nodes);
   };
   for (const Suspect& suspect : findings.suspects) {
     if (explain(suspect.nodes)) return suspect.nodes;
@@ -76,7 +76,7 @@ void add_unexplained(NodeResults& part, const CheckResult& verdict) {
 NodeResults part_of(const std::string& node, const NodeEvidence& findings) {
   NodeResults part;
   for (const CheckResult& verdict : findings.verdicts) {
-    if (!has_node(verdict.nodes, node)) continue;
+    if (!contains(verdict.nodes, node)) continue;
     if (!verdict.of_fleet()) count(part, verdict);
     if (part.dead == nullptr && verdict.unreachable == node) part.dead = &verdict;
     if (verdict.outcome < Outcome::Inconclusive) continue;
@@ -95,7 +95,7 @@ std::string result_text(const CheckResult& verdict) {
 const Suspect* suspect_with(const std::string& node, std::span<const Suspect> suspects,
                             bool alone) {
   const auto found = std::ranges::find_if(suspects, [&](const Suspect& suspect) {
-    return has_node(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
+    return contains(suspect.nodes, node) && (suspect.nodes.size() == 1) == alone;
   });
   return found == suspects.end() ? nullptr : &*found;
 }
@@ -143,7 +143,7 @@ NodeAccount account_of(const std::string& node, const NodeEvidence& findings) {
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
   for (const Cleared& one : findings.cleared) {
-    if (has_node(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.text};
+    if (contains(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.text};
   }
   return account_by_results(node, part);
 }

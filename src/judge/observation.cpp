@@ -101,17 +101,9 @@ std::vector<std::string> collectives_of(const Specification& specification,
   return collectives;
 }
 
-bool has_node(std::span<const std::string> nodes, const std::string& node) {
-  return std::ranges::find(nodes, node) != nodes.end();
-}
-
 bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
   return std::ranges::all_of(wanted,
-                             [&](const std::string& node) { return has_node(nodes, node); });
-}
-
-void add_new(std::vector<std::string>& texts, const std::string& text) {
-  if (!has_node(texts, text)) texts.push_back(text);
+                             [&](const std::string& node) { return contains(nodes, node); });
 }
 
 }  // namespace busbar::judge

@@ -93,11 +93,7 @@ struct Instance {
 [[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,
                                                       const std::string& device_set);
 
-/// @name Lists of nodes or other texts: whether one has a text, or all of some; adds a new one
-/// @{
-[[nodiscard]] bool has_node(std::span<const std::string> nodes, const std::string& node);
+/// Whether a list of nodes has all of some.
 [[nodiscard]] bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted);
-void add_new(std::vector<std::string>& texts, const std::string& text);
-/// @}
 
 }  // namespace busbar::judge

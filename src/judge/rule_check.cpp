@@ -175,7 +175,7 @@ void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
   if (is_bisected(judged.set, nodes.size())) {
     for (const std::string& node : nodes) {
       const bool seen = std::ranges::any_of(
-          instances, [&](const Instance& one) { return has_node(one.nodes, node); });
+          instances, [&](const Instance& one) { return contains(one.nodes, node); });
       if (!seen) add({.name = node, .nodes = {node}}, "no group has this node");
     }
   } else if (instances.empty()) {

@@ -78,7 +78,7 @@ std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const S
   std::string text = fmt::format("{} of {} pairs low", node.low, node.pairs);
   const std::string& name = pairs.nodes[node.node];
   const auto noisy = std::ranges::count_if(pairs.rows, [&](const CheckedRow* one) {
-    return is_noisy_and_low(*one) && has_node(one->nodes, name) &&
+    return is_noisy_and_low(*one) && contains(one->nodes, name) &&
            std::ranges::none_of(one->nodes,
                                 [&](const std::string& other) { return before.contains(other); });
   });
@@ -97,7 +97,7 @@ std::string link_text(const CheckedRow& link, const SuspectPairs& pairs) {
   const auto open =
       static_cast<std::size_t>(std::ranges::count_if(pairs.rows, [&](const CheckedRow* row) {
         const bool shares =
-            has_node(row->nodes, link.nodes[0]) || has_node(row->nodes, link.nodes[1]);
+            contains(row->nodes, link.nodes[0]) || contains(row->nodes, link.nodes[1]);
         return shares && row->nodes != link.nodes && !is_known(*row, pairs.fault);
       }));
   return open == 0
@@ -110,7 +110,7 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Suspect
   for (const BlamedNode& node : blame.nodes) {
     const std::string& name = pairs.nodes[node.node];
     const auto bad = std::ranges::find_if(pairs.rows, [&](const CheckedRow* row) {
-      return is_bad(*row, pairs.fault) && has_node(row->nodes, name);
+      return is_bad(*row, pairs.fault) && contains(row->nodes, name);
     });
     if (bad == pairs.rows.end()) continue;  // all are waived
     add_suspect(suspects,
@@ -199,7 +199,7 @@ void count(Confirmations& counts, const Observation& launch, const RuleResult& j
           : !row.reference || miss_of(row.bounds, *value / *row.reference).outcome == Outcome::Fail;
   ++(bad ? counts.low : counts.good);
   for (const std::string& node : launch.nodes) {
-    if (!has_node(suspect.nodes, node)) add_new(counts.partners, node);
+    if (!contains(suspect.nodes, node)) add_new(counts.partners, node);
   }
 }
 
@@ -254,7 +254,7 @@ std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::
 
 void drop_explained(std::vector<Suspect>& suspects) {
   const auto explains = [](const Suspect& node, const Suspect& link) {
-    return node.nodes.size() == 1 && has_node(link.nodes, node.nodes.front()) &&
+    return node.nodes.size() == 1 && contains(link.nodes, node.nodes.front()) &&
            (node.wrong_data || !link.wrong_data);
   };
   std::vector<Suspect> kept;

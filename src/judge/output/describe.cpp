@@ -194,7 +194,7 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
   std::vector<std::string>& missing = accounting.missing;
   const auto expect = [&](const std::vector<std::string>& names) {
     std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& one) {
-      return !has_node(known, one) && !has_node(missing, one);
+      return !contains(known, one) && !contains(missing, one);
     });
   };
   expect(specification.system.nodes);

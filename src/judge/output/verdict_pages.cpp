@@ -160,7 +160,7 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
   std::vector<std::string> seen;
   for (const CheckResult& result : acceptance.verdicts) {
     const std::string& rule = result.rule;
-    if (std::ranges::find(seen, rule) != seen.end()) continue;
+    if (contains(seen, rule)) continue;
     seen.push_back(rule);
     std::vector<DocumentBlock>& blocks =
         sections

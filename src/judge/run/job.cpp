@@ -30,7 +30,7 @@ std::map<std::pair<std::string, std::string>, RowGroup> row_groups(
   const bool reduces = known != nullptr && known->reduces;
   std::map<std::pair<std::string, std::string>, RowGroup> groups;
   for (const Rule& rule : specification.rules) {
-    if (rule.device_set != job.device_set || !has_node(rule.collectives, job.collective)) continue;
+    if (rule.device_set != job.device_set || !contains(rule.collectives, job.collective)) continue;
     RowGroup& group = groups[{rule.type, reduces ? rule.op : std::string()}];
     group.sizes.insert(rule.sizes.begin(), rule.sizes.end());
     group.modes.insert(rule.in_place ? "in" : "out");

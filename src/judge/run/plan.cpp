@@ -52,7 +52,7 @@ bool passes(const Acceptance& acceptance, const NodeAccount& account, const std:
   if (account.state == NodeState::Good) return true;
   if (account.state != NodeState::Inconclusive) return false;
   return std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& verdict) {
-    return verdict.rule == rule && !verdict.of_fleet() && has_node(verdict.nodes, account.node) &&
+    return verdict.rule == rule && !verdict.of_fleet() && contains(verdict.nodes, account.node) &&
            (verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Warn);
   });
 }
@@ -73,7 +73,7 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
   }
   Instance again;
   std::ranges::copy_if(nodes, std::back_inserter(again.nodes),
-                       [&members](const std::string& node) { return has_node(members, node); });
+                       [&members](const std::string& node) { return contains(members, node); });
   if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
   again.name = join(again.nodes, "+");
   return again;

@@ -110,7 +110,7 @@ std::vector<std::string> misspelt_keys(const TomlFields& table,
                                        const std::vector<std::string>& keys) {
   std::vector<std::string> meant;
   for (const auto& [key, node] : table.entries()) {
-    if (!has_node(keys, key)) meant.push_back(nearest_word(key, keys));
+    if (!contains(keys, key)) meant.push_back(nearest_word(key, keys));
   }
   return meant;
 }

@@ -25,7 +25,7 @@ std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
   if (!profile.has(key)) return known;
   std::vector<std::string> ids = one_or_many(profile, key);
   for (const std::string& id : ids) {
-    if (!has_node(known, id)) throw profile.fault(key, unknown_word("id", id, known));
+    if (!contains(known, id)) throw profile.fault(key, unknown_word("id", id, known));
   }
   return ids;
 }
@@ -35,18 +35,18 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
   const auto sets = chosen(profile, "device_sets", ids_of(spec.device_sets));
   std::vector<std::string> used;
   std::erase_if(spec.rules, [&](const Rule& rule) {
-    if (!has_node(rules, rule.id)) return true;
-    if (!has_node(sets, rule.device_set) && profile.has("expect")) {
+    if (!contains(rules, rule.id)) return true;
+    if (!contains(sets, rule.device_set) && profile.has("expect")) {
       throw profile.fault(
           "expect",
           "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
           rule.id, rule.device_set);
     }
     used.push_back(rule.device_set);
-    return !has_node(sets, rule.device_set);
+    return !contains(sets, rule.device_set);
   });
   for (const std::string& set : sets) {
-    if (has_node(used, set) || !profile.has("device_sets")) continue;
+    if (contains(used, set) || !profile.has("device_sets")) continue;
     throw profile.fault("device_sets", "no rule of this profile is for device_set \"{}\"", set);
   }
 }
@@ -108,13 +108,13 @@ void need_values(std::string_view origin, const Specification& spec, Faults& fau
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
   const std::vector<std::string> known = ids_of(spec.rules);
   for (const std::string& id : rules) {
-    if (has_node(known, id)) continue;
+    if (contains(known, id)) continue;
     const std::string near = nearest_word(id, known);
     throw usage_error("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
                       join(known, ", "),
                       near.empty() ? "" : fmt::format("; did you mean {}?", near));
   }
-  std::erase_if(spec.rules, [&](const Rule& rule) { return !has_node(rules, rule.id); });
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(rules, rule.id); });
   for (const Rule& rule : spec.rules) spec.only.push_back(rule.id);
 }
 

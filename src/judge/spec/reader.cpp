@@ -134,7 +134,7 @@ void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const Syste
   }
   for (const std::string& node : set.nodes) {
     const auto& all = system.nodes;
-    if (all.empty() || std::ranges::find(all, node) != all.end()) continue;
+    if (all.empty() || contains(all, node)) continue;
     throw fields.fault("nodes", unknown_word("node of [system]", node, all));
   }
 }

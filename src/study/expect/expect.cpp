@@ -152,9 +152,7 @@ std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nod
   std::vector<std::string> texts;
   if (devices.size() > 1) texts = topo::bound_of(machine.host, devices, {}).assumptions;
   for (const topo::Assumption& assumption : machine.host.assumptions) {
-    const bool is_of_links = topo::is_gpu_link(assumption.kind);
-    const bool is_new = std::ranges::find(texts, assumption.text) == texts.end();
-    if (nodes > 1 && !is_of_links && is_new) texts.push_back(assumption.text);
+    if (nodes > 1 && !topo::is_gpu_link(assumption.kind)) add_new(texts, assumption.text);
   }
   return texts;
 }

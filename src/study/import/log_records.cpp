@@ -131,12 +131,6 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
   return record;
 }
 
-/// Adds a value that is neither empty nor there already.
-void add_new(std::vector<std::string>& values, const std::string& value) {
-  const bool known = std::ranges::find(values, value) != values.end();
-  if (!value.empty() && !known) values.push_back(value);
-}
-
 std::string devices_of(const LogTable& table) {
   std::map<std::string, int> names;
   for (const LogDevice& device : table.devices) ++names[device.name];

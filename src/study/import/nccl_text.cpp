@@ -413,9 +413,7 @@ std::optional<LogColumns> columns_of(std::span<const std::string> words) {
   if (!words.empty() && words.front() == "#") words = words.subspan(1);
   LogColumns columns(words.begin(), words.end());
   if (!columns.empty() && columns.front().starts_with('#')) columns.front().erase(0, 1);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::find(columns, name) != columns.end();
-  };
+  const auto has = [&](std::string_view name) { return contains(columns, name); };
   const bool complete = has("size") && has("count") && has("type") && has("algbw") &&
                         has("busbw") && (has("time") || has("cputime"));
   return complete ? std::optional(columns) : std::nullopt;

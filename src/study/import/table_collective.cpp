@@ -76,8 +76,8 @@ std::string contradiction(const LogTable& table, const Collective& given,
   const bool no_op =
       std::ranges::any_of(table.rows, [](const LogRow& row) { return row.op == "none"; });
   const std::vector<std::string> fitting = evidence.candidates();
-  const bool fits = std::ranges::find(fitting, given.name) != fitting.end();
-  if (fits || (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
+  if (contains(fitting, given.name) ||
+      (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
     return {};
   }
   const std::string rows = fmt::format("its rows have {}", evidence.text());

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "judge/rule_check.hpp"
 
 namespace busbar::judge {
@@ -217,7 +218,7 @@ std::string last_groups(const std::function<Outcome(const std::vector<std::strin
 }
 
 Outcome fails_with(const std::vector<std::string>& nodes, const std::string& bad) {
-  return has_node(nodes, bad) ? Outcome::Fail : Outcome::Pass;
+  return contains(nodes, bad) ? Outcome::Fail : Outcome::Pass;
 }
 
 TEST(GroupsToSearch, GoToTheBadNodeByVerdictsAlone) {
@@ -229,7 +230,7 @@ TEST(GroupsToSearch, GoToTheBadNodeByVerdictsAlone) {
 
 TEST(GroupsToSearch, FindANodeThatGivesNoDataToo) {
   EXPECT_EQ(last_groups([](const auto& nodes) {
-              return has_node(nodes, "h2") ? Outcome::Error : Outcome::Pass;
+              return contains(nodes, "h2") ? Outcome::Error : Outcome::Pass;
             }),
             "h0+h2 h1+h3");
 }
