@@ -75,6 +75,7 @@ void copy_text(std::string_view text, std::array<char, N>& to) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), to.begin());
 }
 
+/// Whether one of the texts is this one, to the letter.
 [[nodiscard]] bool contains(std::span<const std::string> texts, std::string_view text);
 /// Adds a text that is neither empty nor there already.
 void add_new(std::vector<std::string>& texts, const std::string& text);

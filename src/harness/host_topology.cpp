@@ -37,8 +37,9 @@ topo::Graph probe_once(Bootstrap& host, const std::string& nvidia_smi) {
     if (has_gpus(graph)) text = topo::write_system(graph);
   }
   host.broadcast_text(text);
-  if (host.rank() != 0 && !text.empty())
+  if (host.rank() != 0 && !text.empty()) {
     graph = topo::parse_system(text, "the first rank's topology");
+  }
   return graph;
 }
 

@@ -176,8 +176,7 @@ std::vector<Observation> observe_files(const Specification& specification,
     const study::Dataset& dataset = file.dataset;
     notes.insert(notes.end(), file.notes.begin(), file.notes.end());
     if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
-      throw usage_error("{}: no row in it, and no head that names whose they would be",
-                        dataset.path);
+      throw usage_error("{}: it has neither rows nor a head that names its run", dataset.path);
     }
   }
   std::vector<std::string> all = specification.system.nodes;
