@@ -7,13 +7,14 @@ setup() {
   common_nccl_setup
   # Ranks are joined by sockets, with NCCL's proxies between.
   export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1
+  placed 3
 }
 # start: three ranks that go on until something breaks; when there is a row.
 start() {
   # The launcher knows the shells only: that a rank has died is NCCL's to notice.
   # shellcheck disable=SC2016 # each rank's shell expands it
-  mpirun -np 3 bash -c '"$@" || sleep 60' x ./allreduce_perf --backend nccl -b 4M -e 4M -w 1 -n 20 -N 1000000 -c 0 -T 6 \
-    --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
+  mpirun -np 3 bash -c '"$@" || sleep 60' x ./allreduce_perf --backend nccl "${place[@]}" -b 4M -e 4M -w 1 -n 20 \
+    -N 1000000 -c 0 -T 6 --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
   wait_for_rows 2
   RANK1=$(grep -E '^# +Rank +1 ' "$DIR/out" | sed 's/.*Pid *\([0-9]*\) .*/\1/')
@@ -53,7 +54,7 @@ at_init() {
   run timeout 60 mpirun -np 3 bash -c '
     [ "$PMI_RANK" -eq 1 ] || exec "$@"
     NCCL_DEBUG=INFO "$@" | while read -r line; do [[ $line != *"Init START"* ]] || kill "-$0" 0; done' "$1" \
-    ./allreduce_perf --backend nccl -b 64K -e 64K --csv "$DIR/a.csv" -T 6
+    ./allreduce_perf --backend nccl "${place[@]}" -b 64K -e 64K --csv "$DIR/a.csv" -T 6
   echo "$output"
   [ "$status" -ne 0 ]
   [ "$status" -ne 124 ]
@@ -69,7 +70,8 @@ at_init() {
 @test "a call of CUDA's that fails inside NCCL is told in NCCL's words" {
   local fault
   for fault in fail:cudaMemcpyAsync:3@1 oom:cudaHostAlloc:5@1 fail:cuLaunchKernelEx:1@1; do
-    FAKE_GPU_FAULT=$fault run timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 64K -e 64K -T 6 --csv "$DIR/a.csv"
+    FAKE_GPU_FAULT=$fault run timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl "${place[@]}" -b 64K -e 64K \
+      -T 6 --csv "$DIR/a.csv"
     echo "$fault: $output"
     [ "$status" -ne 0 ]
     [ "$status" -ne 124 ]
