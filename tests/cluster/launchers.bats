@@ -80,6 +80,13 @@ with() {
       ;;
   esac
 }
+# started COMMAND...: its output in $DIR/out. Beside busy processes a rank of Open MPI 4.1.4 crashed in one of 40 starts of srun, before our program
+# had opened a file (open-mpi/ompi#11438 and #12495 are such crashes in MPI_Init): it is started again, once.
+started() {
+  timeout -k 5 30 "$@" > "$DIR/out" 2>&1 && return
+  [ ! -e "$DIR/a.csv" ] && grep -q 'Segmentation fault' "$DIR/out" || return 1
+  timeout -k 5 30 "$@" > "$DIR/out" 2>&1
+}
 # measured NODES COLLECTIVE OPTIONS...: on the four hosts, rows of so many nodes in $DIR/a.csv. MPICH 4.0.2 over UCX's TCP hangs in MPI_Finalize now
 # and then: the rows are on disk by then.
 measured() {
@@ -87,7 +94,7 @@ measured() {
   shift
   if [ "${words[0]}" = "$PROGRAMS/allreduce_perf" ]; then words[0]=$PROGRAMS/${1}_perf; else words+=("$PROGRAMS/${1}_perf"); fi
   rm -f "$DIR/a.csv"
-  timeout -k 5 30 "${words[@]}" "${@:2}" --csv "$DIR/a.csv" > "$DIR/out" 2>&1 || grep -q '^# finished: ' "$DIR/a.csv" || {
+  started "${words[@]}" "${@:2}" --csv "$DIR/a.csv" || grep -q '^# finished: ' "$DIR/a.csv" || {
     cat "$DIR/out"
     return 1
   }
