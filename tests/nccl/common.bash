@@ -35,7 +35,7 @@ nothing_moves() {
 }
 
 # placed RANKS: sets place to the options that more ranks than processors need. Where Linux schedules by sessions
-# (sched_autogroup_enabled), unbound ranks starved each other for more than 60 s in 4 of 13 runs of 600 rows.
+# (sched_autogroup_enabled), unbound ranks starve each other: 3 of 13 runs of 1,200 rows stood still for 60 s.
 placed() { place=(); [ "$1" -le "$(nproc)" ] || place=(--bind core); }
 
 # perf RANKS COLLECTIVE OPTIONS...: a run with its rows in $DIR/a.csv; output and stderr apart.
