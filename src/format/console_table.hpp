@@ -27,6 +27,21 @@ class PairMatrix {
   std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
 };
 
+/// Who is last to arrive in how many measurements: a line below the table.
+class LateCount {
+ public:
+  void add(const Record& record);
+  /// A line that begins with '#', or nothing where none was named. `measured`: of how many.
+  [[nodiscard]] std::string text(std::size_t measured) const;
+
+ private:
+  struct Late {
+    std::size_t measurements = 0;
+    double most_us = 0;
+  };
+  std::map<std::string, Late> late_;  // by rank and host
+};
+
 /// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
 /// What else there is to say stands on '#' lines without the words that its readers look for.
 class ConsoleTable final : public Writer {
@@ -40,7 +55,7 @@ class ConsoleTable final : public Writer {
   ConsoleTable(std::FILE* stream, Halves halves);
 
   void begin(const RunContext& context) override;
-  void write(const Record& record, std::span<const double> samples_us) override;
+  void write(const Row& row) override;
   void end(const RunSummary& summary) override;
 
  private:
@@ -72,6 +87,7 @@ class ConsoleTable final : public Writer {
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;
   std::size_t without_choice_ = 0;
+  LateCount late_;
 };
 
 /// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.

@@ -20,6 +20,39 @@ std::string cell(const std::optional<int>& value) {
   return value ? fmt::format("{}", *value) : std::string();
 }
 
+/// What the files of samples have in common: the columns of a sample's row and its number.
+constexpr std::string_view kSampleKeys =
+    "collective,type,op,root,in_place,size_bytes,cycle,batch,sample";
+std::string sample_keys(const Record& record, std::size_t sample) {
+  return fmt::format("{},{},{},{},{},{},{},{},{}", record.collective, record.type, record.op,
+                     cell(record.root), record.in_place ? 1 : 0, record.size, record.cycle,
+                     record.batch.value_or(1), sample);
+}
+
+std::string lines_of_row(const Row& row) {
+  const Record& record = row.record;
+  std::string lines;
+  for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
+    lines += fmt::format("{},{:.7g},{},{},{}\n", sample_keys(record, i), row.samples_us[i],
+                         cell(record.group), cell(record.sender), cell(record.receiver));
+  }
+  return lines;
+}
+
+std::string lines_of_ranks(const Row& row, const RunContext& context) {
+  const std::vector<int> ranks = context.ranks_of(row.record);
+  std::string lines;
+  for (std::size_t i = 0; i < row.rank_times_us.size(); ++i) {
+    const std::string keys = sample_keys(row.record, i);
+    for (std::size_t k = 0; k < ranks.size(); ++k) {
+      lines += fmt::format("{},{},{},{:.7g},{}\n", keys, ranks[k],
+                           context.hosts[static_cast<std::size_t>(ranks[k])],
+                           row.rank_times_us[i].at(k), cell(row.record.group));
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv", mode(resume)) {
@@ -47,35 +80,28 @@ void CsvWriter::begin(const RunContext& context) {
   file_.append(csv_head(context.facts, context.notes) + csv_header());
 }
 
-void CsvWriter::write(const Record& record, std::span<const double> /*samples_us*/) {
-  file_.append(csv_row(record));
-}
+void CsvWriter::write(const Row& row) { file_.append(csv_row(row.record)); }
 
 void CsvWriter::end(const RunSummary& summary) {
   file_.append(fmt::format("# finished: {}\n", summary.finished_at));
 }
 
-SamplesWriter::SamplesWriter(const std::string& path, bool resume)
-    : file_(path, "--samples", mode(resume)) {
+SamplesWriter::SamplesWriter(const std::string& path, Times times, bool resume)
+    : file_(path, times == Times::OfRow ? "--samples" : "--per-rank", mode(resume)), times_(times) {
   if (file_.size() > 0) file_.drop_unfinished_line();
 }
 
-void SamplesWriter::begin(const RunContext& /*context*/) {
-  if (file_.size() == 0) {
-    file_.append(
-        "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
-        "group,sender,receiver\n");
-  }
+void SamplesWriter::begin(const RunContext& context) {
+  context_ = context;
+  if (file_.size() > 0) return;
+  file_.append(fmt::format(
+      "{}{}", kSampleKeys,
+      times_ == Times::OfRow ? ",time_us,group,sender,receiver\n" : ",rank,host,time_us,group\n"));
 }
 
-void SamplesWriter::write(const Record& record, std::span<const double> samples_us) {
-  std::string lines;
-  for (std::size_t i = 0; i < samples_us.size(); ++i) {
-    lines += fmt::format("{},{},{},{},{},{},{},{},{},{:.7g},{},{},{}\n", record.collective,
-                         record.type, record.op, cell(record.root), record.in_place ? 1 : 0,
-                         record.size, record.cycle, record.batch.value_or(1), i, samples_us[i],
-                         cell(record.group), cell(record.sender), cell(record.receiver));
-  }
+void SamplesWriter::write(const Row& row) {
+  const std::string lines =
+      times_ == Times::OfRow ? lines_of_row(row) : lines_of_ranks(row, context_);
   if (!lines.empty()) file_.append(lines);
 }
 
@@ -129,7 +155,8 @@ The JSON of `-J FILE.json` has the same rows under the same names: `{"context": 
 [...], "summary": {...}}`; a value that is missing is `null`. It is a whole document after every row.
 
 `--samples FILE` writes every sample: `collective type op root in_place size_bytes cycle batch sample
-time_us`, where `time_us` is the time of one operation of the sample's `batch`.
+time_us`, where `time_us` is the time of one operation of the sample's `batch`. `--per-rank FILE`
+writes the time of every rank in every sample: the same, with `rank` and `host` before `time_us`.
 
 Times are microseconds of one operation, GB is 10^9 bytes, `size_bytes` is nccl-tests' size.
 )";

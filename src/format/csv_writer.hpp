@@ -25,7 +25,7 @@ class CsvWriter final : public Writer {
   }
 
   void begin(const RunContext& context) override;
-  void write(const Record& record, std::span<const double> samples_us) override;
+  void write(const Row& row) override;
   void end(const RunSummary& summary) override;
 
  private:
@@ -34,16 +34,21 @@ class CsvWriter final : public Writer {
   std::vector<Record> earlier_;
 };
 
-/// The CSV of raw samples (--samples): a line per sample, with the keys of its record.
+/// The CSV of raw samples, with the keys of their record: a line per sample (--samples), or per
+/// sample and rank (--per-rank).
 class SamplesWriter final : public Writer {
  public:
-  SamplesWriter(const std::string& path, bool resume);
+  enum class Times { OfRow, OfRanks };
+
+  SamplesWriter(const std::string& path, Times times, bool resume);
 
   void begin(const RunContext& context) override;
-  void write(const Record& record, std::span<const double> samples_us) override;
+  void write(const Row& row) override;
 
  private:
   OutputFile file_;
+  Times times_;
+  RunContext context_{};
 };
 
 /// The head of a CSV: a line of each fact, then of each note.

@@ -52,10 +52,10 @@ void JsonWriter::begin(const RunContext& context) {
   file_.emplace(path, "-J", OutputFile::Mode::Continue);
 }
 
-void JsonWriter::write(const Record& record, std::span<const double> /*samples_us*/) {
-  const std::string row = std::string(any_row_ ? "," : "") + "\n    " + dump(to_json(record));
-  replace_tail(row + std::string(kTail));
-  rows_end_ += row.size();
+void JsonWriter::write(const Row& row) {
+  const std::string text = std::string(any_row_ ? "," : "") + "\n    " + dump(to_json(row.record));
+  replace_tail(text + std::string(kTail));
+  rows_end_ += text.size();
   any_row_ = true;
 }
 

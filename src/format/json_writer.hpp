@@ -18,7 +18,7 @@ class JsonWriter final : public Writer {
   JsonWriter(const std::string& path, bool resume);
 
   void begin(const RunContext& context) override;
-  void write(const Record& record, std::span<const double> samples_us) override;
+  void write(const Row& row) override;
   void end(const RunSummary& summary) override;
 
  private:

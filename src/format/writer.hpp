@@ -3,13 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/units.hpp"
-#include "model/record.hpp"
+#include "model/row.hpp"
 
 namespace busbar {
 
@@ -42,6 +41,19 @@ struct RunContext {
   std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out this many samples (-K)
   bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
   /// @}
+
+  std::vector<std::string> hosts;  ///< of each rank of the job
+  std::vector<int> groups;         ///< the group of each rank of the job, where it is split
+
+  /// The ranks of the job that a row is of, but for a pair's.
+  [[nodiscard]] std::vector<int> ranks_of(const Record& record) const {
+    std::vector<int> ranks;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      if (record.group && groups.at(rank) != *record.group) continue;
+      ranks.push_back(static_cast<int>(rank));
+    }
+    return ranks;
+  }
 };
 
 /// What a run came to, for the ends of all outputs.
@@ -64,8 +76,8 @@ class Writer {
   virtual ~Writer() = default;
 
   virtual void begin(const RunContext& context) = 0;
-  /// `samples_us` are the row's samples in their order; empty for a row that was not measured.
-  virtual void write(const Record& record, std::span<const double> samples_us) = 0;
+  /// A row that was not measured has no samples.
+  virtual void write(const Row& row) = 0;
   virtual void end(const RunSummary& /*summary*/) {}
 };
 

@@ -2,6 +2,9 @@
 #include "harness/chunk.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace busbar {
@@ -31,16 +34,17 @@ void combine_over_ranks(Bootstrap& bootstrap, std::vector<double>& values,
   for (double& value : values) value /= bootstrap.size();
 }
 
-/// Last start less first start of each entry; Clock is one clock for all ranks of a host.
-std::vector<double> skews_us(Bootstrap& bootstrap, const std::vector<double>& starts) {
-  std::vector<double> ends(starts);
-  for (const double start : starts) ends.push_back(-start);
-  bootstrap.combine(ends, Combine::Max);
-  std::vector<double> skews;
-  for (std::size_t i = 0; i < starts.size(); ++i) {
-    skews.push_back(microseconds(Seconds{ends[i] + ends[i + starts.size()]}));
-  }
-  return skews;
+/// A rank in the last digits of a time, where no clock resolves any more: the minimum over ranks
+/// then says whose it is. As many bits as there may be ranks.
+constexpr std::uint64_t kRankBits = (std::uint64_t{1} << 22) - 1;
+
+double with_rank(double time_us, int rank) {
+  const auto bits = std::bit_cast<std::uint64_t>(time_us);
+  return std::bit_cast<double>((bits & ~kRankBits) | static_cast<std::uint64_t>(rank));
+}
+
+int rank_of(double time_us) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(time_us) & kRankBits);
 }
 
 }  // namespace
@@ -63,6 +67,13 @@ ChunkRunner::ChunkRunner(const PairGroup& pair_group, Communicator& communicator
       calls_(calls),
       settings_(settings),
       on_progress_(std::move(on_progress)) {}
+
+/// The work before a batch, an interval of its own: the host's time of its end.
+Clock::time_point ChunkRunner::prepare(Clock::time_point start) {
+  if (!settings_.prepare) return start;
+  settings_.prepare();
+  return communicator_.stopwatch().lap_on_host();
+}
 
 void ChunkRunner::issue(std::uint64_t count) {
   settings_.graph_launches > 0 ? launch_graph(count, settings_.graph_launches)
@@ -148,8 +159,9 @@ void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& st
   pair_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
   for (std::size_t batch = 0; batch < shape.batches.size(); ++batch) {
+    const Clock::time_point ready = prepare(start);
     if (batch == 0) {
-      result.enqueue_us = issue_first(shape.batches[batch], start);
+      result.enqueue_us = issue_first(shape.batches[batch], ready);
     } else {
       issue(shape.batches[batch]);
     }
@@ -169,8 +181,9 @@ Clock::time_point ChunkRunner::start_isolated(std::uint64_t count, ChunkResult& 
   Stopwatch& stopwatch = communicator_.stopwatch();
   pair_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
+  const Clock::time_point ready = prepare(start);
   issue(count);
-  result.enqueue_us += microseconds(stopwatch.lap_on_host() - start);
+  result.enqueue_us += microseconds(stopwatch.lap_on_host() - ready);
   return start;
 }
 
@@ -204,23 +217,70 @@ void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& sta
   result.enqueue_us = per_operation(result.enqueue_us, operations_ - before);
 }
 
-/// Times of batches become times of operations, of all members as one.
-void ChunkRunner::combine(const ChunkShape& shape, ChunkResult& result) {
+/// Times of batches become times of operations; between them are the times of the work before.
+std::vector<double> ChunkRunner::own_times(const ChunkShape& shape, ChunkResult& result) {
   const std::vector<Seconds>& intervals = communicator_.stopwatch().intervals();
   const std::uint64_t launches = std::max<std::uint64_t>(1, settings_.graph_launches);
-  std::vector<double> values;  // one combination for all: samples, enqueue times, the host's time
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const auto operations = static_cast<double>(shape.batches[i] * launches);
-    values.push_back(microseconds(intervals[i]) / operations);
+  const std::size_t step = settings_.prepare ? 2 : 1;
+  std::vector<double> times_us;
+  double load_us = 0;
+  for (std::size_t i = step - 1; i < intervals.size(); i += step) {
+    const auto operations = static_cast<double>(shape.batches[i / step] * launches);
+    times_us.push_back(microseconds(intervals[i]) / operations);
+    if (settings_.prepare) load_us += microseconds(intervals[i - 1]);
   }
-  values.push_back(result.enqueue_us);
-  values.push_back(per_operation(result.host_us, result.operations));
-  combine_over_ranks(pair_group_.members, values, settings_.aggregation);
-  result.host_us = values.back();
-  values.pop_back();
-  result.enqueue_us = values.back();
-  values.pop_back();
-  result.samples_us = std::move(values);
+  result.host_us -= load_us;
+  result.load_us = per_operation(load_us, times_us.size());
+  return times_us;
+}
+
+/// The times of all members become one.
+void ChunkRunner::combine(std::vector<double> times_us, ChunkResult& result) {
+  times_us.push_back(result.enqueue_us);  // one combination for all
+  times_us.push_back(per_operation(result.host_us, result.operations));
+  combine_over_ranks(pair_group_.members, times_us, settings_.aggregation);
+  result.host_us = times_us.back();
+  times_us.pop_back();
+  result.enqueue_us = times_us.back();
+  times_us.pop_back();
+  result.samples_us = std::move(times_us);
+}
+
+/// What takes a maximum over ranks, whatever -a makes of their times: the load, the first and last
+/// start of each barrier (Clock is one clock for all ranks of a host), the shortest and longest
+/// time of each sample. In one combination.
+void ChunkRunner::combine_extremes(const std::vector<double>& starts,
+                                   const std::vector<double>& times_us, ChunkResult& result) {
+  Bootstrap& members = pair_group_.members;
+  std::vector<double> most{result.load_us};
+  for (const double start : starts) most.insert(most.end(), {start, -start});
+  if (settings_.arrivals) {
+    for (const double time : times_us) {
+      most.insert(most.end(), {time, -with_rank(time, members.rank())});
+    }
+  }
+  members.combine(most, Combine::Max);
+  auto next = most.begin();
+  result.load_us = *next++;
+  for (std::size_t i = 0; i < starts.size(); ++i, next += 2) {
+    result.start_skew_us.push_back(microseconds(Seconds{next[0] + next[1]}));
+  }
+  for (; next != most.end(); next += 2) {
+    result.arrivals.push_back({.last = rank_of(-next[1]), .late_us = next[0] + next[1]});
+  }
+}
+
+void ChunkRunner::gather_times(const std::vector<double>& times_us, ChunkResult& result) {
+  Bootstrap& members = pair_group_.members;
+  const auto ranks = static_cast<std::size_t>(members.size());
+  std::vector<double> all(ranks * times_us.size());
+  members.gather_bytes(std::as_bytes(std::span{times_us}), std::as_writable_bytes(std::span{all}));
+  for (std::size_t i = 0; i < times_us.size(); ++i) {
+    std::vector<double>& sample = result.rank_times_us.emplace_back();
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      sample.push_back(all[rank * times_us.size() + i]);
+    }
+  }
 }
 
 ChunkResult ChunkRunner::run(const ChunkShape& shape) {
@@ -231,7 +291,7 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   starts.reserve(shape.batches.size());
   record_graphs(shape);
   const std::uint64_t operations_before = operations_;
-  communicator_.stopwatch().reset(shape.batches.size());
+  communicator_.stopwatch().reset(shape.batches.size() * (settings_.prepare ? 2 : 1));
   const Clock::time_point begin = Clock::now();
   const Disturbances before = disturbances();
   isolated ? run_isolated(shape, starts, result) : run_streaming(shape, starts, result);
@@ -239,8 +299,10 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   result.disturbances = {after.minor_faults - before.minor_faults,
                          after.involuntary_switches - before.involuntary_switches};
   result.operations = operations_ - operations_before;
-  combine(shape, result);
-  result.start_skew_us = skews_us(pair_group_.members, starts);
+  const std::vector<double> times_us = own_times(shape, result);
+  if (settings_.rank_times) gather_times(times_us, result);
+  combine_extremes(starts, times_us, result);
+  combine(times_us, result);
   result.elapsed_s = pair_group_.world.largest(Seconds(Clock::now() - begin).count());
   return result;
 }

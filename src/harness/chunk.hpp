@@ -13,6 +13,7 @@
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
+#include "model/row.hpp"
 
 namespace busbar {
 
@@ -30,8 +31,11 @@ struct PairGroup {
 /// What a chunk of operations between two barriers measured. Samples are combined over ranks and
 /// the same on every rank; disturbances are this rank's own.
 struct ChunkResult {
-  std::vector<double> samples_us;     ///< time per operation, one per batch
+  std::vector<double> samples_us;                  ///< time per operation, one per batch
+  std::vector<Arrival> arrivals;                   ///< of each sample, where they were asked for
+  std::vector<std::vector<double>> rank_times_us;  ///< the same; of each sample all ranks' times
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
+  double load_us = 0;                 ///< per operation of the work before it, slowest rank
   double enqueue_us = 0;  ///< host time per operation of issuing the chunk's first operations
   double host_us = 0;     ///< host time per operation from the first start to the last completion
   std::uint64_t operations = 0;
@@ -61,6 +65,10 @@ class ChunkRunner {
     /// Isolated operations are issued while the device is held, where the backend can hold it. The
     /// first operation of a kind must have run before.
     bool hold = false;
+    bool arrivals = false;    ///< note who is last: operations end at the same time for all ranks
+    bool rank_times = false;  ///< keep every rank's times
+    /// Work before each batch, outside its time; on a device it may only enqueue it.
+    std::function<void()> prepare{};
   };
 
   /// `calls` are taken in turn, operation by operation. `on_progress` is called for every
@@ -78,6 +86,7 @@ class ChunkRunner {
   [[nodiscard]] std::uint64_t calls_used() const { return calls_used_; }
 
  private:
+  [[nodiscard]] Clock::time_point prepare(Clock::time_point start);
   void issue(std::uint64_t count);
   /// Issues a chunk's first batch; the host's time per operation of issuing the first of it, in us.
   [[nodiscard]] double issue_first(std::uint64_t count, Clock::time_point start);
@@ -90,7 +99,11 @@ class ChunkRunner {
   [[nodiscard]] Clock::time_point start_isolated(std::uint64_t count, ChunkResult& result);
   [[nodiscard]] Clock::time_point start_held(std::uint64_t count, ChunkResult& result);
   void record_graphs(const ChunkShape& shape);
-  void combine(const ChunkShape& shape, ChunkResult& result);
+  [[nodiscard]] std::vector<double> own_times(const ChunkShape& shape, ChunkResult& result);
+  void combine(std::vector<double> times_us, ChunkResult& result);
+  void combine_extremes(const std::vector<double>& starts, const std::vector<double>& times_us,
+                        ChunkResult& result);
+  void gather_times(const std::vector<double>& times_us, ChunkResult& result);
 
   PairGroup pair_group_;
   Communicator& communicator_;

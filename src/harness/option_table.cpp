@@ -74,6 +74,34 @@ void set_fault(O& options, View option, View text) {
                 parse_integer(option, parts[1], 0, std::numeric_limits<std::int64_t>::max()))};
 }
 
+constexpr double kMicrosecond = 1e-6;
+constexpr double kLongestLoad = 1e7;  // us
+
+void set_delay(O& options, View option, View text) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 2) {
+    throw usage_error("invalid value '{}' for {}; expected RANK:US, as in 3:200", text, option);
+  }
+  options.inject_delay =
+      Delay{.rank = static_cast<int>(parse_integer(option, parts[0], 0, 1 << 30)),
+            .time = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1, kLongestLoad)}};
+}
+
+void set_load(O& options, View option, View text) {
+  const std::vector<std::string> parts = split(text, ':');
+  const bool copies = parts.size() == 2 && parts[0] == "copy";
+  const bool spins = parts.size() == 2 && parts[0] == "spin";
+  if (!copies && !spins) {
+    throw usage_error("invalid value '{}' for {}; expected copy:SIZE or spin:US, as in copy:64M",
+                      text, option);
+  }
+  options.load = Load{};
+  if (copies) options.load->copy = parse_positive_bytes(option, parts[1]);
+  if (spins) {
+    options.load->spin = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1, kLongestLoad)};
+  }
+}
+
 void set_ci_width(O& options, View option, View text) {
   constexpr double kPercent = 100;
   if (text.ends_with('%')) text.remove_suffix(1);
@@ -159,6 +187,13 @@ std::string size_text(Bytes bytes) {
     if (bytes > 0 && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, name);
   }
   return fmt::format("{}", bytes);
+}
+
+/// "copy:64MiB", "spin:200".
+std::string load_text(const std::optional<Load>& load) {
+  if (!load) return "none";
+  if (load->copy > 0) return fmt::format("copy:{}", size_text(load->copy));
+  return fmt::format("spin:{:g}", microseconds(load->spin));
 }
 
 std::string size_words(std::string_view option, Bytes bytes) {
@@ -276,6 +311,16 @@ constexpr auto kRows = std::to_array<RunOption>({
        return o.inject_fault ? fmt::format("{}:{}", o.inject_fault->rank, o.inject_fault->index)
                              : "none";
      }).only(kMeasured)},
+    {{"--load", "copy:SIZE|spin:US", set_load},
+     rows("load", [](const O& o) { return load_text(o.load); }).only(kMeasured)},
+    {{"--inject-delay", "RANK:US", set_delay},
+     rows("inject-delay",
+          [](const O& o) {
+            return o.inject_delay ? fmt::format("{}:{:g}", o.inject_delay->rank,
+                                                microseconds(o.inject_delay->time))
+                                  : "none";
+          })
+         .only(kMeasured)},
     {{"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
      ranks(
          [](const O& o) { return o.timeout ? fmt::format("{:g}", o.timeout->count()) : "none"; })},
@@ -293,6 +338,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--csv", "FILE", set::file<&O::csv_path>}, nothing()},
     {{"--samples", "FILE", set::file<&O::samples_path>},
      nothing(shown<&O::samples_path>).only(kMeasured)},
+    {{"--per-rank", "FILE", set::file<&O::per_rank_path>},
+     nothing(shown<&O::per_rank_path>).only(kMeasured)},
     {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>).only(kMeasured)},
     {{"-p,--parallel_init", "N", [](O&, View n, View v) { (void)parse_integer(n, v, 0, 1); }},
      nothing()},

@@ -36,7 +36,7 @@ void check_outputs(const Options& o) {
     const std::string& path;
   };
   const std::array outputs{Output{"--csv", o.csv_path}, Output{"--samples", o.samples_path},
-                           Output{"-J", o.json_path}};
+                           Output{"--per-rank", o.per_rank_path}, Output{"-J", o.json_path}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[i].path.empty() || outputs[i].path != outputs[k].path) continue;
@@ -87,6 +87,10 @@ void check_timing(const Options& o) {
   if (o.graph_launches > 0 && waits) {
     throw usage_error("-G: operations inside a graph cannot be waited for; give -z 0 or -z 3");
   }
+  if (o.graph_launches > 0 && (o.load || o.inject_delay)) {
+    throw usage_error("-G and {} are mutually exclusive: nothing runs between a graph's operations",
+                      o.load ? "--load" : "--inject-delay");
+  }
   if (o.graph_launches > 0 && o.per_operation) {
     throw usage_error("-G and -I are mutually exclusive: a graph is timed as a whole");
   }
@@ -124,6 +128,9 @@ void check_options(const Options& options) {
   }
   if (options.pairs == Pairs::All && options.split) {
     throw usage_error("--pairs all and NCCL_TESTS_SPLIT are mutually exclusive");
+  }
+  if (options.pairs == Pairs::All && !options.per_rank_path.empty()) {
+    throw usage_error("--pairs all and --per-rank are mutually exclusive: a pair is two ranks");
   }
   check_timing(options);
   check_visits(options);

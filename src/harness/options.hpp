@@ -65,6 +65,18 @@ struct Fault {
   std::uint64_t index = 0;  ///< element of the receive buffer
 };
 
+/// --load: work that each rank does before each operation, outside the timed part.
+struct Load {
+  Bytes copy = 0;   ///< bytes that are copied through memory
+  Seconds spin{0};  ///< time that a loop takes the quickest processor
+};
+
+/// Makes a rank late, to see it named.
+struct Delay {
+  int rank = 0;
+  Seconds time{0};  ///< before each operation
+};
+
 /// The options of a run; values only, defaults here and nowhere else.
 struct Options {
   Sweep sweep;
@@ -101,6 +113,7 @@ struct Options {
   std::string backend = "auto";
   std::string csv_path;
   std::string samples_path;
+  std::string per_rank_path;
   bool resume = false;
   Cadence cadence = Cadence::Streaming;
   double ci_width = 0.02;  ///< relative half width
@@ -118,6 +131,8 @@ struct Options {
   bool host_limits = true;                 ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
   std::optional<Fault> inject_fault;
+  std::optional<Delay> inject_delay;
+  std::optional<Load> load;
 
   /// @name Only for --backend sim
   /// @{

@@ -14,6 +14,7 @@
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
 #include "harness/configuration.hpp"
+#include "harness/late_rank.hpp"
 #include "harness/row.hpp"
 #include "model/fact.hpp"
 
@@ -97,7 +98,13 @@ void Outputs::open(const Options& options) {
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),
-                     std::make_unique<SamplesWriter>(options.samples_path, options.resume));
+                     std::make_unique<SamplesWriter>(options.samples_path,
+                                                     SamplesWriter::Times::OfRow, options.resume));
+  }
+  if (!options.per_rank_path.empty()) {
+    journals_.insert(journals_.begin(),
+                     std::make_unique<SamplesWriter>(
+                         options.per_rank_path, SamplesWriter::Times::OfRanks, options.resume));
   }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
@@ -116,6 +123,7 @@ void Outputs::check_resumable(const std::string& configuration) {
 }
 
 void Outputs::begin(const RunContext& context) {
+  context_ = context;
   for (const auto& writer : displays_) writer->begin(context);
   for (const auto& writer : journals_) writer->begin(context);
 }
@@ -129,7 +137,7 @@ bool Outputs::resume_rows(const std::vector<Row>& rows, const RowVisit& where) {
     if (visits_ && !known.empty()) {
       visits_->settle(where.position, std::move(known), true);
     } else {
-      for (const Row& row : known) show(row.record, {});
+      for (const Row& row : known) show(row);
     }
     if (visits_) write_final_rows();
   }
@@ -154,7 +162,7 @@ std::vector<Row> Outputs::take_earlier(const std::vector<Row>& rows) {
 void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
   if (bootstrap_.rank() != 0) return;
   if (!visits_) {
-    for (const Row& row : rows) write(row.record, row.samples_us);
+    for (Row& row : rows) write(std::move(row));
     return;
   }
   const bool skipped = std::ranges::any_of(
@@ -169,9 +177,7 @@ void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
 
 void Outputs::write_final_rows() {
   while (const auto final = visits_->take_next()) {
-    for (const Row& row : final->rows) {
-      final->written ? show(row.record, row.samples_us) : write(row.record, row.samples_us);
-    }
+    for (const Row& row : final->rows) final->written ? show(row) : write(row);
   }
 }
 
@@ -185,22 +191,23 @@ std::string Outputs::visit_text(const RowVisit& where) const {
 bool Outputs::show_earlier(const Record& record) {
   const auto known = earlier_.find(cycle_key(record));
   if (known == earlier_.end()) return false;
-  show(known->second, {});
+  show({.record = known->second});
   earlier_.erase(known);  // the same size may stand in a sweep more than once
   return true;
 }
 
-void Outputs::show(const Record& record, std::span<const double> samples_us) {
+void Outputs::show(const Row& row) {
   progress_line_.clear();
-  count(record);
-  for (const auto& writer : displays_) writer->write(record, samples_us);
+  count(row.record);
+  for (const auto& writer : displays_) writer->write(row);
 }
 
-void Outputs::write(const Record& record, std::span<const double> samples_us) {
+void Outputs::write(Row row) {
   if (bootstrap_.rank() != 0) return;
-  if (show_earlier(record)) return;  // some of what was measured together was there before
-  for (const auto& writer : journals_) writer->write(record, samples_us);
-  show(record, samples_us);
+  if (show_earlier(row.record)) return;  // some of what was measured together was there before
+  name_last(row, context_);
+  for (const auto& writer : journals_) writer->write(row);
+  show(row);
 }
 
 void Outputs::count(const Record& record) {

@@ -40,8 +40,9 @@ class Outputs {
   /// Writes rows that were measured together; those of a run in visits when they are final and
   /// those above them in the table are written. Skipped rows are final.
   void write_rows(std::vector<Row> rows, const RowVisit& where);
-  /// A row that an earlier run has is not written again.
-  void write(const Record& record, std::span<const double> samples_us);
+  /// A row that an earlier run has is not written again. Who is last is named here, from all the
+  /// row's samples.
+  void write(Row row);
   /// `memory_use` is the text of -M, else empty.
   void end(const std::string& memory_use);
 
@@ -55,13 +56,14 @@ class Outputs {
   void open(const Options& options);
   [[nodiscard]] std::vector<Row> take_earlier(const std::vector<Row>& rows);
   void write_final_rows();
-  void show(const Record& record, std::span<const double> samples_us);
+  void show(const Row& row);
   /// Shows the row that an earlier run has; false where it has none.
   bool show_earlier(const Record& record);
   void count(const Record& record);
 
   Bootstrap& bootstrap_;
   bool resume_;
+  RunContext context_{};
   std::vector<std::unique_ptr<Writer>> displays_;  ///< of all rows: the table, the JSON
   std::vector<std::unique_ptr<Writer>> journals_;  ///< of new rows: the CSVs
   std::multimap<std::pair<RowKey, std::uint64_t>, Record> earlier_;  ///< by row and cycle

@@ -92,6 +92,27 @@ namespace {
 
 constexpr char kSeparator = '\x1f';  // ASCII's unit separator is in no cell
 
+/// Its time, then where they are known the last rank, how late it was, and the times of all ranks.
+std::string sample_text(const Row& row, std::size_t sample) {
+  std::string text = fmt::format("{}", row.samples_us[sample]);
+  if (row.arrivals.empty() && row.rank_times_us.empty()) return text;
+  const Arrival arrival = row.arrivals.empty() ? Arrival{.last = -1} : row.arrivals[sample];
+  text += fmt::format(" {} {}", arrival.last, arrival.late_us);
+  if (row.rank_times_us.empty()) return text;
+  return text + ' ' + fmt::format("{}", fmt::join(row.rank_times_us[sample], " "));
+}
+
+void parse_sample(std::string_view text, Row& row) {
+  std::vector<double> numbers;
+  for (const std::string& word : split(text, ' '))
+    numbers.push_back(to_number<double>(word).value());
+  row.samples_us.push_back(numbers.front());
+  if (numbers.size() < 3) return;
+  const auto last = static_cast<int>(numbers[1]);
+  if (last >= 0) row.arrivals.push_back({.last = last, .late_us = numbers[2]});
+  if (numbers.size() > 3) row.rank_times_us.emplace_back(numbers.begin() + 3, numbers.end());
+}
+
 }  // namespace
 
 /// The cells of its record, then its samples.
@@ -100,7 +121,7 @@ std::string row_text(const Row& row) {
   for (const RecordField& field : record_fields()) {
     text += one_line(field.get(row.record)) + kSeparator;
   }
-  for (const double sample : row.samples_us) text += fmt::format("{}{}", sample, kSeparator);
+  for (std::size_t i = 0; i < row.samples_us.size(); ++i) text += sample_text(row, i) + kSeparator;
   return text;
 }
 
@@ -113,7 +134,7 @@ Row parse_row(std::string_view text) {
     if (i < fields.size()) {
       fields[i].set(row.record, cells[i]);
     } else {
-      row.samples_us.push_back(to_number<double>(cells[i]).value());
+      parse_sample(cells[i], row);
     }
   }
   return row;
@@ -188,6 +209,8 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   if (samples.times_us.size() < kFewSamples) add_flag(record, Flag::FewSamples);
   add_interval(record, samples);
   if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
+  const double load_us = samples.loads_us.empty() ? 0 : stats::median(samples.loads_us);
+  if (load_us > 0) record.load_us = load_us;
   if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
   if (!samples.steady) add_flag(record, Flag::NotSteady);
   if (stats::is_drifting(samples.times_us)) add_flag(record, Flag::Drifting);
@@ -282,14 +305,22 @@ namespace {
 
 constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all in one graph
 
-ChunkRunner::Settings chunk_settings(const Run& run) {
+ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
+  const Run& run = setup.run;
   const Options& options = run.options;
+  RankLoad& load = setup.load;
+  const bool several = setup.pair_group.members.size() > 1;
+  // Else the device would still be at the operation before while the host works.
+  const bool waits = load.on_host() && run.on_devices && options.blocking == Blocking::Off;
   return {.cadence = options.cadence,
-          .blocking = options.blocking,
+          .blocking = waits ? Blocking::Wait : options.blocking,
           .aggregation = options.aggregation,
           .group = options.aggregated,
           .graph_launches = options.graph_launches,
-          .hold = run.on_devices && options.blocking == Blocking::Off};
+          .hold = run.on_devices && options.blocking == Blocking::Off && !load.any(),
+          .arrivals = several && run.collective.waits_for_all(),
+          .rank_times = !options.per_rank_path.empty(),
+          .prepare = load.any() ? [&load] { load.run(); } : std::function<void()>{}};
 }
 
 SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
@@ -301,9 +332,11 @@ SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
     plan.least_batch *= options.operations.value_or(kGraphOperations);
     if (options.operations) plan.operations = 1;
   }
-  // An isolated operation, or one behind a barrier, is a sample of its own, however short.
-  const bool isolated =
-      options.cadence == Cadence::Isolated || options.blocking == Blocking::UntimedBarrier;
+  // An isolated operation, or one behind a barrier or a load, is a sample of its own, however
+  // short.
+  const bool isolated = options.cadence == Cadence::Isolated ||
+                        options.blocking == Blocking::UntimedBarrier || options.load ||
+                        options.inject_delay;
   if (!isolated) plan.timer_cost_s = run.timer_cost_s;
   plan.limits = limits_of(options);
   if (options.visits == 1) return plan;
@@ -358,9 +391,10 @@ void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call>
 
 }  // namespace
 
-std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Record& record,
-                                const ProgressReport& report) {
+void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
+                 const ProgressReport& report) {
   const Run& run = setup.run;
+  Record& record = row.record;
   run.watchdog.tick();
   const std::vector<Call> calls = buffers.calls(setup.like, record.in_place);
   if (run.on_devices) {
@@ -368,10 +402,10 @@ std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Reco
     run.watchdog.tick();
     if (!record.reason.empty()) {
       record.status = RowStatus::Skipped;
-      return {};
+      return;
     }
   }
-  ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(run),
+  ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(setup),
                      [&run] { run.watchdog.tick(); });
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, setup.plan.footprint.send / info(setup.like.type).size,
@@ -401,7 +435,9 @@ std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers, Reco
              .size = record.size,
              .in_place = record.in_place,
              .slots = setup.plan.slots});
-  return std::move(samples.times_us);
+  row.samples_us = std::move(samples.times_us);
+  row.arrivals = std::move(samples.arrivals);
+  row.rank_times_us = std::move(samples.rank_times_us);
 }
 
 }  // namespace busbar

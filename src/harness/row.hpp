@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "harness/chunk.hpp"
+#include "harness/load.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
 #include "harness/verifier.hpp"
-#include "model/record.hpp"
+#include "model/row.hpp"
 
 namespace busbar {
 
@@ -47,12 +48,6 @@ class RowBuffers {
   Bytes offset_;
   std::array<Bytes, 2> strides_;  // from slot to slot
   std::vector<Buffer> areas_;
-};
-
-/// A measured row and its samples.
-struct Row {
-  Record record{};
-  std::vector<double> samples_us{};
 };
 
 /// A row as one text without a line end, and back: the digits of samples are kept.
@@ -120,12 +115,12 @@ struct RowSetup {
   const SizePlan& plan;
   std::size_t position = 0;  ///< in the table, counted in sizes
   Verifier& verifier;
+  RankLoad& load;
 };
 
-/// Measures and checks a row into its record; its samples in us. The record is of a skipped row,
-/// without samples, where a device's library refuses the row's first operation. Collective over the
-/// job.
-[[nodiscard]] std::vector<double> measure_row(const RowSetup& setup, RowBuffers& buffers,
-                                              Record& record, const ProgressReport& report);
+/// Measures and checks a row. Its record is of a skipped row, without samples, where a device's
+/// library refuses the row's first operation. Collective over the job.
+void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
+                 const ProgressReport& report);
 
 }  // namespace busbar

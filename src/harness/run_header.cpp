@@ -364,7 +364,9 @@ RunContext make_run_header(const HeaderInput& input) {
   context.blocking = kBlocking.at(static_cast<std::size_t>(o.blocking));
   for (std::size_t rank = 0; rank < run.rank_map.ranks.size(); ++rank) {
     context.devices.push_back(device_line(run, rank));
+    context.hosts.emplace_back(run.rank_map.ranks[rank].host.data());
   }
+  context.groups = run.groups;
   context.graph = fmt::format("{}", o.graph_launches);
   context.unalign = fmt::format("{}", o.unalign);
   context.enqueue_times = o.enqueue_times;

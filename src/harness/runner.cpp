@@ -64,6 +64,12 @@ Bytes largest_growth(const Run& run) {
   return run.world.largest(run.communicator.library_growth());
 }
 
+/// Memory of each rank that --load copy takes; no more than there is.
+Bytes load_bytes(const Run& run) {
+  const Bytes wanted = run.options.load ? 2 * run.options.load->copy : 0;
+  return std::min(wanted, run.memory.per_rank());
+}
+
 /// Without rotating buffers, and where the library has taken nothing yet.
 MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
   return {.collective = &run.collective,
@@ -72,7 +78,7 @@ MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
           .ranks = run.group.size(),
           .place = run.memory.place,
           .ranks_per_place = run.memory.ranks,
-          .available_per_rank = run.memory.per_rank(),
+          .available_per_rank = run.memory.per_rank() - load_bytes(run),
           .out_of_place = run.options.placement != Placement::In,
           .in_place = run.options.placement != Placement::Out};
 }
@@ -98,7 +104,10 @@ std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Byt
 }
 
 Runner::Runner(const Run& run, Outputs& outputs)
-    : run_(run), options_(run.options), outputs_(outputs) {}
+    : run_(run),
+      options_(run.options),
+      outputs_(outputs),
+      load_(run.options, run.world, run.communicator) {}
 
 Bytes Runner::offset_of(DataType type) const { return options_.unalign * info(type).size; }
 
@@ -193,7 +202,8 @@ void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
               .like = like,
               .plan = plans[number],
               .position = key.part * plans.size() + number,
-              .verifier = verifier});
+              .verifier = verifier,
+              .load = load_});
   }
 }
 
@@ -308,12 +318,12 @@ void Runner::measure(const RowSetup& setup, Record record) {
   record.pages = pages_;
   Row row{.record = std::move(record)};
   try {
-    row.samples_us = measure_row(setup, *buffers_, row.record, progress_report(setup, row.record));
+    measure_row(setup, *buffers_, row, progress_report(setup, row.record));
   } catch (const Error& error) {  // the row in flight is on record too, for those who ask why
     row.record.status = RowStatus::Failed;
     row.record.reason = error.what();
     row.record.finished_at = local_time();
-    outputs_.write(row.record, {});
+    outputs_.write({.record = row.record});
     throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
   write(setup, std::move(row));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/load.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
@@ -24,6 +25,7 @@ namespace busbar {
 /// are not confounded. Where ranks are split or paired, several rows are measured at the same time.
 class Runner {
  public:
+  /// Takes the memory of --load. Collective.
   Runner(const Run& run, Outputs& outputs);
 
   /// Runs one untimed operation on devices, so that memory is planned from what the library leaves,
@@ -62,6 +64,7 @@ class Runner {
   Run run_;
   const Options& options_;
   Outputs& outputs_;
+  RankLoad load_;
   bool registered_ = false;  // the buffers of the row, on every rank
   std::string pages_;        // of these buffers, over all ranks
   /// The buffers of the current size. After a failure they stay: giving device memory back may

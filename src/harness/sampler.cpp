@@ -24,6 +24,11 @@ struct Decision {
   stats::StopReason stop = stats::StopReason::None;
 };
 
+template <class T>
+void append_all(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
 /// Samples one row.
 class RowSampler {
  public:
@@ -156,12 +161,13 @@ class RowSampler {
   }
 
   void append(const ChunkResult& chunk) {
-    auto& times = result_.times_us;
-    times.insert(times.end(), chunk.samples_us.begin(), chunk.samples_us.end());
+    append_all(result_.times_us, chunk.samples_us);
+    append_all(result_.arrivals, chunk.arrivals);
+    append_all(result_.rank_times_us, chunk.rank_times_us);
+    append_all(result_.start_skews_us, chunk.start_skew_us);
     result_.enqueue_us.push_back(chunk.enqueue_us);
     result_.host_times_us.push_back(chunk.host_us);
-    auto& skews = result_.start_skews_us;
-    skews.insert(skews.end(), chunk.start_skew_us.begin(), chunk.start_skew_us.end());
+    result_.loads_us.push_back(chunk.load_us);
     result_.operations += chunk.operations;
     result_.disturbances.minor_faults += chunk.disturbances.minor_faults;
     result_.disturbances.involuntary_switches += chunk.disturbances.involuntary_switches;

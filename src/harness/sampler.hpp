@@ -26,8 +26,11 @@ struct SamplingPlan {
 /// All samples of a row and how they came about; the same on every rank.
 struct Samples {
   std::vector<double> times_us;
-  std::vector<std::vector<double>> visits{};  ///< times_us by visit; none: one stretch
+  std::vector<std::vector<double>> visits{};         ///< times_us by visit; none: one stretch
+  std::vector<Arrival> arrivals{};                   ///< as ChunkResult's
+  std::vector<std::vector<double>> rank_times_us{};  ///< the same
   std::vector<double> start_skews_us;
+  std::vector<double> loads_us{};     ///< per operation of a chunk
   std::vector<double> enqueue_us;     ///< host time of issuing, per operation of a chunk
   std::vector<double> host_times_us;  ///< per operation of a whole chunk by the host's clock
   std::uint64_t operations = 0;

@@ -36,6 +36,10 @@ void check_ranks(const Options& options, int ranks, int smallest_group) {
     throw usage_error("--inject-fault: there is no rank {}; give 0 to {}",
                       options.inject_fault->rank, ranks - 1);
   }
+  if (options.inject_delay && options.inject_delay->rank >= ranks) {
+    throw usage_error("--inject-delay: there is no rank {}; give 0 to {}",
+                      options.inject_delay->rank, ranks - 1);
+  }
   if (options.pairs == Pairs::All && ranks < 2) {
     throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
   }
@@ -106,6 +110,8 @@ std::vector<Flag> row_flags(const Run& run) {
   add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
   add_if(run.options.graph_launches > 0, Flag::Graph);
   add_if(run.options.unalign > 0, Flag::Unaligned);
+  add_if(run.options.load.has_value(), Flag::Loaded);
+  add_if(run.options.inject_delay.has_value(), Flag::DelayInjected);
   return flags;
 }
 

@@ -196,7 +196,7 @@ void write_rows(const Options& options, const Collective& collective,
     for (const Bytes size : options.sweep.sizes()) {
       for (const bool in_place : {false, true}) {
         if (!is_wanted(options.placement, in_place)) continue;
-        outputs.write(predicted_row(collective, predictor, key, size, in_place), {});
+        outputs.write({.record = predicted_row(collective, predictor, key, size, in_place)});
       }
     }
   }

@@ -34,6 +34,10 @@ Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
     all.batch = std::max(all.batch, record.batch.value_or(1));
     if (record.enqueue_time_us) all.enqueue_us.push_back(*record.enqueue_time_us);
     if (record.host_time_us) all.host_times_us.push_back(*record.host_time_us);
+    all.arrivals.insert(all.arrivals.end(), visit.arrivals.begin(), visit.arrivals.end());
+    all.rank_times_us.insert(all.rank_times_us.end(), visit.rank_times_us.begin(),
+                             visit.rank_times_us.end());
+    if (record.load_us) all.loads_us.push_back(*record.load_us);
     if (record.start_skew_us) all.start_skews_us.push_back(*record.start_skew_us);
     Disturbances& sum = all.disturbances;
     sum.minor_faults += record.minor_faults_per_op.value_or(0) * operations;
@@ -71,6 +75,8 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
   add_efficiency(record);
   row.samples_us = std::move(samples.times_us);
+  row.arrivals = std::move(samples.arrivals);
+  row.rank_times_us = std::move(samples.rank_times_us);
   return row;
 }
 

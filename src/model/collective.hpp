@@ -111,6 +111,9 @@ struct Collective {
 
   /// True where a program of ours measures it; others are only imported.
   [[nodiscard]] constexpr bool is_measured() const { return footprint != nullptr; }
+  /// True where no rank can finish before the last has arrived: the end is at the same time for
+  /// all.
+  [[nodiscard]] constexpr bool waits_for_all() const { return !rooted && peers == nullptr; }
 };
 
 /// The table of collectives.

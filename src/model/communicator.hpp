@@ -190,6 +190,8 @@ class Communicator {
   virtual void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) = 0;
   /// Overwrites memory with something that no pattern contains.
   virtual void poison(std::byte* to, Bytes bytes) = 0;
+  /// Copies within memory of `allocate`, in order with operations.
+  virtual void copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
 
   /// Compares with a pattern bit by bit, at about the speed of reading.
   [[nodiscard]] virtual Difference compare(const std::byte* data, std::uint64_t count,

@@ -12,6 +12,7 @@ namespace busbar {
 /// What a reader of a row must know; Record::flags has the names. docs/csv.md describes them.
 enum class Flag {
   BandwidthDiffers,
+  DelayInjected,
   Drifting,
   Fake,
   FaultInjected,
@@ -19,6 +20,7 @@ enum class Flag {
   Graph,
   Imported,
   LaunchBound,
+  Loaded,
   Mean,
   NoInterval,
   NotRegistered,
@@ -40,6 +42,7 @@ enum class Flag {
 
 constexpr auto enum_names(Flag) {
   return std::array{Named{Flag::BandwidthDiffers, "bandwidth-differs"},
+                    Named{Flag::DelayInjected, "delay-injected"},
                     Named{Flag::Drifting, "drifting"},
                     Named{Flag::Fake, "fake"},
                     Named{Flag::FaultInjected, "fault-injected"},
@@ -47,6 +50,7 @@ constexpr auto enum_names(Flag) {
                     Named{Flag::Graph, "graph"},
                     Named{Flag::Imported, "imported"},
                     Named{Flag::LaunchBound, "launch-bound"},
+                    Named{Flag::Loaded, "loaded"},
                     Named{Flag::Mean, "mean"},
                     Named{Flag::NoInterval, "no-interval"},
                     Named{Flag::NotRegistered, "not-registered"},

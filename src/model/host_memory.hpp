@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstring>
 #include <optional>
 
 #include "model/communicator.hpp"
@@ -42,6 +43,9 @@ class HostCommunicator : public Communicator {
     fill_host(to, count, tile, first);
   }
   void poison(std::byte* to, Bytes bytes) override { poison_host(to, bytes); }
+  void copy(std::byte* to, const std::byte* from, Bytes bytes) override {
+    std::memcpy(to, from, bytes);
+  }
   [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override {
     return compare_host(data, count, tile, first);

@@ -158,6 +158,19 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::interval_scope>("interval_scope", "",
                               "what the interval is of: moment (the stretch of time in which the "
                               "row was measured) or run (all visits)"),
+    field<&R::last_rank>("last_rank", "",
+                         "rank that arrives last more often than chance has it, and so holds up "
+                         "the others; empty: cannot tell, or the operation has no common end"),
+    field<&R::last_host>("last_host", "",
+                         "the same of a host: the rank's own, or of several ranks"),
+    field<&R::last_share>("last_share", "",
+                          "share of samples in which that rank (else that host) was last"),
+    field<&R::late_by_us>("late_by_us", "us",
+                          "median of a sample's longest time of a rank less its shortest; only "
+                          "where one is named"),
+    field<&R::load_us>("load_us", "us",
+                       "time of the work of --load and --inject-delay before an operation on the "
+                       "slowest rank; median over chunks"),
 });
 
 }  // namespace

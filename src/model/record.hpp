@@ -79,6 +79,11 @@ struct Record {
   std::optional<std::uint64_t> visits{};
   std::optional<double> visit_cv{};
   std::string interval_scope{};
+  std::optional<int> last_rank{};
+  std::string last_host{};
+  std::optional<double> last_share{};
+  std::optional<double> late_by_us{};
+  std::optional<double> load_us{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

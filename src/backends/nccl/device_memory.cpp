@@ -152,6 +152,10 @@ void DeviceMemory::poison(std::byte* to, Bytes bytes) {
   if (bytes > 0) check_cuda(cuda().set_bytes(to, kPoison, bytes, stream_));
 }
 
+void DeviceMemory::copy(std::byte* to, const std::byte* from, Bytes bytes) {
+  check_cuda(cuda().copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
+}
+
 void DeviceMemory::compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                            std::uint64_t first, DeviceComparison& result) {
   result = {.wrong = 0, .first_wrong = std::numeric_limits<unsigned long long>::max()};

@@ -80,6 +80,7 @@ class DeviceMemory {
   /// @{
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first);
   void poison(std::byte* to, Bytes bytes);
+  void copy(std::byte* to, const std::byte* from, Bytes bytes);
   /// @}
 
   /// Enqueues a comparison; `result` is written when the stream gets there.

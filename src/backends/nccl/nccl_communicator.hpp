@@ -36,6 +36,9 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] bool is_registered() const override;
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override;
   void poison(std::byte* to, Bytes bytes) override;
+  void copy(std::byte* to, const std::byte* from, Bytes bytes) override {
+    memory_.copy(to, from, bytes);
+  }
   [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override;
   void flip_bit(std::byte* data) override;

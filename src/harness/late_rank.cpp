@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/late_rank.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "stats/last_arrival.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+/// The ranks of a row, each as a member of its host.
+struct RowRanks {
+  std::vector<std::string> hosts;  ///< different ones
+  std::vector<int> host_of;        ///< index into hosts, by rank of the row
+};
+
+RowRanks ranks_by_host(const std::vector<int>& ranks, const RunContext& context) {
+  RowRanks by_host;
+  for (const int rank : ranks) {
+    const std::string& host = context.hosts[static_cast<std::size_t>(rank)];
+    const auto known = std::ranges::find(by_host.hosts, host);
+    by_host.host_of.push_back(static_cast<int>(known - by_host.hosts.begin()));
+    if (known == by_host.hosts.end()) by_host.hosts.push_back(host);
+  }
+  return by_host;
+}
+
+/// Of the ranks of a row, those that were last in samples in which it made a difference.
+std::vector<int> noticeable(const Row& row) {
+  constexpr double kLeast = 0.01;
+  const Record& record = row.record;
+  const double whole_us = record.time_median_us.value_or(0) + record.load_us.value_or(0);
+  std::vector<int> last;
+  for (const Arrival& arrival : row.arrivals) {
+    if (arrival.late_us >= kLeast * whole_us) last.push_back(arrival.last);
+  }
+  return last;
+}
+
+std::optional<int> find_last_host(std::vector<int> last, const RowRanks& ranks) {
+  std::vector<double> chances(ranks.hosts.size());
+  for (const int host : ranks.host_of) {
+    chances[static_cast<std::size_t>(host)] += 1 / static_cast<double>(ranks.host_of.size());
+  }
+  for (int& who : last) who = ranks.host_of[static_cast<std::size_t>(who)];
+  return stats::find_last(last, chances);
+}
+
+}  // namespace
+
+void name_last(Row& row, const RunContext& context) {
+  if (row.arrivals.empty()) return;
+  Record& record = row.record;
+  const std::vector<int> ranks = context.ranks_of(record);
+  const RowRanks by_host = ranks_by_host(ranks, context);
+  const std::vector<int> last = noticeable(row);
+  const auto host = find_last_host(last, by_host);
+  const auto rank = stats::find_last(
+      last, std::vector<double>(ranks.size(), 1 / static_cast<double>(ranks.size())));
+  if (!host && !rank) return;
+  const auto host_of = [&](int who) { return by_host.host_of[static_cast<std::size_t>(who)]; };
+  record.last_host = by_host.hosts[static_cast<std::size_t>(rank ? host_of(*rank) : *host)];
+  if (rank) record.last_rank = ranks[static_cast<std::size_t>(*rank)];
+  std::vector<double> late_us;
+  double hits = 0;
+  for (const Arrival& arrival : row.arrivals) {
+    late_us.push_back(arrival.late_us);
+    hits += (rank ? arrival.last == *rank : host_of(arrival.last) == *host) ? 1 : 0;
+  }
+  record.last_share = hits / static_cast<double>(row.arrivals.size());
+  record.late_by_us = stats::median(late_us);
+}
+
+}  // namespace busbar

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+#include "harness/options.hpp"
+#include "model/bootstrap.hpp"
+#include "model/communicator.hpp"
+
+namespace busbar {
+
+/// Work that each rank does before each operation, outside the timed part (--load,
+/// --inject-delay): a rank that is slow at it arrives late.
+class RankLoad {
+ public:
+  /// Takes the memory of --load copy, and finds out how much spinning is --load spin on the rank
+  /// that is quickest at it: all do as much. Throws Error (Unavailable) where there is no memory.
+  /// Collective over the job.
+  RankLoad(const Options& options, Bootstrap& world, Communicator& communicator);
+
+  /// True where there is something to do, on some rank at least.
+  [[nodiscard]] bool any() const { return any_; }
+  /// True where the host does it, and not the device.
+  [[nodiscard]] bool on_host() const { return turns_ > 0 || delays_; }
+  /// Does it once; a copy in device memory is only enqueued.
+  void run();
+
+ private:
+  Communicator& communicator_;
+  bool any_;
+  bool delays_;      ///< some rank is delayed
+  Seconds delay_{};  ///< of this rank
+  std::uint64_t turns_ = 0;
+  Bytes copied_ = 0;
+  Buffer from_{};
+  Buffer to_{};
+};
+
+}  // namespace busbar
