@@ -86,7 +86,7 @@ void CsvWriter::end(const RunSummary& summary) {
   file_.append(fmt::format("# finished: {}\n", summary.finished_at));
 }
 
-SamplesWriter::SamplesWriter(const std::string& path, Times times, bool resume)
+SamplesWriter::SamplesWriter(const std::string& path, bool resume, Times times)
     : file_(path, times == Times::OfRow ? "--samples" : "--per-rank", mode(resume)), times_(times) {
   if (file_.size() > 0) file_.drop_unfinished_line();
 }

@@ -40,7 +40,7 @@ class SamplesWriter final : public Writer {
  public:
   enum class Times { OfRow, OfRanks };
 
-  SamplesWriter(const std::string& path, Times times, bool resume);
+  SamplesWriter(const std::string& path, bool resume, Times times = Times::OfRow);
 
   void begin(const RunContext& context) override;
   void write(const Row& row) override;

@@ -103,8 +103,8 @@ void Outputs::open(const Options& options) {
   }
   if (!options.per_rank_path.empty()) {
     journals_.insert(journals_.begin(),
-                     std::make_unique<SamplesWriter>(
-                         options.per_rank_path, SamplesWriter::Times::OfRanks, options.resume));
+                     std::make_unique<SamplesWriter>(options.per_rank_path, options.resume,
+                                                     SamplesWriter::Times::OfRanks));
   }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));

@@ -58,8 +58,8 @@ struct Console : testing::Test {
 
 TEST_F(Console, PrintsWhatNcclTestsPrints) {
   table.begin(with(test::context(), &RunContext::notes, std::vector<std::string>{}));
-  table.write(measured(false), {});
-  table.write(measured(true), {});
+  table.write({measured(false)});
+  table.write({measured(true)});
   table.end({.rows = 2, .mean_busbw_GBps = 178.222, .finished_at = ""});
   std::string text;
   for (const std::string& line : captured.lines()) {
@@ -78,8 +78,8 @@ TEST_F(Console, PutsNotesOnLinesOfTheirOwnAboveTheDevices) {
 
 TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
   table.begin(with(test::context(), &RunContext::observes_choice, true));
-  table.write(with(measured(false), &Record::algorithm, "Ring"), {});
-  table.write(measured(true), {});
+  table.write({with(measured(false), &Record::algorithm, "Ring")});
+  table.write({measured(true)});
   table.end({.rows = 2, .finished_at = ""});
   EXPECT_THAT(captured.lines(), testing::Contains(HasSubstr("no algorithm for 1 of 2 ")).Times(1));
 }
@@ -95,13 +95,12 @@ TEST_F(Console, WaitsForBothHalvesOfARow) {
 }
 
 TEST_F(Console, HasThirteenWordsInEveryRow) {
-  table.write(with(measured(false), &Record::size, 1073741824U, &Record::time_median_us, 3004567.25,
-                   &Record::wrong, 1048576U, &Record::root, 15),
-              {});
-  table.write(with(measured(true), &Record::wrong, std::nullopt, &Record::busbw_GBps, std::nullopt),
-              {});
-  table.write(skipped(false, "does not fit"), {});
-  table.write(measured(true), {});
+  table.write({with(measured(false), &Record::size, 1073741824U, &Record::time_median_us,
+                    3004567.25, &Record::wrong, 1048576U, &Record::root, 15)});
+  table.write(
+      {with(measured(true), &Record::wrong, std::nullopt, &Record::busbw_GBps, std::nullopt)});
+  table.write({skipped(false, "does not fit")});
+  table.write({measured(true)});
   ASSERT_EQ(rows(captured).size(), 2U);
   for (const std::string& row : rows(captured)) EXPECT_EQ(words_in(row), 13U) << row;
 }
@@ -139,8 +138,8 @@ TEST_F(Console, PrintsTheFirstWrongElementOfEveryRow) {
 
 TEST_F(Console, AppendsTheTimeOfDayOnRequest) {
   table.begin(with(test::context(), &RunContext::timestamps, true));
-  table.write(measured(false), {});
-  table.write(measured(true), {});
+  table.write({measured(false)});
+  table.write({measured(true)});
   EXPECT_TRUE(rows(captured).at(0).ends_with("       0  2026-11-21 14:02:59"));
   EXPECT_EQ(words_in(rows(captured).at(0)), 15U);
   EXPECT_THAT(captured.text(), HasSubstr("#wrong  timestamp\n"));
@@ -148,10 +147,9 @@ TEST_F(Console, AppendsTheTimeOfDayOnRequest) {
 
 TEST_F(Console, HasItsReadersWordsInTheFootersOnly) {
   table.begin(test::context());
-  table.write(with(measured(false), &Record::status, RowStatus::Wrong, &Record::reason,
-                   "rank 0, element 0: expected 1, got 2", &Record::stop_reason, "time-budget"),
-              {});
-  table.write(skipped(true, "no room"), {});
+  table.write({with(measured(false), &Record::status, RowStatus::Wrong, &Record::reason,
+                    "rank 0, element 0: expected 1, got 2", &Record::stop_reason, "time-budget")});
+  table.write({skipped(true, "no room")});
   table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1, .finished_at = ""});
   for (const char* word :
        {"bandwidth", "FAILED", "Out of bounds values : 1 FAILED", "out-of-place"}) {
@@ -160,11 +158,26 @@ TEST_F(Console, HasItsReadersWordsInTheFootersOnly) {
 }
 
 TEST_F(Console, CountsMeasurementsThatEndedWithTheirBudget) {
-  table.write(with(measured(false), &Record::stop_reason, "time-budget"), {});
-  table.write(measured(true), {});
+  table.write({with(measured(false), &Record::stop_reason, "time-budget")});
+  table.write({measured(true)});
   table.end({});
   EXPECT_THAT(captured.text(), HasSubstr("# 1 of 2 measurements"));
   EXPECT_THAT(captured.text(), HasSubstr("--time-budget"));
+}
+
+TEST_F(Console, NamesWhoWasLastInHowManyMeasurements) {
+  const Record of_host =
+      with(measured(true), &Record::last_host, "h2", &Record::late_by_us, 12.345);
+  table.write({with(of_host, &Record::in_place, false, &Record::last_rank, 3)});
+  table.write({of_host});
+  table.write(
+      {with(of_host, &Record::in_place, false, &Record::last_rank, 3, &Record::late_by_us, 203.4)});
+  table.write({measured(true)});
+  table.end({});
+  EXPECT_THAT(
+      captured.text(),
+      HasSubstr("\n# last to arrive: h2 in 1 of 4 measurements, late by up to 12.3 us; rank "
+                "3 on h2 in 2 of 4 measurements, late by up to 203 us\n"));
 }
 
 TEST(ConsoleTable, FailsWhereItsStreamCannotBeWritten) {
@@ -183,8 +196,8 @@ std::vector<std::string> lines_under(const RunContext& context) {
   ConsoleTable table(captured.stream(), {});
   table.begin(context);
   const std::vector<double> samples{9, 2, 4, 4, 4, 5, 5, 7};
-  table.write(with(measured(false), &Record::enqueue_time_us, 12.5), samples);
-  table.write(measured(true), {});
+  table.write({with(measured(false), &Record::enqueue_time_us, 12.5), samples});
+  table.write({measured(true)});
   return captured.lines();
 }
 
@@ -208,7 +221,7 @@ TEST_F(Console, HasTwentyOneWordsInEveryRowWithTimesOfOperations) {
 
   ConsoleTable one_half(captured.stream(), kOut);
   one_half.begin(per_operation(0));
-  one_half.write(measured(false), std::vector<double>{1, 2});
+  one_half.write({measured(false), {1, 2}});
   EXPECT_EQ(words_in(rows(captured).at(0)), 21U);
 }
 
@@ -274,8 +287,8 @@ TEST_F(Console, HeadsTheRowOfAPairByItsRanks) {
 
 TEST_F(Console, EndsPairsWithTheirMatrixAboveTheFooters) {
   ConsoleTable pairs(captured.stream(), kOut);
-  pairs.write(rate(0, 1, 12.5), {});
-  pairs.write(rate(1, 0, 25), {});
+  pairs.write({rate(0, 1, 12.5)});
+  pairs.write({rate(1, 0, 25)});
   pairs.end({.mean_busbw_GBps = 18.75, .finished_at = ""});
   ASSERT_GE(captured.lines().size(), 11U);
   EXPECT_EQ(line(5), "# GB/s one way at 1 MiB, from the line's rank to the column's");
@@ -285,7 +298,7 @@ TEST_F(Console, EndsPairsWithTheirMatrixAboveTheFooters) {
 
   const CapturedStream other;
   ConsoleTable without(other.stream(), kOut);
-  without.write(measured(false), {});
+  without.write({measured(false)});
   without.end({});
   EXPECT_EQ(other.text().find("one way"), std::string::npos);
 }

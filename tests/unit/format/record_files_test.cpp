@@ -59,7 +59,7 @@ TEST_F(CsvWriterFile, HasItsContextAndEveryRowOnDiskWhenWriteReturns) {
   std::string expected = kHead + csv_header();
   EXPECT_EQ(text(), expected);
   for (const bool in_place : {false, true}) {
-    writer.write(measured(in_place), {});
+    writer.write({measured(in_place)});
     expected += csv_row(measured(in_place));
     EXPECT_EQ(text(), expected);
   }
@@ -106,7 +106,7 @@ TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   EXPECT_EQ(writer.earlier_fact(fact::kConfiguration), "collective=allreduce ranks=16");
   EXPECT_EQ(writer.earlier_fact(fact::kDriver), "");
   writer.begin(test::context());
-  writer.write(measured(true), {});
+  writer.write({measured(true)});
   EXPECT_EQ(text(), whole +
                         "# resumed_started: 2026-11-21 14:00:00\n"
                         "# resumed_command: ./allreduce_perf -e 32M\n" +
@@ -131,15 +131,15 @@ using SamplesWriterFile = CsvFiles;
 TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
   SamplesWriter writer(path(), false);
   writer.begin(test::context());
-  writer.write(test::skipped(false, "no room"), {});
+  writer.write({test::skipped(false, "no room")});
   EXPECT_EQ(text(), kSamplesHeader) << "nothing of a skipped row";
-  writer.write(measured(false), std::vector<double>{276.88, 280, 0.1234567});
+  writer.write({measured(false), {276.88, 280, 0.1234567}});
   EXPECT_EQ(text(), kSamplesHeader +
                         "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n"
                         "allreduce,float,sum,,0,33554432,0,20,1,280,,,\n"
                         "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,\n");
-  writer.write(with(measured(false), &Record::group, 2, &Record::sender, 3, &Record::receiver, 5),
-               std::vector<double>{4});
+  writer.write(
+      {with(measured(false), &Record::group, 2, &Record::sender, 3, &Record::receiver, 5), {4}});
   EXPECT_THAT(text(), EndsWith(",0,4,2,3,5\n"));
 }
 
@@ -148,8 +148,33 @@ TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
   write(whole + "allreduce,flo");
   SamplesWriter writer(path(), true);
   writer.begin(test::context());
-  writer.write(measured(true), std::vector<double>{5});
+  writer.write({measured(true), {5}});
   EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,\n");
+}
+
+const std::string kPerRankHeader =
+    "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,group\n";
+
+TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRanks) {
+  EXPECT_TRUE(failure_of([&] {
+                write("x");
+                const SamplesWriter writer(path(), false, SamplesWriter::Times::OfRanks);
+              }).says("--per-rank: "));
+  write("");
+  SamplesWriter writer(path(), true, SamplesWriter::Times::OfRanks);
+  RunContext context = test::context();
+  context.hosts = {"h1", "h1", "h2"};
+  context.groups = {0, 1, 0};
+  writer.begin(context);
+  writer.write({.record = measured(false), .samples_us = {5}});
+  EXPECT_EQ(text(), kPerRankHeader) << "nothing of a row whose times nobody kept";
+  writer.write(
+      {.record = measured(false), .samples_us = {5, 6}, .rank_times_us = {{5, 4, 3}, {6, 6, 0.5}}});
+  const std::string key = "allreduce,float,sum,,0,33554432,0,20,";
+  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,5,\n" + key + "0,1,h1,4,\n" + key + "0,2,h2,3,\n" +
+                               key + "1,0,h1,6,\n" + key + "1,1,h1,6,\n" + key + "1,2,h2,0.5,\n"));
+  writer.write({.record = with(measured(false), &Record::group, 0), .rank_times_us = {{8, 9}}});
+  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0\n" + key + "0,2,h2,9,0\n"));
 }
 
 TEST(CsvHeader, NamesEveryFieldOnce) {
@@ -292,9 +317,9 @@ TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
   EXPECT_EQ(document()["rows"].size(), 0U);
   EXPECT_EQ(document()["context"]["command"], "./allreduce_perf -e 32M");
   EXPECT_EQ(document()["context"]["notes"][0], "memory plan: both placements");
-  writer.write(measured(false), {});
+  writer.write({measured(false)});
   EXPECT_EQ(document()["rows"].size(), 1U);
-  writer.write(test::skipped(true, "a \"quoted\" reason, \\ and\nmore"), {});
+  writer.write({test::skipped(true, "a \"quoted\" reason, \\ and\nmore")});
   EXPECT_EQ(document()["rows"].size(), 2U);
   writer.end(
       {.rows = 3, .skipped = 2, .wrong_rows = 1, .mean_busbw_GBps = 1.5, .finished_at = "then"});
@@ -307,7 +332,7 @@ TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
 TEST_F(JsonWriterFile, HasEveryColumnUnderItsNameAndNullForAMissingNumberOrText) {
   JsonWriter writer(path(), false);
   writer.begin(test::context());
-  writer.write(measured(false), {});
+  writer.write({measured(false)});
   const Json row = document()["rows"][0];
   EXPECT_EQ(row.size(), record_fields().size());
   for (const RecordField& field : record_fields())
@@ -317,7 +342,7 @@ TEST_F(JsonWriterFile, HasEveryColumnUnderItsNameAndNullForAMissingNumberOrText)
   EXPECT_DOUBLE_EQ(row["time_median_us"].get<double>(), 276.88);
   EXPECT_EQ(row["in_place"], 0);
   EXPECT_EQ(row["status"], "ok");
-  writer.write(test::skipped(false, "no room"), {});
+  writer.write({test::skipped(false, "no room")});
   const Json skipped = document()["rows"][1];
   EXPECT_TRUE(skipped["root"].is_null());
   EXPECT_TRUE(skipped["time_median_us"].is_null());
@@ -346,13 +371,13 @@ TEST_F(JsonWriterFile, KeepsItsRowsUntilAResumedRunBegins) {
   {
     JsonWriter first(path(), false);
     first.begin(test::context());
-    first.write(measured(false), {});
+    first.write({measured(false)});
   }
   JsonWriter resumed(path(), true);
   EXPECT_EQ(document()["rows"].size(), 1U);
   resumed.begin(test::context());
   EXPECT_EQ(document()["rows"].size(), 0U);
-  resumed.write(measured(false), {});
+  resumed.write({measured(false)});
   EXPECT_EQ(document()["rows"].size(), 1U);
 }
 
@@ -362,7 +387,7 @@ TEST_F(JsonWriterFile, IsAWholeDocumentWhereTheDiskIsFull) {
   std::size_t rows = 0;
   const Failure failure = failure_of([&] {
     const test::SmallDisk disk(8000);
-    for (;; ++rows) writer.write(measured(false), {});
+    for (;; ++rows) writer.write({measured(false)});
   });
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_GE(rows, 2U);

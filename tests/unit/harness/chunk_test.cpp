@@ -10,6 +10,7 @@
 
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -106,13 +107,59 @@ TEST_F(ChunkRun, CountsDisturbancesFromItsBeginning) {
 // Another rank starts 1, 2 and 3 ms later.
 TEST_F(ChunkRun, MeasuresHowFarTheStartsOfEachOperationAreApart) {
   bootstrap.others = [](std::span<double> values, Combine how) {
-    if (how != Combine::Max || values.size() != 6) return;  // three starts and their negatives
-    for (std::size_t i = 0; i < 3; ++i) values[i] += 1e-3 * static_cast<double>(i + 1);
+    if (how != Combine::Max || values.size() != 7) return;  // the load, three starts and negatives
+    for (std::size_t i = 0; i < 3; ++i) values[1 + 2 * i] += 1e-3 * static_cast<double>(i + 1);
   };
   const ChunkResult result = run(ChunkShape::of(3, 1), {.cadence = Cadence::Isolated});
   ASSERT_EQ(result.start_skew_us.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(result.start_skew_us[i], 1000 * static_cast<double>(i + 1), 0.1);
+  }
+}
+
+// Rank r of 4 takes 5 + r us, but in the second sample rank 2 is the one that takes least.
+TEST(ChunkRunOfSeveralRanks, FindsWhoseTimeIsTheShortestAndKeepsAllTimes) {
+  test::on_ranks(4, [](test::ThreadBootstrap& world) {
+    test::FakeCommunicator communicator;
+    communicator.operation_time = [&](std::size_t n) {
+      return Seconds{n == 2 && world.rank() == 2 ? 1e-6 : 1e-6 * (5 + world.rank())};
+    };
+    const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+    ChunkRunner runner({.world = world, .members = world}, communicator, calls,
+                       {.aggregation = Aggregation::Mean, .arrivals = true, .rank_times = true},
+                       [] {});
+    const ChunkResult result = runner.run(ChunkShape::of(2, 1));
+    ASSERT_EQ(result.arrivals.size(), 2U);
+    EXPECT_EQ(result.arrivals[0].last, 0);
+    EXPECT_EQ(result.arrivals[1].last, 2);
+    EXPECT_NEAR(result.arrivals[0].late_us, 3, 1e-6);
+    EXPECT_NEAR(result.arrivals[1].late_us, 7, 1e-6);
+    ASSERT_EQ(result.rank_times_us.size(), 2U);
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      EXPECT_NEAR(result.rank_times_us[0].at(rank), 5 + static_cast<double>(rank), 1e-9);
+    }
+    EXPECT_NEAR(result.rank_times_us[1].at(2), 1, 1e-9);
+  });
+}
+
+TEST_F(ChunkRun, KeepsNeitherUnlessAsked) {
+  const ChunkResult result = run(ChunkShape::of(2, 1), {});
+  EXPECT_TRUE(result.arrivals.empty());
+  EXPECT_TRUE(result.rank_times_us.empty());
+  EXPECT_EQ(result.load_us, 0);
+}
+
+TEST_F(ChunkRun, WorksBeforeEachBatchOutsideItsTime) {
+  const auto prepare = [this] {
+    communicator.events += 'p';
+    communicator.watch.advance(Seconds{250e-6});
+  };
+  for (const Cadence cadence : {Cadence::Streaming, Cadence::Isolated}) {
+    communicator.events.clear();
+    const ChunkResult result = run({.batches = {2, 2}}, {.cadence = cadence, .prepare = prepare});
+    EXPECT_EQ(result.samples_us, (std::vector<double>{1000, 1000}));
+    EXPECT_NEAR(result.load_us, 250, 1e-9);
+    EXPECT_EQ(communicator.events, cadence == Cadence::Streaming ? "poopoow" : "poowpoow");
   }
 }
 

@@ -85,6 +85,15 @@ const std::vector<Effect>& effects() {
       {"--placement in", [](O o) { return o.placement == Placement::In; }},
       {"--placement out", [](O o) { return o.placement == Placement::Out; }},
       {"--seed 42", [](O o) { return o.seed == 42; }},
+      {"--per-rank p.csv", [](O o) { return o.per_rank_path == "p.csv"; }},
+      {"--load copy:64M", [](O o) { return o.load && o.load->copy == 64 * kMiB; }},
+      {"--load spin:200",
+       [](O o) { return o.load && o.load->copy == 0 && o.load->spin == Seconds{200e-6}; }},
+      {"--inject-delay 3:2.5",
+       [](O o) {
+         return o.inject_delay && o.inject_delay->rank == 3 &&
+                o.inject_delay->time == 1e-6 * Seconds{2.5};
+       }},
       {"--inject-fault 1:12345",
        [](O o) {
          return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345;
@@ -156,7 +165,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "--ci-width 51", "--time-budget 0", "--progress spin", "--cache cold",
                     "--pages 2M", "--bind socket", "--memory-limit 0", "--memory-limit lots",
                     "--placement under", "--seed -1", "--seed x", "--inject-fault 1",
-                    "--inject-fault 1:2:3", "--inject-fault a:b", "--inject-fault -1:0", "--csv ''",
+                    "--inject-fault 1:2:3", "--inject-fault a:b", "--inject-fault -1:0",
+                    "--load copy", "--load copy:0", "--load spin:x", "--load nap:3",
+                    "--inject-delay 3", "--inject-delay 3:0", "--inject-delay x:5", "--csv ''",
                     "--samples ''", "--backend ''", "--backend rccl", "-p 2", "-p x", "-G -1",
                     "-G x", "-R 3", "-x 3", "-x auto", "-C 2", "-M 2", "-u -1", "-I 2", "-K -1",
                     "-K x", "-K 2", "--pairs some"));

@@ -97,6 +97,10 @@ const std::vector<Difference> kOfTheConfiguration{
     {[](O& o) { o.split = parse_split("%3"); }, "NCCL_TESTS_SPLIT='MOD 3'", "no NCCL_TESTS_SPLIT"},
     {[](O& o) { o.share_devices = true; }, "--share-gpus", "no --share-gpus"},
     {[](O& o) { o.memory_limit = kGiB; }, "--memory-limit 1GiB", "no --memory-limit"},
+    {[](O& o) { o.load = Load{.copy = 64 * kMiB}; }, "--load copy:64MiB", "no --load"},
+    {[](O& o) { o.load = Load{.spin = Seconds{200e-6}}; }, "--load spin:200", "no --load"},
+    {[](O& o) { o.inject_delay = Delay{.rank = 3, .time = Seconds{50e-6}}; }, "--inject-delay 3:50",
+     "no --inject-delay"},
     {[](O& o) { o.host_limits = false; }, "--host-limits off", "--host-limits auto"}};
 
 /// Options that all ranks need, and no row depends on.
@@ -139,6 +143,7 @@ TEST(RequireSameCommand, LeavesToEachRankWhatOnlyItUses) {
   other.csv_path = "x.csv";
   other.json_path = "x.json";
   other.samples_path = "s.csv";
+  other.per_rank_path = "p.csv";
   other.resume = true;
   other.timestamps = other.enqueue_times = other.per_operation = true;
   other.rank = 1;

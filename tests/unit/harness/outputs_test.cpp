@@ -43,7 +43,7 @@ struct OutputsOfARun : testing::Test {
     std::vector<bool> resumed;
     for (const Record& row : rows) {
       resumed.push_back(outputs.resume_rows({{.record = row}}));
-      if (!resumed.back()) outputs.write(row, std::vector<double>{1, 2});
+      if (!resumed.back()) outputs.write({row, {1, 2}});
     }
     outputs.end("");
     summary = outputs.summary();
@@ -123,8 +123,8 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
     Outputs outputs(bootstrap, options(true));
     outputs.begin(test::context());
     EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
-    outputs.write(first, {});  // an earlier run has it: not written again
-    outputs.write(second, {});
+    outputs.write({first});  // an earlier run has it: not written again
+    outputs.write({second});
     outputs.end("");
     EXPECT_EQ(outputs.summary().rows, 2U);
     EXPECT_THROW(Outputs(bootstrap, options(true)), Error);  // one run at a time
@@ -142,7 +142,7 @@ TEST_F(OutputsOfARun, HaveTheSamplesOfARowBeforeTheRow) {
   outputs.begin(test::context());
   const Failure failure = failure_of([&] {
     const test::SmallDisk disk(text_of(csv()).size() + 10);  // samples are shorter than the head
-    outputs.write(measured(false), std::vector<double>{1, 2});
+    outputs.write({measured(false), {1, 2}});
   });
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_EQ(split(text_of(folder.path("s.csv")), '\n').size(), 4U);
@@ -195,7 +195,7 @@ TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritte
 TEST_F(OutputsOfARun, AreOnRankZeroOnly) {
   test::FakeBootstrap second(1, 2);
   Outputs outputs(second, options());
-  outputs.write(measured(false), {});
+  outputs.write({measured(false)});
   EXPECT_EQ(text_of(csv()), "");
   EXPECT_EQ(outputs.progress_line(), nullptr);
 }

@@ -106,16 +106,20 @@ struct RowMeasurement : testing::Test {
     const SizePlan plan{.footprint = allreduce.footprint(kKiB, 4, 1), .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
     RowBuffers buffers(communicator, plan, 0);
+    RankLoad load(options, bootstrap, communicator);
     Verifier verifier(pair_group, bootstrap, communicator, DataType::Float, ReduceOp::Sum);
     for (int row = 0; row < rows; ++row) {
-      record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size};
-      samples = measure_row({.run = run,
-                             .key = key,
-                             .pair_group = pair_group,
-                             .like = like,
-                             .plan = plan,
-                             .verifier = verifier},
-                            buffers, record, {});
+      Row measured{.record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size}};
+      measure_row({.run = run,
+                   .key = key,
+                   .pair_group = pair_group,
+                   .like = like,
+                   .plan = plan,
+                   .verifier = verifier,
+                   .load = load},
+                  buffers, measured, {});
+      record = measured.record;
+      samples = measured.samples_us;
     }
   }
 

@@ -212,6 +212,23 @@ TEST(GatherRows, KeepsEveryDigitOfSamplesAndARowWithoutSamples) {
   EXPECT_TRUE(exchanged(row).samples_us.empty());
 }
 
+TEST(GatherRows, KeepsWhoWasLastAndTheTimesOfAllRanks) {
+  Row row = row_of(0, 2);
+  row.arrivals = {{.last = 3, .late_us = 0.1}, {.last = 0, .late_us = 1.0 / 3}};
+  Row received = exchanged(row);
+  ASSERT_EQ(received.arrivals.size(), 2U);
+  EXPECT_EQ(received.arrivals[0].last, 3);
+  EXPECT_EQ(received.arrivals[1].late_us, 1.0 / 3);
+  EXPECT_TRUE(received.rank_times_us.empty());
+  row.rank_times_us = {{1, 2.5}, {1.0 / 3, 4}};
+  EXPECT_EQ(exchanged(row).rank_times_us, row.rank_times_us);
+  row.arrivals.clear();
+  received = exchanged(row);
+  EXPECT_EQ(received.rank_times_us, row.rank_times_us);
+  EXPECT_TRUE(received.arrivals.empty());
+  EXPECT_EQ(received.samples_us, row.samples_us);
+}
+
 /// The record of an all-reduce of 10^6 bytes with these samples.
 Record record_of(const Samples& samples, int ranks = 4) {
   Record record{.ranks = ranks, .size = 1000000};
@@ -259,6 +276,14 @@ TEST(AddStatistics, GivesTheIntervalUnlessSamplesAreTooFewAndFlagsThat) {
   EXPECT_EQ(record_of(equal_samples(49)).flags, "few-samples");
   EXPECT_EQ(cells(record_of(samples_of({500, 501, 502})), "time_ci_low_us time_ci_high_us flags"),
             "||few-samples no-interval");
+}
+
+TEST(AddStatistics, GivesTheMedianOfTheLoadWhereThereIsOne) {
+  Samples samples = equal_samples(20);
+  samples.loads_us = {0, 0};
+  EXPECT_FALSE(record_of(samples).load_us);
+  samples.loads_us = {7, 9, 30};
+  EXPECT_EQ(record_of(samples).load_us, 9);
 }
 
 TEST(AddStatistics, KeepsTheTimesOfIssuingAndOfTheHostApart) {

@@ -78,6 +78,22 @@ TEST(MergeVisits, WeighsWhatIsPerOperationByOperationsAndSumsFlags) {
             "101|4|wrong|2026-11-21 15:00:00||oversubscribed not-steady few-samples no-interval|");
 }
 
+TEST(MergeVisits, KeepsWhoWasLastInEverySampleOfEveryVisit) {
+  std::vector<Row> visits{visit(100), visit(100)};
+  for (int i = 0; i < 2; ++i) {
+    Row& each = visits[static_cast<std::size_t>(i)];
+    each.arrivals.assign(20, {.last = i, .late_us = 5});
+    each.rank_times_us.assign(20, {1.0 * i, 2});
+    each.record.load_us = 10 + i;
+  }
+  const Row row = merge_visits(visits, StopReason::TimeBudget);
+  ASSERT_EQ(row.arrivals.size(), 40U);
+  EXPECT_EQ(row.arrivals[19].last + row.arrivals[20].last, 1);
+  ASSERT_EQ(row.rank_times_us.size(), 40U);
+  EXPECT_EQ(row.rank_times_us[20], (std::vector<double>{1, 2}));
+  EXPECT_EQ(row.record.load_us, 10.5);
+}
+
 TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
   const std::vector<Row> visits{visit(100)};
   Record record = merge_visits(visits, StopReason::TimeBudget).record;

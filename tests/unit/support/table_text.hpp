@@ -28,7 +28,7 @@ namespace busbar::test {
                                                        ConsoleTable::Halves halves = {}) {
   const CapturedStream captured;
   ConsoleTable table(captured.stream(), halves);
-  for (const Record& record : records) table.write(record, {});
+  for (const Record& record : records) table.write({record});
   return captured.lines();
 }
 
