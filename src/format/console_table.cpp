@@ -167,7 +167,8 @@ void ConsoleTable::end(const RunSummary& summary) {
         "for sends and receives\n",
         without_choice_, measured_);
   }
-  text += late_.text(measured_);
+  const std::string late = late_.text();
+  if (!late.empty()) text += fmt::format("# {}\n", late);
   text += pairs_.text();
   if (!summary.memory_use.empty()) {
     text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
@@ -176,26 +177,6 @@ void ConsoleTable::end(const RunSummary& summary) {
                       summary.wrong_rows == 0 ? "OK" : "FAILED");
   text += fmt::format("# Avg bus bandwidth    : {:g} \n#\n", summary.mean_busbw_GBps);
   print(text + fmt::format("# Collective test concluded: {}_perf\n#\n", context_.nccl_name));
-}
-
-void LateCount::add(const Record& record) {
-  if (record.last_host.empty()) return;
-  const std::string who = record.last_rank
-                              ? fmt::format("rank {} on {}", *record.last_rank, record.last_host)
-                              : record.last_host;
-  Late& late = late_[who];
-  ++late.measurements;
-  late.most_us = std::max(late.most_us, record.late_by_us.value_or(0));
-}
-
-std::string LateCount::text(std::size_t measured) const {
-  std::string text;
-  for (const auto& [who, late] : late_) {
-    text += fmt::format("{}{} in {} of {} measurements, late by up to {:.3g} us",
-                        text.empty() ? "# last to arrive: " : "; ", who, late.measurements,
-                        measured, late.most_us);
-  }
-  return text.empty() ? text : text + '\n';
 }
 
 void PairMatrix::add(const Record& record) {

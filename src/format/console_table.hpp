@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "format/late_count.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
 
@@ -25,21 +26,6 @@ class PairMatrix {
  private:
   Bytes size_ = 0;
   std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
-};
-
-/// Who is last to arrive in how many measurements: a line below the table.
-class LateCount {
- public:
-  void add(const Record& record);
-  /// A line that begins with '#', or nothing where none was named. `measured`: of how many.
-  [[nodiscard]] std::string text(std::size_t measured) const;
-
- private:
-  struct Late {
-    std::size_t measurements = 0;
-    double most_us = 0;
-  };
-  std::map<std::string, Late> late_;  // by rank and host
 };
 
 /// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.

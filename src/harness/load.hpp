@@ -13,6 +13,11 @@ namespace busbar {
 /// --inject-delay): a rank that is slow at it arrives late.
 class RankLoad {
  public:
+  /// Memory of each rank that --load takes.
+  [[nodiscard]] static Bytes bytes(const Options& options) {
+    return options.load ? 2 * options.load->copy : 0;
+  }
+
   /// Takes the memory of --load copy, and finds out how much spinning is --load spin on the rank
   /// that is quickest at it: all do as much. Throws Error (Unavailable) where there is no memory.
   /// Collective over the job.

@@ -98,8 +98,7 @@ void Outputs::open(const Options& options) {
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),
-                     std::make_unique<SamplesWriter>(options.samples_path,
-                                                     SamplesWriter::Times::OfRow, options.resume));
+                     std::make_unique<SamplesWriter>(options.samples_path, options.resume));
   }
   if (!options.per_rank_path.empty()) {
     journals_.insert(journals_.begin(),

@@ -64,12 +64,6 @@ Bytes largest_growth(const Run& run) {
   return run.world.largest(run.communicator.library_growth());
 }
 
-/// Memory of each rank that --load copy takes; no more than there is.
-Bytes load_bytes(const Run& run) {
-  const Bytes wanted = run.options.load ? 2 * run.options.load->copy : 0;
-  return std::min(wanted, run.memory.per_rank());
-}
-
 /// Without rotating buffers, and where the library has taken nothing yet.
 MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
   return {.collective = &run.collective,
@@ -78,7 +72,7 @@ MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
           .ranks = run.group.size(),
           .place = run.memory.place,
           .ranks_per_place = run.memory.ranks,
-          .available_per_rank = run.memory.per_rank() - load_bytes(run),
+          .available_per_rank = run.memory.per_rank() - RankLoad::bytes(run.options),
           .out_of_place = run.options.placement != Placement::In,
           .in_place = run.options.placement != Placement::Out};
 }

@@ -10,6 +10,7 @@
 
 #include "harness/bounds.hpp"
 #include "harness/host_topology.hpp"
+#include "harness/load.hpp"
 #include "harness/outputs.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/run_header.hpp"
@@ -160,6 +161,13 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
   return wanted;
 }
 
+/// The memory of --load copy is taken beside the buffers.
+void check_load(const Options& options, const MemoryPool& memory) {
+  if (RankLoad::bytes(options) <= memory.per_rank()) return;
+  throw usage_error("--load copy: needs {} of each rank, {} may be used; give a smaller size",
+                    format_bytes(RankLoad::bytes(options)), format_bytes(memory.per_rank()));
+}
+
 /// Measures what the rows are planned and judged by. Collective.
 void complete(Run& run) {
   run.watchdog.step("measuring the host's limits");
@@ -168,6 +176,7 @@ void complete(Run& run) {
   const auto rank = static_cast<std::size_t>(run.world.rank());
   run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
                            run.devices.empty() ? 1 : run.devices[rank].ranks_on_device);
+  check_load(run.options, run.memory);
   run.timer_cost_s = run.world.largest(run.communicator.stopwatch().cost().count());
   run.flags = row_flags(run);
   run.device_cache = run.world.largest(run.communicator.device_cache());

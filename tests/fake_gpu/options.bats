@@ -45,6 +45,18 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   quick --cadence isolated --cache rotate -x 2 -p 1
 }
 
+@test "a load is copied on the device or done by the host, and a delayed rank is named" {
+  quick --load copy:64K -n 12 --csv "$DIR/a.csv" --per-rank "$DIR/p.csv"
+  [ "$(flags loaded)" -eq 4 ]
+  [ "$(column samples,wrong "$DIR/a.csv" | sort -u)" = "12|0" ]
+  [ "$(column load_us "$DIR/a.csv" | awk '$1 > 0' | wc -l)" -eq 4 ]
+  [ "$(column rank "$DIR/p.csv" | sort | uniq -c | xargs)" = "48 0 48 1" ]
+  quick --inject-delay 1:20000 -n 40 --csv "$DIR/b.csv"
+  [ "$(column last_rank "$DIR/b.csv" | sort -u)" = 1 ]
+  COMMAND=(mpirun -np 2 ./allreduce_perf "${QUICK[@]}")
+  refused "-G and --load are mutually exclusive" -G 2 --load spin:10
+}
+
 @test "more ranks than GPUs are refused, or share them and say so" {
   machine 2 256MiB 9.0
   COMMAND=(mpirun -np 4 ./allreduce_perf "${QUICK[@]}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,17 +53,24 @@ struct SampleSet {
   CurveKey key{};  ///< without ranks, which the file does not have
   Bytes size = 0;
   std::vector<double> times_us{};
+  std::map<int, std::vector<double>> times_by_rank_us{};  ///< instead, of --per-rank
 };
 
-/// Whether the file's column names are those of --samples; false also where it cannot be read.
+/// Whether the file's column names are those of --samples or --per-rank; false also where it cannot
+/// be read.
 [[nodiscard]] bool is_samples_file(const std::string& path);
 
-/// Reads a CSV of --samples. Throws a usage error with file and line where a cell is not a number.
+/// Reads such a CSV. Throws a usage error with file and line where a cell is not a number.
 [[nodiscard]] std::vector<SampleSet> read_samples(const std::string& path,
                                                   const std::string& label);
 
 /// With fewer samples than this each is drawn as a point.
 inline constexpr std::size_t kFewSamples = 30;
+
+/// The median of each rank's own times, with their middle half: panels as below. Who is last to
+/// arrive has the shortest.
+[[nodiscard]] Chart ranks_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                                 std::optional<Bytes> size);
 
 /// The share of samples up to a time: a panel for the smallest, a middle and the largest size, or
 /// for `size`.
@@ -89,7 +97,8 @@ struct PlotInput {
   std::vector<SampleSet> samples{};
 };
 
-/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples. Throws Error (Usage).
+/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples or --per-rank. Throws Error
+/// (Usage).
 [[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
 
 /// What is drawn, and of which rows.

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "stats/histogram.hpp"
+#include "stats/summary.hpp"
 #include "study/plot/figures.hpp"
 
 namespace busbar::study {
@@ -50,6 +51,21 @@ ChartCurve density(const SampleSet& set) {
     curve.points.push_back({.x = histogram.edges[i], .y = histogram.density(i)});
   }
   curve.points.push_back({.x = histogram.edges.back(), .y = 0});
+  return curve;
+}
+
+/// A point of each rank: the median, and the middle half of its times.
+ChartCurve medians_of_ranks(const SampleSet& set) {
+  ChartCurve curve{.kind = CurveKind::Measured};
+  for (const auto& [rank, times_us] : set.times_by_rank_us) {
+    std::vector<double> sorted = times_us;
+    std::ranges::sort(sorted);
+    const std::size_t quarter = sorted.size() / 4;
+    curve.points.push_back({.x = static_cast<double>(rank),
+                            .y = stats::median(sorted),
+                            .low = sorted[quarter],
+                            .high = sorted[sorted.size() - 1 - quarter]});
+  }
   return curve;
 }
 
@@ -97,7 +113,8 @@ Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement pla
   return figure;
 }
 
-/// Where the columns stand, or an empty list where one is missing.
+/// Where the columns stand, or an empty list where one is missing; the ranks' comes last, if there
+/// is one.
 std::vector<std::size_t> positions(const std::string& header) {
   const std::vector<std::string> names = split(trim(header), ',');
   std::vector<std::size_t> found;
@@ -106,6 +123,8 @@ std::vector<std::size_t> positions(const std::string& header) {
     if (at == names.end()) return {};
     found.push_back(static_cast<std::size_t>(std::distance(names.begin(), at)));
   }
+  const auto rank = std::ranges::find(names, "rank");
+  if (rank != names.end()) found.push_back(static_cast<std::size_t>(rank - names.begin()));
   return found;
 }
 
@@ -122,7 +141,7 @@ Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
                      std::optional<Bytes> size) {
   Chart figure = figure_of(
       {.name = "samples", .title = "Distribution of the samples"}, sets, placement, size,
-      [](const SampleSet&) { return true; }, distribution);
+      [](const SampleSet& set) { return !set.times_us.empty(); }, distribution);
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     figure.panels[i].x = log_axis("time (µs)", x_range(figure, static_cast<int>(i)), 1.2);
     figure.panels[i].y = {.title = "samples up to this time (%)", .high = 100};
@@ -146,6 +165,21 @@ Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
   return figure;
 }
 
+Chart ranks_figure(std::span<const SampleSet> sets, PlotPlacement placement,
+                   std::optional<Bytes> size) {
+  Chart figure = figure_of(
+      {.name = "ranks", .title = "Time of each rank (the last to arrive has the shortest)"}, sets,
+      placement, size, [](const SampleSet& set) { return !set.times_by_rank_us.empty(); },
+      medians_of_ranks);
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const int panel = static_cast<int>(i);
+    const ChartRange ranks = x_range(figure, panel);
+    figure.panels[i].x = {.title = "rank", .low = ranks.low - 0.5, .high = ranks.high + 0.5};
+    figure.panels[i].y = {.title = "time (µs)", .high = y_range(figure, panel).high * 1.06};
+  }
+  return figure;
+}
+
 bool is_samples_file(const std::string& path) { return !positions(first_line_of(path)).empty(); }
 
 std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
@@ -153,7 +187,7 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
   std::string text;
   if (!std::getline(file, text)) throw usage_error("cannot read {}", path);
   const std::vector<std::size_t> at = positions(text);
-  std::map<std::pair<CurveKey, Bytes>, std::vector<double>> times;
+  std::map<std::pair<CurveKey, Bytes>, SampleSet> sets;
   for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
     const std::vector<std::string> cells = split(text, ',');
     if (cells.size() <= *std::ranges::max_element(at)) {
@@ -165,11 +199,17 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
                        .op = cells[at[2]],
                        .in_place = cells[at[3]] == "1"};
     const auto size = static_cast<Bytes>(number_of(cells[at[4]], path, line));
-    times[{key, size}].push_back(number_of(cells[at[5]], path, line));
+    SampleSet& set = sets[{key, size}];
+    set.key = key;
+    set.size = size;
+    const bool of_ranks = at.size() > 6;
+    const int rank = of_ranks ? static_cast<int>(number_of(cells[at[6]], path, line)) : 0;
+    std::vector<double>& times_us = of_ranks ? set.times_by_rank_us[rank] : set.times_us;
+    times_us.push_back(number_of(cells[at[5]], path, line));
   }
-  std::vector<SampleSet> sets;
-  for (auto& [set, values] : times) sets.push_back({set.first, set.second, std::move(values)});
-  return sets;
+  std::vector<SampleSet> all;
+  for (auto& [key, set] : sets) all.push_back(std::move(set));
+  return all;
 }
 
 }  // namespace busbar::study

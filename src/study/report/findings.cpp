@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "format/late_count.hpp"
 #include "format/topo_text.hpp"
 #include "model/collective.hpp"
 #include "topo/choice/sets.hpp"
@@ -335,8 +337,24 @@ std::vector<std::string> share_findings(std::span<const ReportPanel> panels) {
   return found;
 }
 
+namespace {
+
+std::vector<std::string> late_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const Dataset& dataset : data.datasets) {
+    LateCount late;
+    for (const Record& record : dataset.records) late.add(record);
+    const std::string text = late.text();
+    if (!text.empty()) found.push_back(fmt::format("{}: {}", dataset.label, text));
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<std::string> suspect_findings(const ReportData& data) {
   std::vector<std::string> found = share_findings(data.panels);
+  std::ranges::move(late_findings(data), std::back_inserter(found));
   found.insert(found.end(), data.curve_findings.begin(), data.curve_findings.end());
   return found;
 }

@@ -58,7 +58,7 @@ struct LeadChange {
 /// Curves that are below what others published, or whose highest rate is below 60 % of their bound
 /// (unless others published as much), or above 102 %.
 [[nodiscard]] std::vector<std::string> share_findings(std::span<const ReportPanel> panels);
-/// Those, and sizes at which a curve falls.
+/// Those, who is last to arrive, and sizes at which a curve falls.
 [[nodiscard]] std::vector<std::string> suspect_findings(const ReportData& data);
 /// A few sentences: on what is suspect, on who leads, and one on each system.
 [[nodiscard]] std::vector<std::string> short_findings(const ReportData& data);

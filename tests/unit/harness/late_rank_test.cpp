@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/late_rank.hpp"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/sample_records.hpp"
@@ -8,8 +11,6 @@
 namespace busbar {
 namespace {
 
-/// Four ranks on two hosts.
-const RunContext kContext{.hosts = {"h1", "h1", "h2", "h2"}, .groups = {0, 1, 0, 1}};
 constexpr const char* kColumns = "last_rank last_host last_share late_by_us";
 
 /// A row of 100 us per operation whose last ranks are these, in turn, in 60 samples.
@@ -21,7 +22,11 @@ Row row_of(const std::vector<int>& last, double late_us) {
   return row;
 }
 
-std::string named(Row row, const RunContext& context = kContext) {
+/// Of four ranks.
+std::string named(Row row, const std::vector<std::string>& hosts = {"h1", "h1", "h2", "h2"}) {
+  RunContext context = test::context();
+  context.hosts = hosts;
+  context.groups = {0, 1, 0, 1};
   name_last(row, context);
   return test::cells(row.record, kColumns);
 }
@@ -52,8 +57,7 @@ TEST(NameLast, NamesTheRankOfTheJobWhereRanksAreSplit) {
   Row row = row_of({1}, 30);
   row.record.group = 0;  // of ranks 0 and 2
   EXPECT_EQ(named(row), "2|h2|1|30");
-  EXPECT_EQ(named(row, {.hosts = std::vector<std::string>(4, "h1"), .groups = {0, 1, 0, 1}}),
-            "2|h1|1|30");
+  EXPECT_EQ(named(row, std::vector<std::string>(4, "h1")), "2|h1|1|30");
 }
 
 }  // namespace

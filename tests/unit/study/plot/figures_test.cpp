@@ -467,6 +467,29 @@ TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
   EXPECT_THAT(points, ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));
 }
 
+TEST(RanksFigure, HasAPointOfEachRankWithTheMiddleHalfOfItsTimes) {
+  const test::TemporaryFolder folder;
+  folder.write("p.csv",
+               "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,"
+               "group\n"
+               "allreduce,float,sum,,0,1024,0,1,0,0,h1,9,\n"
+               "allreduce,float,sum,,0,1024,0,1,0,3,h2,5,\n"
+               "allreduce,float,sum,,0,1024,0,1,1,0,h1,11,\n"
+               "allreduce,float,sum,,0,1024,0,1,1,3,h2,6,\n"
+               "allreduce,float,sum,,0,1024,0,1,2,0,h1,10,\n"
+               "allreduce,float,sum,,0,1024,0,1,2,3,h2,7,\n");
+  const PlotInput input = load_plot_input(std::vector{folder.path("p.csv")});
+  const std::vector<Chart> charts = make_figures(input, {});
+  ASSERT_EQ(charts.size(), 1U);  // the samples of ranks are no distribution of the row's
+  EXPECT_EQ(charts[0].name, "ranks");
+  const auto& points = charts[0].curves.at(0).points;
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(std::pair(points[0].x, points[0].y), std::pair(0.0, 10.0));
+  EXPECT_EQ(std::pair(points[1].x, points[1].y), std::pair(3.0, 6.0));
+  EXPECT_EQ(std::pair(points[1].low, points[1].high),
+            std::pair(std::optional{5.0}, std::optional{7.0}));
+}
+
 TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
   const auto requested = [](const std::vector<std::string>& names) {
     return test::failure_of([&] {
@@ -475,6 +498,7 @@ TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
   };
   EXPECT_TRUE(requested({"pairs"}).says("sendrecv_perf --pairs all"));
   EXPECT_TRUE(requested({"samples"}).says("--samples"));
+  EXPECT_TRUE(requested({"ranks"}).says("--per-rank"));
   EXPECT_TRUE(requested({"histogram"}).says("30 samples"));
   EXPECT_EQ(requested({"history"}).status, Status::Usage);
   EXPECT_EQ(requested({"busbw"}).status, Status::Ok);

@@ -118,6 +118,15 @@ TEST(Findings, NameSizesAtWhichACurveFalls) {
                                     "8 MiB to 0.79 at 64 MiB")));
 }
 
+TEST(SuspectFindings, NameWhoIsLastToArriveInAFile) {
+  Dataset late = measured_run("p4d", 1, 230);
+  Dataset even = measured_run("p4de", 1, 230);
+  late.records.front().last_host = "n2";
+  late.records.front().late_by_us = 12.5;
+  EXPECT_THAT(suspect_findings(make_report_data({late, even}, {})),
+              testing::Contains(HasSubstr("p4d: last to arrive: n2 in 1 of")).Times(1));
+}
+
 TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
   const ReportData data = make_report_data(
       {measured_run("p4de", 1, 230), measured_run("p4d", 1, 220), measured_run("P4D", 1, 210)}, {});
