@@ -21,9 +21,10 @@ void LateCount::add(const Record& record) {
 std::string LateCount::text() const {
   std::string text;
   for (const auto& [who, late] : late_) {
-    text += fmt::format("{}{} in {} of {} measurements, late by up to {:.3g} us",
+    const int decimals = late.most_us < 100 ? 1 : 0;
+    text += fmt::format("{}{} in {} of {} measurements, late by up to {:.{}f} us",
                         text.empty() ? "last to arrive: " : "; ", who, late.measurements, measured_,
-                        late.most_us);
+                        late.most_us, decimals);
   }
   return text;
 }

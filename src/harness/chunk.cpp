@@ -301,8 +301,8 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   result.operations = operations_ - operations_before;
   const std::vector<double> times_us = own_times(shape, result);
   if (settings_.rank_times) gather_times(times_us, result);
-  combine_extremes(starts, times_us, result);
   combine(times_us, result);
+  combine_extremes(starts, times_us, result);
   result.elapsed_s = pair_group_.world.largest(Seconds(Clock::now() - begin).count());
   return result;
 }

@@ -88,7 +88,7 @@ const std::vector<Effect>& effects() {
       {"--per-rank p.csv", [](O o) { return o.per_rank_path == "p.csv"; }},
       {"--load copy:64M", [](O o) { return o.load && o.load->copy == 64 * kMiB; }},
       {"--load spin:200",
-       [](O o) { return o.load && o.load->copy == 0 && o.load->spin == Seconds{200e-6}; }},
+       [](O o) { return o.load && o.load->copy == 0 && o.load->spin == 1e-6 * Seconds{200}; }},
       {"--inject-delay 3:2.5",
        [](O o) {
          return o.inject_delay && o.inject_delay->rank == 3 &&

@@ -42,7 +42,7 @@ int named(std::size_t samples, int ranks, double share, std::size_t length, int 
 TEST(FindLast, NamesTheOneThatIsLastMoreOftenThanItsChance) {
   EXPECT_EQ(find_last(std::vector<int>(20, 1), equal_chances(2)), 1);
   EXPECT_EQ(find_last(std::vector<int>(20, 3), equal_chances(8)), 3);
-  EXPECT_EQ(named(100, 8, 0.5, 1, 2), 200);
+  EXPECT_EQ(named(200, 8, 0.5, 1, 2), 200);
 }
 
 TEST(FindLast, CannotTellFromFewSamplesOrOneCandidateOrNone) {
