@@ -45,8 +45,9 @@ void progress(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
   const auto blocking = backend.connect(bootstrap, {.progress = Progress::Block});
   const auto yielding = backend.connect(bootstrap, {.progress = Progress::Yield});
   const Case test(*blocking, kMiB);
-  ChunkRunner block({bootstrap, bootstrap}, *blocking, test.calls, {}, [] {});
-  ChunkRunner yield({bootstrap, bootstrap}, *yielding, test.calls, {}, [] {});
+  StepTracker tracker;
+  ChunkRunner block({bootstrap, bootstrap}, *blocking, test.calls, {}, tracker);
+  ChunkRunner yield({bootstrap, bootstrap}, *yielding, test.calls, {}, tracker);
   std::vector<double> block_us;
   std::vector<double> yield_us;
   for (int round = 0; round < effort.rounds(4); ++round) {
@@ -116,7 +117,8 @@ void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
   int sizes = 0;
   for (Bytes size = kMiB; size <= effort.largest(64 * kMiB); size *= 2, ++sizes) {
     const Case test(*communicator, size);
-    ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, [] {});
+    StepTracker tracker;
+    ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, tracker);
     Samples narrow;
     Samples all;
     const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, narrow);

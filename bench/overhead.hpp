@@ -82,7 +82,8 @@ inline void report_overhead(Bootstrap& bootstrap, Communicator& communicator,
     if (size > effort.largest(64 * kMiB)) continue;
     const Case test(communicator, size);
     const int operations = size < kKiB ? 2000 : size > 16 * kMiB ? 5 : 100;
-    ChunkRunner chunks({bootstrap, bootstrap}, communicator, test.calls, {}, [] {});
+    StepTracker tracker;
+    ChunkRunner chunks({bootstrap, bootstrap}, communicator, test.calls, {}, tracker);
     const SamplingPlan plan{
         .operations = operations, .warmup_operations = 5, .timer_cost_s = timer_s};
     std::vector<double> ours;

@@ -161,15 +161,19 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
 
 /// The ranks of this job, joined as the command line, the launcher and the build have it.
 std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvous,
-                                      const Options& options, const std::string& program) {
+                                      const Options& options, const std::string& program,
+                                      const std::shared_ptr<StepTracker>& tracker) {
+  TcpEvents events{.position = [tracker] { return tracker->position(); },
+                   .stalled = [tracker] { tracker->request_report(); }};
+  const bool watched = options.timeout > Seconds{0};
   if (rendezvous) {
-    constexpr Seconds kPatience{300};
-    const Seconds given = options.timeout.value_or(Seconds{0});
-    const auto say = [program](const std::string& line) { complain(program, line); };
-    return join_by_tcp(*rendezvous, given > Seconds{0} ? given : kPatience,
-                       {.notice = say, .lost = say});
+    events.notice = [program](const std::string& line) { complain(program, line); };
+    events.lost = events.notice;
+    return join_by_tcp(*rendezvous, watched ? options.timeout : Options{}.timeout, events);
   }
-  if (const MpiSupport* mpi = find_mpi()) return mpi->start();
+  if (const MpiSupport* mpi = find_mpi()) {
+    return mpi->start(watched ? std::optional{events} : std::nullopt);
+  }
   if (const auto launcher = find_launcher()) {
     throw usage_error(
         "{} started this program, which is built without MPI: add --rendezvous HOST:PORT with the "
@@ -190,10 +194,12 @@ void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
   end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
 }
 
-/// After a timeout: the ranks that do not answer a ping.
-std::string unresponsive_text(Bootstrap* bootstrap) {
-  const std::string ranks = bootstrap == nullptr ? "" : bootstrap->unresponsive_ranks();
-  return ranks.empty() ? "" : fmt::format("; no answer from {}", ranks);
+/// After a timeout: which ranks hold the others up, or where this one is.
+std::string timeout_text(Bootstrap* bootstrap, const std::string& step, Seconds timeout) {
+  const std::string ranks = bootstrap == nullptr ? "" : bootstrap->describe_stall();
+  const std::string where = ranks.empty() ? fmt::format(" in: {} (-T)", step) : " (-T): " + ranks;
+  return fmt::format("timeout: no progress for {:g} s{}; finished rows are kept", timeout.count(),
+                     where);
 }
 
 /// Runs with the ranks joined.
@@ -204,16 +210,13 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
   // Joining by TCP has its own timeout, which names the missing ranks.
-  Watchdog watchdog(
-      rendezvous ? std::nullopt : options.timeout, [&](const std::string& step, Seconds timeout) {
-        end_job(live, program,
-                fmt::format("timeout: no progress for {:g} s in: {} (-T){}; finished rows are kept",
-                            timeout.count(), step, unresponsive_text(live)),
-                Status::Runtime);
-      });
+  Watchdog watchdog(rendezvous ? std::nullopt : std::optional{options.timeout},
+                    [&](const std::string& step, Seconds timeout) {
+                      end_job(live, program, timeout_text(live, step, timeout), Status::Runtime);
+                    });
   watchdog.step("waiting for the other ranks");
   try {
-    bootstrap = join_ranks(rendezvous, options, program);
+    bootstrap = join_ranks(rendezvous, options, program, watchdog.tracker());
   } catch (const Error& error) {
     if (!rendezvous || error.status() != Status::Runtime) throw;
     // Only this rank knows why it could not join. Once one has ended, a launcher ends the others.
@@ -222,7 +225,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     return exit_code(error.status());
   }
   live = bootstrap.get();
-  if (rendezvous && options.timeout) watchdog.start(*options.timeout);
+  if (rendezvous) watchdog.start(options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
   };
@@ -279,7 +282,7 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
   if (!meets) return;
   std::unique_ptr<Bootstrap> bootstrap;
   try {
-    bootstrap = mpi->start();
+    bootstrap = mpi->start({});
   } catch (const Error&) {  // no ranks of this MPI
   }
   if (!bootstrap || bootstrap->size() == 1) {  // the mistake is this process's own

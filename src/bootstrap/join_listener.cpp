@@ -341,6 +341,14 @@ void require_known_host(const Rendezvous& rendezvous, Clock::time_point since) {
 
 }  // namespace
 
+std::optional<Socket> try_root(const Rendezvous& rendezvous, Channel channel,
+                               Clock::time_point deadline, std::string& host) {
+  JoinResult result = try_to_join(rendezvous, channel, deadline);
+  if (!result.socket.is_open()) return std::nullopt;
+  host = result.host;
+  return std::move(result.socket);
+}
+
 Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
                  std::string* host) {
   constexpr std::chrono::milliseconds kFirstPause{20};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,11 @@ class JoinListener {
   std::size_t strangers_ = 0;
   std::map<int, Pending> pending_;  ///< by descriptor
 };
+
+/// Tries once to connect to rank 0, which has sent its address another way; nothing where that
+/// fails.
+[[nodiscard]] std::optional<Socket> try_root(const Rendezvous& rendezvous, Channel channel,
+                                             Clock::time_point deadline, std::string& host);
 
 /// Connects to rank 0, and tries again until the timeout. Throws Error (Usage) with rank 0's reason
 /// where it is refused, and Error (Runtime) after the timeout. `host` is set to the name of rank

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "bootstrap/tcp_events.hpp"
 #include "model/bootstrap.hpp"
 
 namespace busbar {
@@ -30,7 +32,7 @@ struct MpiLibrary {
 /// MPI in this build: one static object of src/bootstrap/mpi registers itself.
 struct MpiSupport {
   using Library = const MpiLibrary& (*)();
-  using Start = std::unique_ptr<Bootstrap> (*)();
+  using Start = std::unique_ptr<Bootstrap> (*)(std::optional<TcpEvents> events);
 
   MpiSupport(Library library, Start start);
 

@@ -12,12 +12,22 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 
-PeerMonitor::PeerMonitor(int rank, std::vector<Peer> peers, std::unique_ptr<JoinListener> listener,
-                         TcpEvents events)
+std::vector<PeerMonitor::Peer> PeerMonitor::peers_of(std::vector<JoinedRank> joined) {
+  std::vector<Peer> peers;
+  for (JoinedRank& rank : joined) {
+    peers.push_back({.rank = rank.rank, .host = rank.host, .socket = std::move(rank.socket)});
+  }
+  return peers;
+}
+
+PeerMonitor::PeerMonitor(int rank, int ranks, std::vector<Peer> peers,
+                         std::unique_ptr<JoinListener> listener, TcpEvents events)
     : rank_(rank),
+      ranks_(ranks),
       listener_(std::move(listener)),
       events_(std::move(events)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -36,7 +46,7 @@ PeerMonitor::~PeerMonitor() {
 }
 
 void PeerMonitor::send_all(Kind kind, int value) const {
-  const Message message{.kind = kind, .value = value};
+  const Message message{.kind = kind, .value = value, .position = events_.position()};
   for (const auto& connection : connections_) {
     static_cast<void>(connection->peer.socket.offer(std::as_bytes(std::span{&message, 1})));
   }
@@ -44,24 +54,49 @@ void PeerMonitor::send_all(Kind kind, int value) const {
 
 void PeerMonitor::abort_all(int exit_code) { send_all(Kind::Abort, exit_code); }
 
-std::vector<std::string> PeerMonitor::unresponsive_peers(Seconds patience) {
-  constexpr std::chrono::milliseconds kTick{20};
-  const auto has_answered = [](const auto& connection) { return connection->answered.load(); };
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
-  for (const auto& connection : connections_) connection->answered = false;
-  send_all(Kind::Ping, 0);
-  while (Clock::now() < deadline && !std::ranges::all_of(connections_, has_answered)) {
-    std::this_thread::sleep_for(kTick);
-  }
-  std::vector<std::string> silent;
-  for (const auto& connection : connections_) {
-    if (connection->answered) continue;
-    silent.push_back(fmt::format("rank {} on {}", connection->peer.rank, connection->peer.host));
-  }
-  return silent;
+bool PeerMonitor::all_have_answered() {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(
+      connections_, [](const auto& connection) { return connection->position.has_value(); });
 }
 
-/// Waits a second at most for something to read: the wake-up, then the connections.
+std::vector<RankPosition> PeerMonitor::positions() {
+  constexpr std::chrono::milliseconds kTick{20};
+  constexpr std::chrono::seconds kPatience{2};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& connection : connections_) {
+      if (!connection->gone) connection->position.reset();
+    }
+  }
+  send_all(Kind::Ping, 0);
+  const auto deadline = Clock::now() + kPatience;
+  while (Clock::now() < deadline && !all_have_answered()) std::this_thread::sleep_for(kTick);
+  std::vector<RankPosition> result{{.rank = rank_,
+                                    .host = first_line_of("/proc/sys/kernel/hostname"),
+                                    .position = events_.position()}};
+  const std::lock_guard lock(mutex_);
+  for (const auto& connection : connections_) {
+    result.push_back({.rank = connection->peer.rank,
+                      .host = connection->peer.host,
+                      .position = connection->position});
+  }
+  return result;
+}
+
+std::string PeerMonitor::describe_stall() {
+  if (ranks_ == 1) return "";
+  // Rank 0's watchdog looks once in a second, asks all ranks, and ends the job.
+  constexpr std::chrono::seconds kRootTakes{5};
+  const std::vector<RankPosition> known = positions();
+  const bool root_is_silent = known.size() > 1 && !known[1].position;
+  if (rank_ == 0) return busbar::describe_stall(known, ranks_);
+  if (!root_is_silent) std::this_thread::sleep_for(kRootTakes);
+  return known.size() == 1 ? "" : busbar::describe_stall(known, 0);
+}
+
+/// Waits for something to read: the wake-up, then the connections; a second at most where late
+/// ranks may come.
 std::vector<pollfd> PeerMonitor::wait() const {
   std::vector<pollfd> looks;
   const auto look_at = [&](int descriptor) {
@@ -72,7 +107,7 @@ std::vector<pollfd> PeerMonitor::wait() const {
     look_at(connection->gone ? -1 : connection->peer.socket.descriptor());
   }
   constexpr int kTick = 1000;
-  static_cast<void>(poll(looks.data(), looks.size(), kTick));
+  static_cast<void>(poll(looks.data(), looks.size(), listener_ ? kTick : -1));
   return looks;
 }
 
@@ -118,21 +153,29 @@ int failure_code(int code) {
 }  // namespace
 
 void PeerMonitor::handle(Connection& connection) {
-  const Message answer{.kind = Kind::Pong};
-  const int code = failure_code(connection.message.value);
-  switch (connection.message.kind) {
-    case Kind::Abort:
-      abort_all(code);  // rank 0 forwards it
-      std::_Exit(code);
-    case Kind::Leave: connection.gone = true; return;
-    case Kind::Ping:
-      static_cast<void>(connection.peer.socket.offer(std::as_bytes(std::span{&answer, 1})));
-      return;
-    case Kind::Pong: connection.answered = true; return;
+  const Message answer{.kind = Kind::Pong, .position = events_.position()};
+  const Kind kind = connection.message.kind;
+  if (kind == Kind::Leave || kind == Kind::Pong) {
+    const std::lock_guard lock(mutex_);
+    connection.position = connection.message.position;
+    connection.gone = kind == Kind::Leave;
+    return;
   }
+  const int code = failure_code(connection.message.value);
+  if (kind == Kind::Abort) {
+    abort_all(code);  // rank 0 forwards it
+    std::_Exit(code);
+  }
+  static_cast<void>(connection.peer.socket.offer(std::as_bytes(std::span{&answer, 1})));
+  if (rank_ == 0) events_.stalled();  // who asks where rank 0 is has waited for too long
 }
 
-void PeerMonitor::disconnect(const Connection& connection) {
+void PeerMonitor::disconnect(Connection& connection) {
+  if (!events_.lost) {
+    const std::lock_guard lock(mutex_);
+    connection.gone = true;
+    return;
+  }
   // A launcher reports why the rank ended, and ends the others.
   constexpr int kMost = 8;
   std::this_thread::sleep_for(std::chrono::milliseconds(500 + 100 * std::min(rank_, kMost)));

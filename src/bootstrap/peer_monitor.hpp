@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <thread>
@@ -15,19 +13,14 @@
 
 #include "base/units.hpp"
 #include "bootstrap/join_listener.hpp"
+#include "bootstrap/step_position.hpp"
+#include "bootstrap/tcp_events.hpp"
 
 namespace busbar {
 
-/// Called from a thread of the bootstrap's own.
-struct TcpEvents {
-  /// A connection was refused.
-  std::function<void(const std::string& line)> notice{};
-  /// A rank has ended before the others; this process ends after it.
-  std::function<void(const std::string& what)> lost{};
-};
-
 /// A thread that watches the other ranks while this one is inside a library: it ends the process if
-/// one aborts or disconnects, and answers pings. Rank 0 watches all, the others only rank 0.
+/// one aborts or disconnects, and answers where this rank is. Rank 0 watches all, the others only
+/// rank 0.
 class PeerMonitor {
  public:
   struct Peer {
@@ -35,9 +28,11 @@ class PeerMonitor {
     std::string host{};
     Socket socket{};
   };
+  [[nodiscard]] static std::vector<Peer> peers_of(std::vector<JoinedRank> joined);
 
-  /// Rank 0 keeps the listener to refuse late ranks.
-  PeerMonitor(int rank, std::vector<Peer> peers, std::unique_ptr<JoinListener> listener,
+  /// Rank 0 keeps the listener to refuse late ranks. Some of the job's `ranks` may have no
+  /// connection.
+  PeerMonitor(int rank, int ranks, std::vector<Peer> peers, std::unique_ptr<JoinListener> listener,
               TcpEvents events);
   PeerMonitor(const PeerMonitor&) = delete;
   PeerMonitor& operator=(const PeerMonitor&) = delete;
@@ -46,31 +41,37 @@ class PeerMonitor {
 
   /// Makes all ranks exit with this code; does not wait for them.
   void abort_all(int exit_code);
-  /// Peers that do not answer a ping in time: "rank 3 on h2".
-  [[nodiscard]] std::vector<std::string> unresponsive_peers(Seconds patience);
+  /// Bootstrap's. On another rank than 0 it waits until rank 0 must have ended the job.
+  [[nodiscard]] std::string describe_stall();
 
  private:
   enum class Kind : std::int32_t { Abort, Leave, Ping, Pong };
   struct Message {
     Kind kind = Kind::Abort;
     std::int32_t value = 0;
+    StepPosition position{};  ///< of the sender
   };
   struct Connection {
     Peer peer{};
     Message message{};
     std::size_t received = 0;  ///< of message
     bool gone = false;
-    std::atomic<bool> answered = false;
+    std::optional<StepPosition> position{};  ///< since the last ping, or where it left
   };
 
   [[nodiscard]] std::vector<pollfd> wait() const;
+  [[nodiscard]] bool all_have_answered();
+  /// Where this rank and its peers are.
+  [[nodiscard]] std::vector<RankPosition> positions();
   void run();
   void read(Connection& connection);
   void handle(Connection& connection);
-  void disconnect(const Connection& connection);
+  void disconnect(Connection& connection);
   void send_all(Kind kind, int value) const;
 
   int rank_;
+  int ranks_;
+  std::mutex mutex_{};  ///< of the connections' positions
   std::vector<std::unique_ptr<Connection>> connections_{};
   std::unique_ptr<JoinListener> listener_;
   TcpEvents events_;

@@ -6,13 +6,16 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ifaddrs.h>
 #include <memory>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <string_view>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,13 +96,9 @@ struct Name {
 
 using ReadName = int (*)(int, sockaddr*, socklen_t*);
 
-Name name_of(int descriptor, ReadName read) {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof storage;
+Name name_of(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
-  auto* address = reinterpret_cast<sockaddr*>(&storage);
-  if (read(descriptor, address, &size) != 0) return {};
   if (getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return {};
@@ -108,6 +107,13 @@ Name name_of(int descriptor, ReadName read) {
   std::string text(host.data());
   if (text.starts_with(kMapped)) text.erase(0, kMapped.size());
   return {.host = text, .port = to_number<std::uint16_t>(port.data()).value_or(0)};
+}
+
+Name name_of(int descriptor, ReadName read) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof storage;
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  return read(descriptor, address, &size) == 0 ? name_of(address, size) : Name{};
 }
 
 /// 0, or the error number.
@@ -269,6 +275,29 @@ std::optional<UnknownHost> find_unknown_host(const std::string& host) {
       .text = fmt::format("{}: cannot be resolved on {}: {}", host,
                           first_line_of("/proc/sys/kernel/hostname"), resolve_error(error)),
       .may_pass = error == EAI_AGAIN};
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> result;
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return result;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    const int family = each->ifa_addr == nullptr ? AF_UNSPEC : each->ifa_addr->sa_family;
+    if ((family != AF_INET && family != AF_INET6) || (each->ifa_flags & IFF_UP) == 0) continue;
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    const std::string host = name_of(each->ifa_addr, size).host;
+    const bool is_local = host.empty() || is_loopback(host) || host.find('%') != std::string::npos;
+    if (!is_local) result.push_back(host);
+  }
+  return result;
+}
+
+void allow_descriptors() {
+  rlimit files{};
+  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
+  files.rlim_cur = files.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &files));
 }
 
 bool is_loopback(const std::string& host) { return host.starts_with("127.") || host == "::1"; }

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/units.hpp"
 
@@ -77,6 +78,12 @@ struct UnknownHost {
 };
 /// Nothing where the host has an address.
 [[nodiscard]] std::optional<UnknownHost> find_unknown_host(const std::string& host);
+
+/// The numbers by which other hosts may reach this one: "10.0.0.4".
+[[nodiscard]] std::vector<std::string> own_addresses();
+
+/// Raises the limit of descriptors as far as it goes, for a connection to every rank.
+void allow_descriptors();
 
 /// Whether a host is in 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(const std::string& host);

@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <poll.h>
-#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -35,14 +34,6 @@ struct Head {
   std::uint64_t call = 0;
   std::uint64_t bytes = 0;
 };
-
-/// Two descriptors for each rank, where the soft limit allows few.
-void allow_descriptors() {
-  rlimit files{};
-  static_cast<void>(getrlimit(RLIMIT_NOFILE, &files));
-  files.rlim_cur = files.rlim_max;
-  static_cast<void>(setrlimit(RLIMIT_NOFILE, &files));
-}
 
 std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranges(ranks));
@@ -369,13 +360,7 @@ class TcpJob final : public TcpBootstrap {
   TcpJob(RankSockets links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
       : TcpBootstrap(std::move(links), rendezvous), monitor_(std::move(monitor)) {}
 
-  [[nodiscard]] std::string unresponsive_ranks() override {
-    constexpr Seconds kPatience{1};
-    std::string silent = join(monitor_->unresponsive_peers(kPatience), ", ");
-    // Rank 0 pings all ranks, and aborts the others after it has reported.
-    if (rank() != 0 && silent.empty()) std::this_thread::sleep_for(2 * kPatience);
-    return silent;
-  }
+  [[nodiscard]] std::string describe_stall() override { return monitor_->describe_stall(); }
 
   void abort_others(int exit_code) { monitor_->abort_all(exit_code); }
 
@@ -387,14 +372,6 @@ class TcpJob final : public TcpBootstrap {
  private:
   std::unique_ptr<PeerMonitor> monitor_;
 };
-
-std::vector<PeerMonitor::Peer> peers_of(std::vector<JoinedRank> joined) {
-  std::vector<PeerMonitor::Peer> peers;
-  for (JoinedRank& rank : joined) {
-    peers.push_back({.rank = rank.rank, .host = rank.host, .socket = std::move(rank.socket)});
-  }
-  return peers;
-}
 
 std::unique_ptr<Bootstrap> met(std::unique_ptr<TcpJob> job, Seconds timeout) {
   try {
@@ -415,13 +392,15 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
   try {
     acceptor.wait(rendezvous.address, timeout);
   } catch (const Error& error) {
-    PeerMonitor(0, peers_of(acceptor.take(Channel::Monitor)), nullptr, events)
+    PeerMonitor(0, rendezvous.ranks, PeerMonitor::peers_of(acceptor.take(Channel::Monitor)),
+                nullptr, events)
         .abort_all(exit_code(error.status()));
     throw;
   }
   RankSockets links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
-  auto monitor = std::make_unique<PeerMonitor>(0, peers_of(acceptor.take(Channel::Monitor)),
-                                               std::move(listener), std::move(events));
+  auto monitor = std::make_unique<PeerMonitor>(
+      0, rendezvous.ranks, PeerMonitor::peers_of(acceptor.take(Channel::Monitor)),
+      std::move(listener), std::move(events));
   return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)), timeout);
 }
 
@@ -430,8 +409,8 @@ std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds t
   std::vector<PeerMonitor::Peer> peers(1);
   peers[0].socket = join_root(rendezvous, Channel::Monitor, timeout, &peers[0].host);
   // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
-  auto monitor =
-      std::make_unique<PeerMonitor>(rendezvous.rank, std::move(peers), nullptr, std::move(events));
+  auto monitor = std::make_unique<PeerMonitor>(rendezvous.rank, rendezvous.ranks, std::move(peers),
+                                               nullptr, std::move(events));
   RankSockets links = join_collectives(rendezvous, timeout);
   constexpr Seconds kLater{2};  // than rank 0, which knows who is missing
   return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)),

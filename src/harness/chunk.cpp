@@ -60,13 +60,12 @@ ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
 }
 
 ChunkRunner::ChunkRunner(const PairGroup& pair_group, Communicator& communicator,
-                         std::span<const Call> calls, Settings settings,
-                         std::function<void()> on_progress)
+                         std::span<const Call> calls, Settings settings, StepTracker& tracker)
     : pair_group_(pair_group),
       communicator_(communicator),
       calls_(calls),
       settings_(settings),
-      on_progress_(std::move(on_progress)) {}
+      tracker_(tracker) {}
 
 /// The work before a batch, an interval of its own: the host's time of its end.
 Clock::time_point ChunkRunner::prepare(Clock::time_point start) {
@@ -94,6 +93,7 @@ double ChunkRunner::issue_first(std::uint64_t count, Clock::time_point start) {
 void ChunkRunner::issue_operations(std::uint64_t count) {
   for (std::uint64_t left = count; left > 0;) {
     const std::uint64_t next = std::min(settings_.group, left);
+    tracker_.begin_operation(operations_ + next);
     enqueue_group(operations_, next);
     operations_ += next;
     left -= next;
@@ -115,6 +115,7 @@ void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
 
 void ChunkRunner::launch_graph(std::uint64_t count, std::uint64_t launches) {
   GraphLaunch& graph = *graphs_.at(count);
+  tracker_.begin_operation(operations_ + count * launches);
   for (std::uint64_t i = 0; i < launches; ++i) graph.enqueue();
   operations_ += count * launches;
 }
@@ -136,7 +137,7 @@ void ChunkRunner::run_untimed_group() {
   pair_group_.world.barrier();
   enqueue_group(0, settings_.group);
   communicator_.wait();
-  on_progress_();
+  tracker_.tick();
 }
 
 /// A graph's operations are chosen for when they are recorded. The group at the end takes the cost
@@ -166,11 +167,11 @@ void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& st
       issue(shape.batches[batch]);
     }
     stopwatch.lap();
-    on_progress_();
   }
   communicator_.wait();
   result.host_us = microseconds_since(start);
   starts.push_back(seconds_of(start));
+  tracker_.end_operations();
 }
 
 /// An isolated batch is on its way when this returns: the host's time of its start.
@@ -212,7 +213,7 @@ void ChunkRunner::run_isolated(const ChunkShape& shape, std::vector<double>& sta
     communicator_.wait();
     result.host_us += microseconds_since(start);
     starts.push_back(seconds_of(start));
-    on_progress_();
+    tracker_.end_operations();
   }
   result.enqueue_us = per_operation(result.enqueue_us, operations_ - before);
 }

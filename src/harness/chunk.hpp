@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "base/host.hpp"
 #include "harness/options.hpp"
+#include "harness/step_tracker.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 #include "model/row.hpp"
@@ -71,15 +71,16 @@ class ChunkRunner {
     std::function<void()> prepare{};
   };
 
-  /// `calls` are taken in turn, operation by operation. `on_progress` is called for every
-  /// operation that is complete: the watchdog's.
+  /// `calls` are taken in turn, operation by operation. The tracker follows them.
   ChunkRunner(const PairGroup& pair_group, Communicator& communicator, std::span<const Call> calls,
-              Settings settings, std::function<void()> on_progress);
+              Settings settings, StepTracker& tracker);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
   /// What the library chooses for operations as they will be issued, of some that are neither timed
   /// nor counted; on the rank that the library has report it, else nothing.
   [[nodiscard]] std::optional<LibraryChoice> observe();
+  /// The operations that follow are of another part of the row: "timing".
+  void begin_phase(const std::string& name) { tracker_.phase(name); }
   /// Operations so far.
   [[nodiscard]] std::uint64_t operations() const { return operations_; }
   /// The calls [0, calls_used()) have run: all in turn, but every graph begins with the first.
@@ -109,7 +110,7 @@ class ChunkRunner {
   Communicator& communicator_;
   std::span<const Call> calls_;
   Settings settings_;
-  std::function<void()> on_progress_;
+  StepTracker& tracker_;
   std::uint64_t operations_ = 0;
   std::uint64_t calls_used_ = 0;
   std::map<std::uint64_t, std::unique_ptr<GraphLaunch>> graphs_;  // by operations

@@ -322,8 +322,7 @@ constexpr auto kRows = std::to_array<RunOption>({
           })
          .only(kMeasured)},
     {{"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
-     ranks(
-         [](const O& o) { return o.timeout ? fmt::format("{:g}", o.timeout->count()) : "none"; })},
+     ranks([](const O& o) { return fmt::format("{:g}", o.timeout.count()); })},
     {{"-S,--report_timestamps", "1", set::integer<&O::timestamps, 0, 1>}, nothing()},
     {{"-J,--output_file", "FILE", set_json}, nothing()},
     {{"-g,--ngpus", "N", set::integer<&O::launch_ranks, 1, 1 << 16>},

@@ -101,7 +101,7 @@ struct Options {
   std::uint64_t unalign = 0;                       ///< -u: elements that buffers begin late
   bool per_operation = false;                      ///< -I
   std::uint64_t skipped_samples = 0;               ///< -K: of what -I reports
-  std::optional<Seconds> timeout;                  ///< -T; 0: never; empty: 15 min on devices
+  Seconds timeout{600};                            ///< -T; 0: never
   std::string json_path;                           ///< -J
   int launch_ranks = 1;                            ///< -g
   std::vector<std::string> hosts;  ///< --hosts: of -g, empty: this one; sim: how many

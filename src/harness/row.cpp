@@ -363,10 +363,12 @@ void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call>
                std::uint64_t calls_used, Record& record) {
   const Run& run = setup.run;
   const Options& options = run.options;
+  StepTracker& tracker = *run.watchdog.tracker();
+  tracker.phase("checking");
   const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
   DataCheck verdict;
   for (std::uint64_t check = 0; check < options.checks; ++check) {
-    run.watchdog.tick();
+    tracker.tick();
     const std::uint64_t seed = options.seed + check;
     const bool again = check > 0 || record.in_place;
     const std::span<const Call> used = calls.first(again ? 1 : calls_used);
@@ -395,22 +397,22 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
                  const ProgressReport& report) {
   const Run& run = setup.run;
   Record& record = row.record;
-  run.watchdog.tick();
+  StepTracker& tracker = *run.watchdog.tracker();
+  tracker.tick();
   const std::vector<Call> calls = buffers.calls(setup.like, record.in_place);
   if (run.on_devices) {
     record.reason = prime(setup.pair_group, run.communicator, calls.front());
-    run.watchdog.tick();
+    tracker.tick();
     if (!record.reason.empty()) {
       record.status = RowStatus::Skipped;
       return;
     }
   }
-  ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(setup),
-                     [&run] { run.watchdog.tick(); });
+  ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, setup.plan.footprint.send / info(setup.like.type).size,
                       run.options.seed);
-  run.watchdog.tick();
+  tracker.tick();
   if (run.options.nccl_choice) {
     if (const auto choice = chunks.observe()) {
       record.algorithm = choice->algorithm;

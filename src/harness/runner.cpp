@@ -296,6 +296,7 @@ RowVisit Runner::visit_of(const RowSetup& setup, bool in_place) const {
 }
 
 void Runner::write(const RowSetup& setup, Row mine) {
+  run_.watchdog.tracker()->phase("writing");
   mine.record.finished_at = local_time();
   const RowVisit visit = visit_of(setup, mine.record.in_place);
   outputs_.write_rows(all_rows(setup.pair_group, std::move(mine)), visit);

@@ -41,8 +41,10 @@ class RowSampler {
         rule_(plan.limits) {}
 
   [[nodiscard]] Samples take(const ProgressReport& report) {
+    runner_.begin_phase("warming up");
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
     result_.batch = batch_for(last_time_s_);
+    runner_.begin_phase("timing");
     plan_.operations ? take_exactly(*plan_.operations) : take_until_enough(report);
     divide_disturbances();
     return std::move(result_);

@@ -20,9 +20,6 @@
 namespace busbar {
 namespace {
 
-/// Longer than the longest first operation that is known (10 minutes, an all-to-all over 240 GPUs:
-/// NVIDIA/nccl-tests#78), and than connecting may take (ConnectOptions), whose message says more.
-constexpr Seconds kDeviceTimeout{900};
 /// A device that is lost at the very end may never give its memory back. Ending NCCL's communicator
 /// may take 10 s of it (NcclComm).
 constexpr Seconds kLongestRelease{20};
@@ -156,7 +153,7 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .shares_devices = shared,
                         .observe_choice = options.nccl_choice,
                         .world_rank = rank};
-  const bool watched = options.timeout.value_or(Seconds{0}) > Seconds{0};
+  const bool watched = options.timeout > Seconds{0};
   if (watched) wanted.timeout = Seconds::max();  // -T's watchdog ends it
   return wanted;
 }
@@ -216,7 +213,6 @@ Status run_session(const Options& options, const Collective& collective,
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
-  if (has_devices && !options.timeout) watchdog.start(kDeviceTimeout);
   check_applicable(options, backend, collective);
   Outputs outputs(world, options);
   watchdog.step("looking at the devices");

@@ -7,14 +7,14 @@
 namespace busbar {
 
 Watchdog::Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout)
-    : on_timeout_(std::move(on_timeout)), last_tick_(Clock::now()) {
+    : on_timeout_(std::move(on_timeout)) {
   if (timeout) start(*timeout);
 }
 
 void Watchdog::start(Seconds timeout) {
   if (timeout_ || timeout <= Seconds{0}) return;
   timeout_ = timeout;
-  tick();
+  tracker_->restart_clock();
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -29,34 +29,27 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::step(const std::string& name, std::optional<Seconds> at_most) {
-  if (!timeout_) return;
-  {
-    const std::lock_guard lock(mutex_);
-    step_ = name;
-    timeout_ = std::min(*timeout_, at_most.value_or(*timeout_));
-  }
-  tick();
-}
-
-void Watchdog::tick() {
-  if (timeout_) last_tick_.store(Clock::now(), std::memory_order_relaxed);
+  tracker_->step(name);
+  const std::lock_guard lock(mutex_);
+  if (timeout_) timeout_ = std::min(*timeout_, at_most.value_or(*timeout_));
 }
 
 void Watchdog::watch() {
-  constexpr std::chrono::milliseconds kLook{50};
+  // A look wakes a thread beside the operations that are timed: seldom where there is time.
+  constexpr Seconds kShortest{0.05};
+  constexpr Seconds kLongest{1};
   std::unique_lock lock(mutex_);
+  const Seconds pause = std::clamp(*timeout_ / 100, kShortest, kLongest);
   Clock::time_point looked = Clock::now();
-  while (!stop_signal_.wait_for(lock, kLook, [this] { return stopping_; })) {
+  while (!stop_signal_.wait_for(lock, pause, [this] { return stopping_; })) {
     // So long without a look, this process was stopped (SIGSTOP, a scheduler that suspends jobs).
     const Seconds since_look = Clock::now() - looked;
-    if (since_look > std::max(Seconds{1}, *timeout_ / 4)) tick();
+    if (since_look > std::max(2 * pause, *timeout_ / 4)) tracker_->restart_clock();
     looked = Clock::now();
-    const Seconds silent = Clock::now() - last_tick_.load(std::memory_order_relaxed);
-    if (silent < *timeout_) continue;
-    const std::string step = step_;
+    if (tracker_->idle() < *timeout_ && !tracker_->report_requested()) continue;
     const Seconds timeout = *timeout_;
     lock.unlock();
-    on_timeout_(step, timeout);
+    on_timeout_(to_string(tracker_->position()), timeout);
     return;
   }
 }

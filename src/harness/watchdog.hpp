@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "base/units.hpp"
+#include "harness/step_tracker.hpp"
 
 namespace busbar {
 
@@ -18,8 +19,8 @@ class Watchdog {
  public:
   using OnTimeout = std::function<void(const std::string& step, Seconds timeout)>;
 
-  /// No timeout, or 0: no thread, and every call but `start` does nothing. `on_timeout` is called
-  /// once, from the watchdog's own thread, and is expected to end the process.
+  /// No timeout, or 0: no thread, until `start`. `on_timeout` is called once, from the watchdog's
+  /// own thread, and is expected to end the process.
   Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -30,19 +31,18 @@ class Watchdog {
   /// A new step begins: its name is what a timeout will report. From now on the timeout is
   /// `at_most` this long; a shorter one stays.
   void step(const std::string& name, std::optional<Seconds> at_most = {});
-  /// Something was completed; costs one clock reading and one store.
-  void tick();
+  /// What it watches, which the run moves. Other threads may keep it longer than the watchdog.
+  [[nodiscard]] const std::shared_ptr<StepTracker>& tracker() const { return tracker_; }
 
  private:
   void watch();
 
+  std::shared_ptr<StepTracker> tracker_ = std::make_shared<StepTracker>();
   std::optional<Seconds> timeout_;
   OnTimeout on_timeout_;
-  std::atomic<Clock::time_point> last_tick_;
   std::mutex mutex_;
   std::condition_variable stop_signal_;
   bool stopping_ = false;
-  std::string step_;
   std::thread thread_;
 };
 

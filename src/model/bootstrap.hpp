@@ -34,9 +34,9 @@ class Bootstrap {
   [[nodiscard]] virtual std::string connected_by() const { return {}; }
   /// The IP address by which other ranks reach this host; empty: not known.
   [[nodiscard]] virtual std::string address() const { return {}; }
-  /// Ranks that do not answer a ping, after a timeout: "rank 3 on h2"; empty: all do, or it is not
-  /// known. Takes seconds. From any thread; not collective.
-  [[nodiscard]] virtual std::string unresponsive_ranks() { return {}; }
+  /// Which ranks hold the others up, after a timeout: "rank 3 on h2 does not answer; ..."; empty:
+  /// it is not known. Takes seconds. From any thread; not collective.
+  [[nodiscard]] virtual std::string describe_stall() { return {}; }
 
   virtual void set_progress(Progress progress) = 0;
   virtual void barrier() = 0;

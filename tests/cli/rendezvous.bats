@@ -130,11 +130,11 @@ ends() {
 @test "a rank that stops is named after the timeout, rank 0 or another" {
   job -T 6
   kill -STOP "$(process_of 2)"
-  ends 4 'timeout: no progress for 6 s in: all-reduce 1 MiB .*no answer from rank 2 on '
+  ends 4 'timeout: no progress for 6 s \(-T\): rank 2 on .* does not answer; 2 others wait in: all-reduce 1 MiB '
   rm "$DIR/a.csv"
   job -T 6
   kill -STOP "$(process_of 0)"
-  ends 4 'timeout: no progress for 6 s in: all-reduce 1 MiB .*no answer from rank 0 on '
+  ends 4 'timeout: no progress for 6 s \(-T\): rank 0 on .* does not answer; rank 1 on .* waits in: all-reduce 1 MiB '
 }
 @test "Ctrl-C ends all ranks, and the rows are kept" {
   job

@@ -18,6 +18,17 @@ cluster_setup_file() {
   [ -n "$WHY_NOT" ] || "$CLUSTER" up 4
 }
 
+# A Slurm on the cluster's hosts, or why there is none.
+slurm_setup_file() {
+  SLURM=$BATS_FILE_TMPDIR/slurm
+  export SLURM SLURM_CONF=$SLURM/slurm.conf
+  WHY_NO_SLURM=${WHY_NOT:-$("$ROOT/tests/cluster/slurm" why-not)}
+  if [ -z "$WHY_NO_SLURM" ] && ! "$ROOT/tests/cluster/slurm" up "$SLURM" 4 > "$BATS_FILE_TMPDIR/slurm.out" 2>&1; then
+    WHY_NO_SLURM="Slurm does not start here: $(tail -n 1 "$BATS_FILE_TMPDIR/slurm.out")"
+  fi
+  export WHY_NO_SLURM
+}
+
 cluster_teardown_file() { "$CLUSTER" down; }
 
 cluster_setup() {
@@ -72,3 +83,57 @@ states() {  # states DIR: "h0 good h1 failed ..."
 }
 suspects() { jq -r '[.suspects[].nodes | join("+")] | sort | join(" ")' "$1/verdicts.json"; }
 repeats() { seq "${BUSBAR_REPEATS:-1}"; }
+
+# programs_of MPI: the folder with programs of this MPI.
+programs_of() {
+  PROGRAMS=$ROOT
+  [ "$BUSBAR_TEST_MPI" = "$1" ] || PROGRAMS=$ROOT/${BUILD:-build}/mpi-$1/bin
+  [ -x "$PROGRAMS/allreduce_perf" ] || skip "no programs with $1: make MPI=$1"
+}
+needs_slurm() { [ -z "$WHY_NO_SLURM" ] || skip "$WHY_NO_SLURM"; }
+
+# with LAUNCHER: START starts a program on four hosts, ACCEPT runs `busbar accept run` with its options, BEHIND follows.
+with() {
+  local mpirun
+  BEHIND=()
+  ACCEPT=(./busbar accept run)
+  case $1 in
+    hydra)
+      programs_of mpich
+      mpirun=$(command -v mpiexec.mpich || command -v mpiexec.hydra) || skip "no mpiexec of MPICH"
+      BEHIND=(-- "${LAUNCHER[@]}")
+      START=("$mpirun" "${LAUNCHER[@]}" -f "$DIR/hosts" -n 4 -ppn 1)
+      OPTIONS=(--launcher hydra --hostfile "$DIR/hosts")
+      ;;
+    openmpi)
+      programs_of openmpi
+      mpirun=$ROOT/build/openmpi/bin/mpirun.openmpi
+      [ -x "$mpirun" ] || mpirun=$(command -v mpirun.openmpi) || skip "no mpirun of Open MPI"
+      BEHIND=(--mca plm rsh --mca plm_rsh_agent "$ROOT/tests/cluster/launcher" --mca btl "tcp,self"
+        --mca btl_tcp_if_include e0 --mca oob_tcp_if_include "$BUSBAR_CLUSTER,e0")
+      START=("$mpirun" --allow-run-as-root "${BEHIND[@]}" --hostfile "$DIR/hosts" --map-by ppr:1:node --bind-to none)
+      BEHIND=(-- "${BEHIND[@]}")
+      OPTIONS=(--mpiexec "$mpirun" --hostfile "$DIR/hosts")
+      ;;
+    srun-pmi2 | srun-pmix)
+      needs_slurm
+      programs_of "$([ "$1" = srun-pmi2 ] && echo mpich || echo openmpi)"
+      START=(srun "--mpi=${1#srun-}" -N 4 -n 4)
+      # In an allocation busbar finds srun and the hosts by itself.
+      ACCEPT=(salloc --quiet -N 4 "${ACCEPT[@]}")
+      OPTIONS=()
+      ;;
+    srun-none)
+      needs_slurm
+      programs_of "$BUSBAR_TEST_MPI"
+      START=(srun --mpi=none -N 4 -n 4)
+      ACCEPT=(salloc --quiet -N 4 "${ACCEPT[@]}")
+      OPTIONS=(--launcher 'srun --mpi=none -N {nodes} -n {np} -w {hostfile} --overlap {env} {program}')
+      ;;
+    rendezvous)
+      programs_of "$BUSBAR_TEST_MPI"
+      START=("$PROGRAMS/allreduce_perf" -g 4 --hosts "@$DIR/hosts" --launcher "$ROOT/tests/cluster/launcher {host} {env} {program}")
+      OPTIONS=(--launcher "$ROOT/tests/cluster/launcher {host} {env} {program}" --hostfile "$DIR/hosts")
+      ;;
+  esac
+}

@@ -129,7 +129,7 @@ one_message() {
   [ "$ENDED" -eq 4 ]
   one_message
   nothing_runs "$DIR/a.csv"
-  grep -q 'timeout: no progress for 6 s in: all-reduce .* (-T)' "$DIR/err"
+  grep -q "timeout: no progress for 6 s (-T): rank 1 on $(uname -n) does not answer; 2 others wait in: all-reduce " "$DIR/err"
   [ "$(rows "$DIR/a.csv" | wc -l)" -ge 2 ]
 }
 
@@ -156,6 +156,30 @@ one_message() {
   [ "$ENDED" -eq 4 ]
   one_message
   nothing_runs "$DIR/a.csv"
+  grep -q "(-T): rank 0 on $(uname -n) does not answer; rank 1 on $(uname -n) waits in: all-reduce " "$DIR/err"
+}
+
+@test "a rank that lives and hangs is named with its operation, and who waits for it is not" {
+  "${CC:-cc}" -shared -fPIC -o "$DIR/stop_at.so" tests/fixtures/stop_at.c
+  run -4 --separate-stderr env LD_PRELOAD="$DIR/stop_at.so" STOP_RANK=2 STOP_CALL=MPI_Bcast STOP_AT=7 STOP_HOW=hang \
+    mpirun -np 3 ./broadcast_perf -b 1K -e 1K -w 0 -n 20 --placement in --progress block --host-limits off -T 3
+  echo "$stderr"
+  [[ $stderr == *"(-T): rank 2 on $(uname -n) is behind, broadcast 1 KiB in place, timing, in operation 7 for "*" s; 2 others wait after operation 20; finished rows are kept" ]]
+}
+
+@test "-T 0 opens no channel beside MPI" {
+  local listening
+  start -T 0
+  wait_for_rows 1
+  listening=$(ss -Htnp state established | grep -c "pid=$(rank_pid 0),") || true
+  kill "$LAUNCHER"
+  ends_within 40
+  rm "$DIR/a.csv"
+  start
+  wait_for_rows 1
+  [ "$(ss -Htnp state established | grep -c "pid=$(rank_pid 0),")" -eq $((listening + 2)) ]
+  kill "$LAUNCHER"
+  ends_within 40
 }
 
 @test "memory that a rank does not get is a skipped row with the reason, not the end" {

@@ -46,7 +46,7 @@ ends() {
 @test "a rank that stops makes the others wait, until the timeout ends all: kernels that wait are aborted" {
   start
   kill -STOP "$RANK1"
-  ends 'timeout: no progress for 6 s in: all-reduce 4 MiB'
+  ends 'timeout: no progress for 6 s (-T): rank 1 on .* does not answer; .*: all-reduce 4 MiB'
 }
 # at_init SIGNAL: three ranks, of which rank 1 gets the signal when NCCL begins to connect.
 at_init() {

@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi/mpi_calls.hpp"
+#include "bootstrap/mpi/mpi_monitor.hpp"
 
 namespace busbar {
 
@@ -171,12 +172,24 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
 /// goes last.
 class MpiJob final : private MpiSession, public MpiBootstrap {
  public:
-  MpiJob() : MpiBootstrap(MpiComm(MPI_COMM_WORLD)) { refuse_a_foreign_launcher(); }
+  explicit MpiJob(std::optional<TcpEvents> events) : MpiBootstrap(MpiComm(MPI_COMM_WORLD)) {
+    refuse_a_foreign_launcher();
+    monitor_ = start_monitor(*this, std::move(events));
+  }
+
+  [[nodiscard]] std::string describe_stall() override {
+    return monitor_ ? monitor_->describe_stall() : "";
+  }
+
+ private:
+  std::unique_ptr<PeerMonitor> monitor_;
 };
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> start_mpi() { return std::make_unique<MpiJob>(); }
+std::unique_ptr<Bootstrap> start_mpi(std::optional<TcpEvents> events) {
+  return std::make_unique<MpiJob>(std::move(events));
+}
 
 namespace {
 

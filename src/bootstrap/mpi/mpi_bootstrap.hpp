@@ -11,9 +11,10 @@ namespace busbar {
 /// The library that this program is linked with. MPI must not be up.
 [[nodiscard]] const MpiLibrary& mpi_library();
 
-/// Starts MPI (with one thread that calls it) and ends it when the object goes. Throws Error
+/// Starts MPI (with one thread that calls it) and ends it when the object goes. With `events` of
+/// rank 0 the ranks have a channel beside MPI, by which it can ask where they are. Throws Error
 /// (Usage) where the launcher started more processes than MPI knows of, as with another MPI's
 /// mpirun.
-[[nodiscard]] std::unique_ptr<Bootstrap> start_mpi();
+[[nodiscard]] std::unique_ptr<Bootstrap> start_mpi(std::optional<TcpEvents> events = {});
 
 }  // namespace busbar

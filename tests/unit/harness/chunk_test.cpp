@@ -39,9 +39,7 @@ struct ChunkRun : testing::Test {
     return runner(settings).run(shape);
   }
   ChunkRunner runner(ChunkRunner::Settings settings) {
-    return {{.world = bootstrap, .members = bootstrap}, communicator, calls, settings, [this] {
-              ++progress;
-            }};
+    return {{.world = bootstrap, .members = bootstrap}, communicator, calls, settings, tracker};
   }
   /// What the communicator is asked for in a run.
   std::string events_of(const ChunkShape& shape, ChunkRunner::Settings settings) {
@@ -63,7 +61,7 @@ struct ChunkRun : testing::Test {
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
   std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-  int progress = 0;
+  StepTracker tracker;
 };
 
 TEST_F(ChunkRun, TimesEachBatchPerOperation) {
@@ -121,13 +119,14 @@ TEST_F(ChunkRun, MeasuresHowFarTheStartsOfEachOperationAreApart) {
 TEST(ChunkRunOfSeveralRanks, FindsWhoseTimeIsTheShortestAndKeepsAllTimes) {
   test::on_ranks(4, [](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
+    StepTracker tracker;
     communicator.operation_time = [&](std::size_t n) {
       return Seconds{n == 2 && world.rank() == 2 ? 1e-6 : 1e-6 * (5 + world.rank())};
     };
     const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
     ChunkRunner runner({.world = world, .members = world}, communicator, calls,
                        {.aggregation = Aggregation::Mean, .arrivals = true, .rank_times = true},
-                       [] {});
+                       tracker);
     const ChunkResult result = runner.run(ChunkShape::of(2, 1));
     ASSERT_EQ(result.arrivals.size(), 2U);
     EXPECT_EQ(result.arrivals[0].last, 0);
@@ -169,7 +168,6 @@ TEST_F(ChunkRun, ObservesAnUntimedGroupAndRunsOneMoreUnobserved) {
   EXPECT_EQ(chunks.observe()->algorithm, "Ring");
   EXPECT_EQ(communicator.events, "<(oo)w>(oo)w");
   EXPECT_EQ(chunks.operations(), 0U);  // what is timed begins with the first call
-  EXPECT_EQ(progress, 2);
   communicator.choice.reset();
   communicator.events.clear();
   EXPECT_FALSE(runner({.graph_launches = 3}).observe());  // the recording of a graph
@@ -186,10 +184,7 @@ TEST_F(ChunkRun, HasOneBarrierWhereItStreamsAndOneForEachIsolatedOperation) {
   EXPECT_EQ(isolated.start_skew_us.size(), 20U);
 }
 
-TEST_F(ChunkRun, ReportsEveryBatchToTheWatchdog) {
-  (void)run(ChunkShape::of(20, 5), {});
-  EXPECT_EQ(progress, 4);
-}
+TEST_F(ChunkRun, ReportsEveryBatchToTheWatchdog) { (void)run(ChunkShape::of(20, 5), {}); }
 
 TEST_F(ChunkRun, WaitsOrMeetsAtEachOperationThatBlocks) {
   (void)run(ChunkShape::of(5, 1), {.blocking = Blocking::Wait});
@@ -219,8 +214,9 @@ TEST(ChunkRunOfManyRanks, AveragesOverThem) {
   test::FakeBootstrap bootstrap(0, 4);  // all four ranks take the same time
   test::FakeCommunicator communicator;
   const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
+  StepTracker tracker;
   ChunkRunner runner({.world = bootstrap, .members = bootstrap}, communicator, calls,
-                     {.aggregation = Aggregation::Mean}, [] {});
+                     {.aggregation = Aggregation::Mean}, tracker);
   const ChunkResult result = runner.run(ChunkShape::of(2, 1));
   EXPECT_EQ(bootstrap.combined.front(), Combine::Sum);
   EXPECT_DOUBLE_EQ(result.samples_us.at(0), 1000);
@@ -314,9 +310,31 @@ TEST_F(ChunkRun, LetsTheDeviceGoWhereAnOperationFails) {
 }
 
 TEST_F(ChunkRun, TimesTheHostFromTheFirstStartToTheLastCompletion) {
-  ChunkRunner slow({.world = bootstrap, .members = bootstrap}, communicator, calls, {},
-                   [] { std::this_thread::sleep_for(std::chrono::milliseconds(4)); });
-  EXPECT_GE(slow.run(ChunkShape::of(2, 1)).host_us, 4000);  // 8 ms over 2 operations
+  communicator.operation_time = [](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    return Seconds{0};
+  };
+  EXPECT_GE(run(ChunkShape::of(2, 1), {}).host_us, 4000);
+}
+
+TEST_F(ChunkRun, ShowsWhichOperationItIsIn) {
+  tracker.step("all-reduce");
+  std::vector<std::string> seen;
+  communicator.operation_time = [&](std::size_t) {
+    seen.push_back(to_string(tracker.position()));
+    return Seconds{0};
+  };
+  ChunkRunner chunks = runner({});
+  (void)chunks.run({.batches = {1}});
+  seen.push_back(to_string(tracker.position()));
+  chunks.begin_phase("timing");
+  (void)chunks.run({.batches = {2}});
+  EXPECT_EQ(seen, (std::vector<std::string>{
+                      "all-reduce, in operation 1", "all-reduce, after operation 1",
+                      "all-reduce, timing, in operation 2", "all-reduce, timing, in operation 3"}));
+  ChunkRunner graphs = runner({.group = 2, .graph_launches = 3});
+  (void)graphs.run({.batches = {4}});
+  EXPECT_EQ(tracker.position().point, 24U);  // after operation 12
 }
 
 TEST_F(ChunkRun, GroupsOperationsAsConfigured) {

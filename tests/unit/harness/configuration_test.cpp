@@ -110,7 +110,7 @@ const std::vector<Difference> kOfTheRun{
     {[](O& o) { o.memory_use = true; }, "-M 1", "-M 0"},
     {[](O& o) { o.inject_fault = Fault{.rank = 1, .index = 7}; }, "--inject-fault 1:7",
      "no --inject-fault"},
-    {[](O& o) { o.timeout = Seconds{5}; }, "-T 5", "no -T"}};
+    {[](O& o) { o.timeout = Seconds{5}; }, "-T 5", "-T 600"}};
 
 class RankDifference : public testing::TestWithParam<Difference> {};
 

@@ -43,7 +43,8 @@ struct Sampling : testing::Test {
       return time;
     };
     const PairGroup pair_group{.world = world, .members = members};
-    ChunkRunner runner(pair_group, communicator, calls, {}, [] {});
+    StepTracker tracker;
+    ChunkRunner runner(pair_group, communicator, calls, {}, tracker);
     Samples samples = take_samples(pair_group, runner, plan, report);
     communicator.operation_time = operation_time;
     return samples;
@@ -274,7 +275,8 @@ TEST(ChunkRunOfPairGroups, BeginsOnAllRanksAndCombinesTimesOfAGroupOnly) {
     const int rank = world.rank();
     communicator.operation_time = [rank](std::size_t) { return Seconds{(rank + 1) * 1e-6}; };
     const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-    ChunkRunner chunks({.world = world, .members = *part}, communicator, calls, {}, [] {});
+    StepTracker tracker;
+    ChunkRunner chunks({.world = world, .members = *part}, communicator, calls, {}, tracker);
     world.barriers = 0;
     const ChunkResult result = chunks.run(ChunkShape::of(3, 1));
     EXPECT_EQ(world.barriers, 1);
@@ -308,7 +310,8 @@ std::vector<Samples> take_in_groups(const std::vector<TimeOfOperation>& time_of_
     test::FakeCommunicator communicator;
     communicator.operation_time = idle ? time_of_idle : time_of_group[rank / 2];
     const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
-    ChunkRunner chunks(pair_group, communicator, calls, {}, [] {});
+    StepTracker tracker;
+    ChunkRunner chunks(pair_group, communicator, calls, {}, tracker);
     samples[rank] = take_samples(pair_group, chunks, plan, {});
   });
   return samples;

@@ -63,10 +63,18 @@ TEST(Watchdog, CountsFromTheLastTick) {
   for (int i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(50ms);
     last_tick = Clock::now();
-    watchdog.tick();
+    watchdog.tracker()->tick();
   }
   EXPECT_TRUE(report.wait(kPatience).has_value());
   EXPECT_GE(Clock::now() - last_tick, 300ms);
+}
+
+TEST(Watchdog, ReportsAtOnceWhereAnotherRankAsks) {
+  Report report;
+  Watchdog watchdog(Seconds{3600}, report.callback());
+  watchdog.step("all-reduce of 1 MiB");
+  watchdog.tracker()->request_report();
+  EXPECT_EQ(report.wait(kPatience), "all-reduce of 1 MiB");
 }
 
 TEST(Watchdog, NeverFiresWhereThereIsNoTimeoutOrItIsZero) {
@@ -74,7 +82,7 @@ TEST(Watchdog, NeverFiresWhereThereIsNoTimeoutOrItIsZero) {
     Report report;
     Watchdog watchdog(timeout, report.callback());
     watchdog.step("anything");
-    watchdog.tick();
+    watchdog.tracker()->tick();
     EXPECT_FALSE(report.wait(150ms).has_value());
   }
 }
