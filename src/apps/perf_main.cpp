@@ -33,6 +33,7 @@
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
+#include "model/backend.hpp"
 
 namespace busbar {
 
@@ -196,6 +197,16 @@ std::string unresponsive_text(Bootstrap* bootstrap) {
   return ranks.empty() ? "" : fmt::format("; no answer from {}", ranks);
 }
 
+/// After a timeout: what the libraries themselves report.
+std::string diagnosis_text() {
+  std::string text;
+  for (const Backend* backend : registered_backends()) {
+    const std::string own = backend->diagnosis();
+    if (!own.empty()) text += "; " + own;
+  }
+  return text;
+}
+
 /// Runs with the ranks joined.
 int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
   const auto rendezvous =
@@ -204,13 +215,13 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
   // Joining by TCP has its own timeout, which names the missing ranks.
-  Watchdog watchdog(
-      rendezvous ? std::nullopt : options.timeout, [&](const std::string& step, Seconds timeout) {
-        end_job(live, program,
-                fmt::format("timeout: no progress for {:g} s in: {} (-T){}; finished rows are kept",
-                            timeout.count(), step, unresponsive_text(live)),
-                Status::Runtime);
-      });
+  Watchdog watchdog(rendezvous ? std::nullopt : options.timeout, [&](const std::string& step,
+                                                                     Seconds timeout) {
+    end_job(live, program,
+            fmt::format("timeout: no progress for {:g} s in: {} (-T){}{}; finished rows are kept",
+                        timeout.count(), step, unresponsive_text(live), diagnosis_text()),
+            Status::Runtime);
+  });
   watchdog.step("waiting for the other ranks");
   try {
     bootstrap = join_ranks(rendezvous, options, program);
