@@ -33,6 +33,7 @@
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
+#include "model/backend.hpp"
 
 namespace busbar {
 
@@ -194,12 +195,22 @@ void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
   end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
 }
 
-/// After a timeout: which ranks hold the others up, or where this one is.
+/// After a timeout: what the libraries themselves report.
+std::string diagnosis_text() {
+  std::string text;
+  for (const Backend* backend : registered_backends()) {
+    const std::string own = backend->diagnosis();
+    if (!own.empty()) text += "; " + own;
+  }
+  return text;
+}
+
+/// After a timeout: which ranks hold the others up, or where this one is, and the libraries' view.
 std::string timeout_text(Bootstrap* bootstrap, const std::string& step, Seconds timeout) {
   const std::string ranks = bootstrap == nullptr ? "" : bootstrap->describe_stall();
   const std::string where = ranks.empty() ? fmt::format(" in: {} (-T)", step) : " (-T): " + ranks;
-  return fmt::format("timeout: no progress for {:g} s{}; finished rows are kept", timeout.count(),
-                     where);
+  return fmt::format("timeout: no progress for {:g} s{}{}; finished rows are kept", timeout.count(),
+                     where, diagnosis_text());
 }
 
 /// Runs with the ranks joined.

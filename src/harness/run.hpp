@@ -33,6 +33,7 @@ struct Run {
   Progress progress = Progress::Block;
   Watchdog& watchdog;
   bool on_devices = false;  ///< operations run on devices, not in host memory
+  double connect_s = 0;     ///< that connecting took, of the slowest rank
   MemoryPool memory{};
   double timer_cost_s = 0;
   Bytes device_cache = 0;     ///< largest of all ranks' devices; 0 on host memory

@@ -24,7 +24,9 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
   const auto mine = communicator.transports();
   if (!world.agree(mine.has_value())) return std::nullopt;
   TransportSummary all{.known = true, .switchable = true, .nvls = true};
+  int rank = -1;
   for (const LibraryTransports& one : world.gather(*mine)) {
+    ++rank;
     all.known = all.known && one.known;
     all.switchable = all.switchable && one.switchable;
     all.nvls = all.nvls && one.nvls;
@@ -33,6 +35,9 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
       if (!trim(link).empty()) all.links.emplace(trim(link));
     }
     if (one.channels.front() != '\0') all.channels.emplace(one.channels.data());
+    if (one.init_s <= all.init_s) continue;
+    all.init_s = one.init_s;
+    all.init = fmt::format("{:.2f} on rank {} ({})", one.init_s, rank, one.init.data());
   }
   return all;
 }
@@ -51,6 +56,7 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
   facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
   facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
   facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
+  if (!transports.init.empty()) facts.emplace_back(key(fact::kNcclInit), transports.init);
 }
 
 std::string note_of(const TransportSummary& transports) {
@@ -309,6 +315,7 @@ HeaderFacts facts_of(const HeaderInput& input) {
       {key(fact::kCompiler), compiler()},
       {key(fact::kLibraryEnvironment), join(input.environment, " ")},
       {key(fact::kTimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
+      {key(fact::kConnectTime), fmt::format("{:.2f}", run.connect_s)},
       {key(fact::kDeviceSet), run.bound.device_set},
       {key(fact::kBoundKind), run.bound.kind},
       {key(fact::kBoundLimit), run.bound.limit},

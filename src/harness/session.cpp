@@ -224,6 +224,7 @@ Status run_session(const Options& options, const Collective& collective,
   watchdog.step(fmt::format("connecting the ranks over {}", backend.name()));
   const ConnectOptions wanted =
       connect_options(options, collective, progress, any_shared(claimed.devices), world.rank());
+  const Clock::time_point connecting = Clock::now();
   const auto communicator = backend.connect(members, wanted);
   Run run{.options = options,
           .collective = collective,
@@ -238,7 +239,8 @@ Status run_session(const Options& options, const Collective& collective,
           .topology = std::move(claimed.topology),
           .progress = progress,
           .watchdog = watchdog,
-          .on_devices = has_devices};
+          .on_devices = has_devices,
+          .connect_s = world.largest(Seconds(Clock::now() - connecting).count())};
   std::optional<Runner> runner;
   try {
     complete(run);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,12 +31,15 @@ const std::string& first_failure(CheckedRow& row) {
   return failure.reason;
 }
 
-/// "2 of 5 launches produced no data: timeout after 120 s"; empty if all produced data.
+/// "2 of 5 launches hung or crashed: timeout after 120 s", or produced no data in another way;
+/// empty if all produced data.
 std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};
-  return fmt::format("{} of {} produced no data: {}", failed,
-                     counted(failed + row.sample.values.size(), "launch"), first_failure(row));
+  const bool all_crashed = row.sample.launches().failed == failed;
+  return fmt::format("{} of {} {}: {}", failed,
+                     counted(failed + row.sample.values.size(), "launch"),
+                     all_crashed ? "hung or crashed" : "produced no data", first_failure(row));
 }
 
 /// Wrong data, no data, not applicable.
@@ -193,6 +197,25 @@ Miss miss_of(const Bounds& bounds, double ratio) {
 void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
   decide(row, partial ? Outcome::Skip : Outcome::Error,
          partial ? "not measured in these files: " + why : why);
+}
+
+void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
+  std::set<std::string> crashed;  // nodes with a launch that did
+  bool any_good = false;
+  for (const CheckedRow& row : rows) {
+    any_good = any_good || (row.value && row.sample.launches().failed == 0);
+    if (row.sample.launches().failed > 0) crashed.insert(row.nodes.begin(), row.nodes.end());
+  }
+  const auto fell_silent = [&](const LaunchFailure& one) {
+    return crashed.contains(one.unreachable);
+  };
+  for (CheckedRow& row : rows) {
+    const LaunchCount launches = row.sample.launches();
+    const bool failed = launches.failed >= fewest && launches.is_mostly_failed();
+    const bool silent = std::ranges::any_of(row.sample.failures, fell_silent);
+    if (!any_good || row.wrong_data() || !(failed || silent)) continue;
+    decide(row, Outcome::Fail, failed_launches(row), DecidedBy::FailedLaunches);
+  }
 }
 
 CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {

@@ -23,6 +23,10 @@ struct CheckedRow : CheckResult {
   bool decided = false;  ///< no bound is to be asked any more
 
   [[nodiscard]] bool wrong_data() const { return decided_by == DecidedBy::WrongData; }
+  /// Its rate says nothing, and nothing excuses it.
+  [[nodiscard]] bool is_broken() const {
+    return wrong_data() || decided_by == DecidedBy::FailedLaunches;
+  }
   /// A failure on the slow side, or wrong data: not "too good".
   [[nodiscard]] bool is_low() const {
     return outcome == Outcome::Fail && decided_by != DecidedBy::TooGood;
@@ -55,6 +59,11 @@ struct Miss {
 
 /// The worst reason for which the rows are never a pass, if there is one.
 [[nodiscard]] std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification);
+
+/// Rows of which more than half of the launches hung or crashed, `fewest` at least, and those of a
+/// node that did not answer after one that did, become FAILs. Where no other instance was measured
+/// without such a launch, the software may be at fault, and nothing changes.
+void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest);
 
 /// The row is not in the files, for this reason: an ERROR, or a SKIP of partial ones.
 void decide_absent(CheckedRow& row, const std::string& why, bool partial);

@@ -130,7 +130,7 @@ NodeAccount account_of(const std::string& node, const NodeEvidence& findings) {
   if (const Suspect* alone = suspect_with(node, findings.suspects, true)) {
     std::string evidence = fmt::format("{}: {}", alone->rule, alone->evidence);
     const Suspect* link = suspect_with(node, findings.suspects, false);
-    if (link != nullptr && link->wrong_data && !alone->wrong_data) {
+    if (link != nullptr && link->defect > alone->defect) {
       evidence = fmt::format("{} {}: {}; {}", link->rule, join(link->nodes, "+"), link->evidence,
                              evidence);
     }

@@ -2,10 +2,12 @@
 #include "judge/observation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/flag.hpp"
 
@@ -27,6 +29,13 @@ std::vector<Instance> groups_of(const DeviceSetRule& set,
 }
 
 }  // namespace
+
+bool Observation::hung_or_crashed() const {
+  constexpr std::array kOrderly{Status::Ok, Status::Wrong, Status::Usage, Status::Unavailable,
+                                Status::Skipped};
+  return !failure.empty() && exit_code != kNotMade &&
+         std::ranges::find(kOrderly, exit_code, busbar::exit_code) == kOrderly.end();
+}
 
 std::string file_failure(const study::Dataset& dataset) {
   const bool none = dataset.cut.empty() && dataset.records.empty();

@@ -15,6 +15,11 @@
 
 namespace busbar::judge {
 
+/// Exit codes of launches: of one that was killed after its timeout, as timeout(1) has it, and of
+/// one that was not made, or not to its end.
+inline constexpr int kTimedOut = 124;
+inline constexpr int kNotMade = -1;
+
 /// Why a launch was made.
 enum class Purpose { Measure, Rerun, Confirm };
 
@@ -36,7 +41,7 @@ struct Observation {
   std::string collective{};
   std::string file{};
   std::string failure{};  ///< "timeout after 120 s", "exit 4: ...", "h3 does not answer"
-  int exit_code = 0;
+  int exit_code = 0;      ///< kTimedOut where it took too long, kNotMade where nothing ended
   double seconds = 0;
   std::string command{};
   std::string unreachable{};  ///< the node that did not answer, if that is the failure
@@ -46,6 +51,9 @@ struct Observation {
   [[nodiscard]] study::FileView view() const {
     return {.path = file, .facts = facts, .records = records};
   }
+  /// Whether it was made and hung or crashed, which counts against its nodes. What our programs
+  /// refuse to do (bad usage, a missing library) does not, nor what the run itself interrupted.
+  [[nodiscard]] bool hung_or_crashed() const;
 };
 
 /// "x.csv: no row in it", "x.csv: cut off: ..."; empty: the file of a launch is whole.

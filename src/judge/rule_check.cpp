@@ -25,7 +25,7 @@ void allow_misses(RuleResult& judged) {
   });
   judged.each([&](CheckedRow& row) {
     const int count = misses[{row.instance, row.collective}];
-    const bool stays = row.outcome != Outcome::Fail || row.wrong_data();
+    const bool stays = row.outcome != Outcome::Fail || row.is_broken();
     if (stays || count > judged.rule.allow_misses) return;
     row.outcome = Outcome::Warn;
     add_reason(
@@ -35,7 +35,7 @@ void allow_misses(RuleResult& judged) {
 
 void apply_known_issue(CheckedRow& row, const KnownIssue& issue, const std::string& today) {
   const bool expected = today <= issue.until;  // ISO dates sort as text; that day is in it
-  if (row.outcome == Outcome::Fail && !row.wrong_data()) {
+  if (row.outcome == Outcome::Fail && !row.is_broken()) {
     if (expected) row.outcome = Outcome::Known;
     add_reason(row, fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over",
                                 issue.reason, expected ? "until" : "it was until", issue.until));
@@ -193,7 +193,9 @@ RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
       const auto keys = keys_of(rule, judged.set, instances, collective, size);
-      judged.points.push_back(judge_point(keys, input, ceilings));
+      PointResult& point = judged.points.emplace_back(judge_point(keys, input, ceilings));
+      const auto fewest = static_cast<std::size_t>(std::max(1, specification.run.min_launches));
+      judge_failed_launches(point.rows, fewest);
     }
   }
   add_unmeasured(judged, instances, input);

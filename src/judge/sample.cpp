@@ -151,7 +151,9 @@ RowValue value_for(const Record& record, const SampleKey& key) {
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
   if (!observation.failure.empty()) {
-    sample.failures.push_back({observation.failure, observation.unreachable});
+    sample.failures.push_back({.reason = observation.failure,
+                               .unreachable = observation.unreachable,
+                               .crashed = observation.hung_or_crashed()});
     return;
   }
   if (rows.empty()) {
@@ -181,6 +183,12 @@ void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) 
 }
 
 }  // namespace
+
+LaunchCount Sample::launches() const {
+  const auto failed =
+      static_cast<std::size_t>(std::ranges::count(failures, true, &LaunchFailure::crashed));
+  return {.failed = failed, .made = failed + values.size()};
+}
 
 std::optional<double> variation_of(std::span<const double> values) {
   if (values.size() < 2) return {};

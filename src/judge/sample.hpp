@@ -72,6 +72,19 @@ struct LaunchFailure {
   std::string reason{};
   std::string unreachable{};  ///< the node that did not answer, if that is the reason
   bool absent = false;        ///< the file is whole, and has no such row
+  bool crashed = false;       ///< it was made, and hung or crashed
+};
+
+/// Launches that were made, and how many of these hung or crashed.
+struct LaunchCount {
+  std::size_t failed = 0;
+  std::size_t made = 0;
+
+  [[nodiscard]] bool is_mostly_failed() const { return 2 * failed > made; }
+  void add(const LaunchCount& other) {
+    failed += other.failed;
+    made += other.made;
+  }
 };
 
 /// The values of all launches of one size for one rule.
@@ -85,6 +98,8 @@ struct Sample {
   bool two_levels = false;        ///< the samples of a launch have two levels
   bool skipped_one_rank = false;  ///< it has a row of one rank, whose bus bandwidth is none
   std::size_t attempts = 0;
+
+  [[nodiscard]] LaunchCount launches() const;
 };
 
 /// Gathers; `decide` selects which attempts give values. Wrong data count from every attempt.

@@ -14,25 +14,32 @@ namespace {
 using Names = std::vector<std::string>;
 using NameSet = std::set<std::string>;
 
-/// All are of one rule. Of two findings on the same nodes the first stays, but for wrong data.
+/// All are of one rule. Of two findings on the same nodes the worse stays, then the first.
 void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
   const auto known = std::ranges::find(suspects, suspect.nodes, &Suspect::nodes);
   if (known == suspects.end()) {
     suspects.push_back(std::move(suspect));
-  } else if (suspect.wrong_data && !known->wrong_data) {
+  } else if (suspect.defect > known->defect) {
     *known = std::move(suspect);
   }
 }
 
-/// What is held against a node or a pair. Wrong data first: their rates say nothing.
-enum class Defect { WrongData, Slow };
+/// What a row that fails holds against its nodes.
+Defect defect_of(const CheckedRow& row) {
+  return row.wrong_data()  ? Defect::WrongData
+         : row.is_broken() ? Defect::FailedLaunches
+                           : Defect::Slow;
+}
 
-/// A suspect of the rule and size of a row; the evidence begins with the size.
-Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Defect fault) {
+/// A suspect of the rule and size of a row; the evidence begins with the size, but for launches
+/// that failed, which have all sizes.
+Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Defect defect) {
+  const std::string size =
+      defect == Defect::FailedLaunches ? "" : fmt::format(" {}", format_bytes(row.size));
   return {.nodes = std::move(nodes),
           .rule = row.rule,
-          .evidence = fmt::format("{} {}: {}", row.collective, format_bytes(row.size), evidence),
-          .wrong_data = fault == Defect::WrongData};
+          .evidence = fmt::format("{}{}: {}", row.collective, size, evidence),
+          .defect = defect};
 }
 
 // ---- pairs ------------------------------------------------------------------------------------
@@ -47,31 +54,64 @@ bool is_noisy_and_low(const CheckedRow& row) {
   return miss.outcome == Outcome::Fail && miss.above == (row.metric == Metric::Time);
 }
 
-bool is_bad(const CheckedRow& row, Defect fault) {
-  if (fault == Defect::WrongData) return row.wrong_data();
-  return !row.wrong_data() && (row.is_low() || is_noisy_and_low(row));
+bool is_bad(const CheckedRow& row, Defect defect) {
+  if (row.wrong_data() || defect == Defect::WrongData) {
+    return row.wrong_data() && defect == Defect::WrongData;
+  }
+  if (defect == Defect::FailedLaunches) {
+    return row.is_broken() || row.sample.launches().is_mostly_failed();
+  }
+  return !row.is_broken() && (row.is_low() || is_noisy_and_low(row));
 }
 
-/// Whether it is known that the pair has the fault or has it not. A pair whose bounds were not
+/// Whether it is known that the pair has the defect or not. A pair whose bounds were not
 /// judged (noise, too few launches) is neither slow nor good.
-bool is_known(const CheckedRow& row, Defect fault) {
-  if (is_bad(row, fault)) return row.value || row.wrong_data();
-  return row.value && (fault == Defect::WrongData || !row.decided);
+bool is_known(const CheckedRow& row, Defect defect) {
+  if (is_bad(row, defect)) return row.value || defect != Defect::Slow;
+  if (!row.value || defect == Defect::WrongData) return row.value.has_value();
+  return defect == Defect::Slow ? !row.decided : row.sample.launches().failed == 0;
 }
 
-/// The pairs of a collective and size that may have a fault.
+/// The pairs of a collective and size that may have a defect.
 struct SuspectPairs {
   const Rows& rows;
   std::span<const std::string> nodes;
-  Defect fault = Defect::Slow;
+  Defect defect = Defect::Slow;
   bool of_fleet = false;
 };
+
+/// "9 of 9 launches with it hung or crashed; no other did (h1+h2: exit 4: ...)" by the first of its
+/// pairs. Pairs with nodes `before` do not count.
+std::string failed_launches_evidence(const std::string& name, const CheckedRow& row,
+                                     const SuspectPairs& pairs, const NameSet& before) {
+  LaunchCount own;
+  LaunchCount others;
+  bool silent = false;
+  for (const CheckedRow* one : pairs.rows) {
+    if (std::ranges::any_of(one->nodes, [&](const auto& node) { return before.contains(node); })) {
+      continue;
+    }
+    (contains(one->nodes, name) ? own : others).add(one->sample.launches());
+    silent = silent || std::ranges::any_of(one->sample.failures, [&](const LaunchFailure& failure) {
+               return failure.unreachable == name;
+             });
+  }
+  return fmt::format("{} of {} with it hung or crashed{}; {} ({}: {})", own.failed,
+                     counted(own.made, "launch"), silent ? ", and then it did not answer" : "",
+                     others.failed == 0 ? "no other did"
+                                        : fmt::format("{} of {} did", others.failed,
+                                                      counted(others.made, "other")),
+                     row.instance, row.sample.failures.front().reason);
+}
 
 /// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet's 0.59 GB/s", or "wrong data in 3 of 3
 /// pairs (h1+h2: 1 wrong element)" by the first of them. Pairs with nodes `before` do not count.
 std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const SuspectPairs& pairs,
                           const NameSet& before) {
-  if (pairs.fault == Defect::WrongData) {
+  if (pairs.defect == Defect::FailedLaunches) {
+    return failed_launches_evidence(pairs.nodes[node.node], row, pairs, before);
+  }
+  if (pairs.defect == Defect::WrongData) {
     return fmt::format("wrong data in {} of {} pairs ({}: {})", node.low, node.pairs, row.instance,
                        join(row.sample.wrong, "; "));
   }
@@ -98,7 +138,7 @@ std::string link_text(const CheckedRow& link, const SuspectPairs& pairs) {
       static_cast<std::size_t>(std::ranges::count_if(pairs.rows, [&](const CheckedRow* row) {
         const bool shares =
             contains(row->nodes, link.nodes[0]) || contains(row->nodes, link.nodes[1]);
-        return shares && row->nodes != link.nodes && !is_known(*row, pairs.fault);
+        return shares && row->nodes != link.nodes && !is_known(*row, pairs.defect);
       }));
   return open == 0
              ? "only this pair: "
@@ -110,20 +150,20 @@ void add_blame(std::vector<Suspect>& suspects, const Blame& blame, const Suspect
   for (const BlamedNode& node : blame.nodes) {
     const std::string& name = pairs.nodes[node.node];
     const auto bad = std::ranges::find_if(pairs.rows, [&](const CheckedRow* row) {
-      return is_bad(*row, pairs.fault) && contains(row->nodes, name);
+      return is_bad(*row, pairs.defect) && contains(row->nodes, name);
     });
     if (bad == pairs.rows.end()) continue;  // all are waived
     add_suspect(suspects,
-                suspect({name}, **bad, node_evidence(node, **bad, pairs, before), pairs.fault));
+                suspect({name}, **bad, node_evidence(node, **bad, pairs, before), pairs.defect));
     before.insert(name);
   }
   for (const PairValue& link : blame.links) {
     const Names names{pairs.nodes[link.first], pairs.nodes[link.second]};
     const auto row = std::ranges::find_if(
         pairs.rows, [&](const CheckedRow* one) { return one->nodes == names; });
-    if (!is_bad(**row, pairs.fault)) continue;
+    if (!is_bad(**row, pairs.defect)) continue;
     add_suspect(suspects,
-                suspect(names, **row, link_text(**row, pairs) + (*row)->reason, pairs.fault));
+                suspect(names, **row, link_text(**row, pairs) + (*row)->reason, pairs.defect));
   }
 }
 
@@ -134,9 +174,9 @@ void add_bad_pairs(std::vector<Suspect>& suspects, const SuspectPairs& pairs) {
   NameSet members;
   bool fails = false;
   for (const CheckedRow* row : pairs.rows) {
-    if (!is_known(*row, pairs.fault)) continue;
+    if (!is_known(*row, pairs.defect)) continue;
     judged.push_back(row);
-    bad.push_back(is_bad(*row, pairs.fault));
+    bad.push_back(is_bad(*row, pairs.defect));
     fails = fails || (bad.back() && row->outcome == Outcome::Fail);
     members.insert(row->nodes.begin(), row->nodes.end());
   }
@@ -144,11 +184,11 @@ void add_bad_pairs(std::vector<Suspect>& suspects, const SuspectPairs& pairs) {
   const auto count = static_cast<std::size_t>(std::ranges::count(bad, true));
   if (count == bad.size() && members.size() > 2) {
     const auto evidence =
-        fmt::format("{}: no node stands out", pairs.fault == Defect::WrongData
+        fmt::format("{}: no node stands out", pairs.defect == Defect::WrongData
                                                   ? fmt::format("wrong data in all {} pairs", count)
                                                   : fmt::format("all {} pairs low", count));
     return add_suspect(suspects, suspect({members.begin(), members.end()}, *judged.front(),
-                                         evidence, pairs.fault));
+                                         evidence, pairs.defect));
   }
   add_blame(suspects, blame_of(pairs.nodes.size(), pair_values(judged, pairs.nodes), bad), pairs);
 }
@@ -162,6 +202,7 @@ void add_pairs(std::vector<Suspect>& suspects, const PointResult& point, bool of
     noisy = noisy || is_noisy_and_low(row);
   }
   add_bad_pairs(suspects, {rows, nodes, Defect::WrongData, of_fleet});
+  add_bad_pairs(suspects, {rows, nodes, Defect::FailedLaunches, of_fleet});
   const SuspectPairs slow{rows, nodes, Defect::Slow, of_fleet};
   if (!of_fleet || noisy) add_bad_pairs(suspects, slow);
   add_blame(suspects, point.blame, slow);
@@ -170,8 +211,7 @@ void add_pairs(std::vector<Suspect>& suspects, const PointResult& point, bool of
 void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   for (const CheckedRow& row : point.rows) {
     if (row.outcome != Outcome::Fail) continue;
-    add_suspect(suspects, suspect(row.nodes, row, row.reason,
-                                  row.wrong_data() ? Defect::WrongData : Defect::Slow));
+    add_suspect(suspects, suspect(row.nodes, row, row.reason, defect_of(row)));
   }
 }
 
@@ -183,6 +223,11 @@ struct Confirmations {
   bool wrong_data = false;  ///< it has a row of wrong data, which nothing clears
 };
 
+/// Did the launch fail as those that the suspect is blamed for?
+bool is_failed(const Observation& launch, const Suspect& suspect) {
+  return launch.hung_or_crashed() || contains(suspect.nodes, launch.unreachable);
+}
+
 void count(Confirmations& counts, const Observation& launch, const RuleResult& judged,
            const CheckedRow& row, const Suspect& suspect) {
   const bool same = launch.purpose == Purpose::Confirm && launch.device_set == row.device_set &&
@@ -190,13 +235,14 @@ void count(Confirmations& counts, const Observation& launch, const RuleResult& j
   if (!same) return;
   const Instance all{.name = launch.instance, .nodes = launch.nodes};
   const SampleKey key{judged.rule, judged.set, all, row.collective, row.size};
-  const bool wrong = suspect.wrong_data && has_wrong_data(launch, key);
+  const bool wrong = suspect.defect == Defect::WrongData && has_wrong_data(launch, key);
+  const bool failed = suspect.defect == Defect::FailedLaunches && is_failed(launch, suspect);
   const auto value = launch_value(launch, key);
-  if (!value && !wrong) return;
+  if (!value && !wrong && !failed) return;
   const bool bad =
-      suspect.wrong_data
-          ? wrong
-          : !row.reference || miss_of(row.bounds, *value / *row.reference).outcome == Outcome::Fail;
+      suspect.defect == Defect::Slow
+          ? !row.reference || miss_of(row.bounds, *value / *row.reference).outcome == Outcome::Fail
+          : wrong || failed;
   ++(bad ? counts.low : counts.good);
   for (const std::string& node : launch.nodes) {
     if (!contains(suspect.nodes, node)) add_new(counts.partners, node);
@@ -233,7 +279,7 @@ Suspect group_suspect(const Names& names, const CheckedRow& row) {
   return {.nodes = names,
           .rule = row.rule,
           .evidence = fmt::format("{}: {}: {}", row.instance, kind, row.reason),
-          .wrong_data = row.wrong_data()};
+          .defect = defect_of(row)};
 }
 
 }  // namespace
@@ -255,7 +301,7 @@ std::vector<Suspect> suspects_of(const RuleResult& judged, std::span<const std::
 void drop_explained(std::vector<Suspect>& suspects) {
   const auto explains = [](const Suspect& node, const Suspect& link) {
     return node.nodes.size() == 1 && contains(link.nodes, node.nodes.front()) &&
-           (node.wrong_data || !link.wrong_data);
+           node.defect >= link.defect;
   };
   std::vector<Suspect> kept;
   for (const Suspect& one : suspects) {
@@ -264,8 +310,7 @@ void drop_explained(std::vector<Suspect>& suspects) {
         std::ranges::any_of(suspects, [&](const Suspect& other) { return explains(other, one); });
     if (!explained) kept.push_back(one);
   }
-  std::stable_partition(kept.begin(), kept.end(),
-                        [](const Suspect& one) { return one.wrong_data; });
+  std::ranges::stable_sort(kept, std::ranges::greater{}, &Suspect::defect);
   suspects = std::move(kept);
 }
 
@@ -283,7 +328,8 @@ std::vector<Cleared> confirm(RuleResult& judged, std::vector<Suspect>& suspects,
       continue;
     }
     const std::string with = counts.partners.empty() ? "" : " with " + join(counts.partners, ", ");
-    cleared.push_back({.suspect = one, .text = fmt::format("low once, good{} again", with)});
+    const std::string_view was = one.defect == Defect::Slow ? "low" : name(one.defect);
+    cleared.push_back({.suspect = one, .text = fmt::format("{} once, good{} again", was, with)});
   }
   suspects = std::move(kept);
   judged.each([&](CheckedRow& row) { clear_row(row, suspects, cleared); });

@@ -20,8 +20,8 @@ namespace busbar::judge {
 /// be resolved.
 [[nodiscard]] std::vector<Suspect> group_suspects(std::span<const CheckedRow> rows);
 
-/// Links that have a node which is blamed itself are explained by it, and go; wrong data only by
-/// wrong data, which then come first.
+/// Links that have a node which is blamed itself are explained by it, and go, unless their defect
+/// is worse than the node's; the worst defects then come first.
 void drop_explained(std::vector<Suspect>& suspects);
 
 /// A suspect that was measured again with a known-good partner and was good every time.

@@ -33,7 +33,8 @@ constexpr auto enum_names(Outcome) {
 /// What decided an outcome, where a later step must know it; the reason is for people.
 enum class DecidedBy {
   Other,
-  WrongData,  ///< no tolerance: neither a waiver nor a miss that is allowed
+  WrongData,       ///< no tolerance: neither a waiver nor a miss that is allowed
+  FailedLaunches,  ///< they hung or crashed, and those of others did not: no tolerance either
   TooFewLaunches,
   Noisy,    ///< launches scattered too much: they may be launched again
   TooGood,  ///< beyond the bound on the fast side
@@ -70,14 +71,22 @@ struct CheckResult {
   [[nodiscard]] bool of_fleet() const { return instance == kFleet; }
 };
 
+/// What is held against a node or a link; a worse one explains the others.
+enum class Defect { Slow, FailedLaunches, WrongData };
+
+constexpr auto enum_names(Defect) {
+  return std::array{Named{Defect::Slow, "slow"}, Named{Defect::FailedLaunches, "hung or crashed"},
+                    Named{Defect::WrongData, "wrong data"}};
+}
+
 /// A node or a link that the rules blame.
 struct Suspect {
   std::vector<std::string> nodes{};  ///< one: the node; two: the link between them;
                                      ///< more: a group in which none stands out
   std::string rule{};
-  std::string evidence{};   ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
-  bool wrong_data = false;  ///< blamed for these; else for its rate
-  bool confirmed = false;   ///< measured again with a known-good partner, and bad again
+  std::string evidence{};  ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
+  Defect defect = Defect::Slow;
+  bool confirmed = false;  ///< measured again with a known-good partner, and bad again
 };
 
 enum class NodeState {

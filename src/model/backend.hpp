@@ -83,6 +83,9 @@ class Backend {
                                                            const DeviceRequest& /*request*/) const {
     return std::nullopt;
   }
+  /// What the library itself reports of a hang, within a few seconds and from any thread; empty if
+  /// it reports nothing.
+  [[nodiscard]] virtual std::string diagnosis() const { return {}; }
   /// Collective over the ranks of `bootstrap`, which are the communicator's.
   [[nodiscard]] virtual std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const = 0;

@@ -73,6 +73,8 @@ struct LibraryTransports {
   bool gpudirect = false;   ///< some connection over the network uses GPUDirect RDMA
   std::array<char, 256> links{};     ///< kinds of connections, "NET/IB, P2P/CUMEM", sorted
   std::array<char, 120> channels{};  ///< "16 coll, 8 nvls, 32 p2p"
+  double init_s = 0;                 ///< that its own start took; 0: the log does not report it
+  std::array<char, 200> init{};      ///< its parts in seconds, "kernels 0.31, alloc 0.10"
 };
 
 /// One operation as a backend is asked for it.

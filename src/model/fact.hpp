@@ -32,6 +32,7 @@ inline constexpr Fact kBootstrap{"bootstrap", "how they were joined without MPI"
 inline constexpr Fact kCompiler{"compiler", "of the program"};
 inline constexpr Fact kLibraryEnvironment{"environment", "variables that libraries read"};
 inline constexpr Fact kTimerCost{"timer_cost_ns", "of reading the clock"};
+inline constexpr Fact kConnectTime{"connect_s", "that connecting the ranks took, of the slowest"};
 inline constexpr Fact kDeviceSet{"device_set", "devices or cores"};
 inline constexpr Fact kBoundKind{"bound_kind", "kind of links of the bound"};
 inline constexpr Fact kBoundLimit{"bound_limit", "its bottleneck"};
@@ -42,6 +43,7 @@ inline constexpr Fact kNvls{"nccl_nvls", "yes, no or unknown"};
 inline constexpr Fact kGpudirectRdma{"nccl_gpudirect_rdma", "the same"};
 inline constexpr Fact kLinks{"nccl_links", "transports that NCCL took"};
 inline constexpr Fact kChannels{"nccl_channels", "their numbers"};
+inline constexpr Fact kNcclInit{"nccl_init", "seconds of NCCL's own start, of its slowest rank"};
 inline constexpr Fact kSimulated{"simulated", "yes: predicted, not measured"};
 inline constexpr Fact kSystem{"system", "name of its file"};
 inline constexpr Fact kSystemTitle{"system_title", "for people"};

@@ -73,11 +73,13 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   done
   [ ! -e "$DIR/run" ]
 }
-@test "a launcher that fails on one node is an error of that node" {
+@test "launches that crash on one node and on no other blame it" {
   export ANY_HOST_BROKEN=n7
-  EXIT=4 accept_run "$DIR/run" 12
-  [ "$(counts "$DIR/run")" = "11 0 1" ]
-  [ "$(instances ERROR "$DIR/run")" = n7 ]
+  EXIT=1 accept_run "$DIR/run" 12
+  [ "$(counts "$DIR/run")" = "11 1 0" ]
+  [ "$(instances FAIL "$DIR/run")" = n7 ]
+  [ "$(jq -r '.suspects[] | .nodes[0] + " " + .defect' "$DIR/run/verdicts.json")" = "n7 hung or crashed" ]
+  grep -q 'failure.*2 of 2 launches hung or crashed: exit 4: allreduce_perf: n7: out of luck' "$DIR/run/junit.xml"
   [ "$(jq -r '[.nodes[] | select(.state != "good").node] | join(" ")' "$DIR/run/verdicts.json")" = n7 ]
 }
 @test "a launcher that cannot be started is an error of the run, and no verdict on a node" {

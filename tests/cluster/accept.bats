@@ -113,3 +113,36 @@ teardown() {
     [ "$(grep -c 'h3 does not answer' "$DIR/run$turn/launches.csv")" -eq 9 ]
   done
 }
+@test "a host that is lost while it is measured is blamed, and nothing of it keeps running" {
+  specification "$DIR/spec.toml"
+  sed -i 's/^iterations = 8/iterations = 100/; s/^timeout_s = 20/timeout_s = 16/' "$DIR/spec.toml"
+  ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts h0,h1,h2,h3 -- "${LAUNCHER[@]}" > "$DIR/out" 2> "$DIR/err" 3>&- &
+  pid=$!
+  lost=0
+  for _ in {1..2000}; do
+    if [ -s "$DIR/run/launches.csv" ] && [ "$(grep -c ^pairs "$DIR/run/launches.csv")" -ge 3 ] &&
+      ip netns pids "${BUSBAR_CLUSTER}h2" | xargs -r ps -o comm= -p | grep -q allreduce_perf; then
+      "$CLUSTER" unplug h2
+      lost=$SECONDS
+      break
+    fi
+    sleep 0.05
+  done
+  code=0
+  wait "$pid" || code=$?
+  "$CLUSTER" plug h2
+  cat "$DIR/out" "$DIR/err" "$DIR/run/launches.csv"
+  [ "$lost" -gt 0 ]
+  [ $((SECONDS - lost)) -lt 120 ]
+  [ "$code" -eq 1 ]
+  [ "$(suspects "$DIR/run")" = h2 ]
+  [ "$(states "$DIR/run")" = "h0 good h1 good h2 failed h3 good" ]
+  grep -q "node h2  pair-floor: allreduce: .* launches\? with it hung or crashed, and then it did not answer; no other did" "$DIR/out"
+  for host in h0 h1 h2 h3; do
+    for _ in {1..30}; do
+      [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
+      sleep 0.1
+    done
+    [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ]
+  done
+}

@@ -20,6 +20,8 @@ fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
   [ "$(fact nccl_gpudirect_rdma)" = no ]
   [ "$(fact nccl_links)" = P2P/CUMEM ]
   [ "$(fact nccl_channels)" = "16 coll, 8 nvls, 32 p2p" ]
+  [ "$(fact nccl_init)" = "2.50 on rank 1 (kernels 1.25, rest 0.25)" ]
+  [[ $(fact connect_s) =~ ^[0-9]+\.[0-9][0-9]$ ]]
   [[ $output == *"# NCCL's log: NVLS yes, GPUDirect RDMA no, links: P2P/CUMEM"* ]]
   [[ $output != *"names no algorithm"* ]]
   [[ $(fact environment) != *NCCL_DEBUG* ]]

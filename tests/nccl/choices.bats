@@ -42,6 +42,12 @@ END
   [ "${count[0]}" -ge 5 ]  # NCCL's own
   [ $((count[1] - count[0])) -lt 10 ]
 }
+@test "the parts of NCCL's own start are in the header" {
+  nothing_moves
+  perf 2 allreduce -b 64K -e 64K -c 0 --nccl-choice
+  measured
+  [[ $(sed -n 's/^# nccl_init: //p' "$DIR/a.csv") =~ ^[0-9.]+" on rank "[01]" (kernels "[0-9.]+", alloc ".*", rest "-?[0-9.]+\)$ ]]
+}
 @test "each CTA policy reaches NCCL" {
   nothing_moves
   local policy

@@ -7,6 +7,7 @@
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_communicator.hpp"
 #include "backends/nccl/nccl_log.hpp"
+#include "backends/nccl/nccl_ras.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/nccl_choice.hpp"
@@ -83,6 +84,14 @@ class NcclBackend final : public Backend {
   [[nodiscard]] std::optional<Device> claim_device(Bootstrap& world,
                                                    const DeviceRequest& request) const override {
     return take_cuda_device(world, request);
+  }
+
+  [[nodiscard]] std::string diagnosis() const override {
+    constexpr Seconds kLimit{5};
+    const char* address = std::getenv("NCCL_RAS_ADDR");
+    const std::string text =
+        ask_nccl_ras(address == nullptr ? std::string(kNcclRasAddress) : address, kLimit);
+    return text.empty() ? text : "NCCL's RAS: " + text;
   }
 
   [[nodiscard]] std::unique_ptr<Communicator> connect(

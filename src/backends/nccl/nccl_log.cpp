@@ -45,6 +45,21 @@ void add_channels(View message, LibraryTransports& transports) {
   transports.known = true;
 }
 
+/// Reads "Init timings - ncclCommInitRank: rank 0 nranks 8 total 0.55 (kernels 0.31, ...)": of the
+/// slowest, if the rank has several communicators.
+void add_init(View message, LibraryTransports& transports) {
+  constexpr View kTotal = " total ";
+  const std::size_t at = message.find(kTotal);
+  const std::size_t open = message.find(" (", at);
+  if (at == View::npos || open == View::npos || !message.ends_with(')')) return;
+  const View total = message.substr(0, open).substr(at + kTotal.size());
+  const double seconds = to_number<double>(total).value_or(0);
+  if (seconds <= transports.init_s) return;
+  transports.init_s = seconds;
+  message.remove_suffix(1);
+  copy_text(std::string(message.substr(open + 2)), transports.init);
+}
+
 bool equals(const char* value, const char* word) { return strcasecmp(value, word) == 0; }
 
 }  // namespace
@@ -64,6 +79,7 @@ LibraryTransports parse_nccl_transports(View log) {
   for (const std::string& line : split(log, '\n')) {
     const View message = nccl_message(line);
     if (message.find(" coll channels, ") != View::npos) add_channels(message, transports);
+    if (message.starts_with("Init timings - ")) add_init(message, transports);
     if (!message.starts_with("Channel ") && !message.starts_with("CollNet ")) continue;
     const std::size_t at = message.find(kVia);
     if (at == View::npos) continue;

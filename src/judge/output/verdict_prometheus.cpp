@@ -130,7 +130,7 @@ void add_wrong_data(Metrics& metrics, const Acceptance& acceptance) {
   }
   metrics.begin("interconnect_node_wrong_data", "The node is blamed for wrong data; always 1.");
   for (const Suspect& suspect : acceptance.suspects) {
-    if (suspect.wrong_data && suspect.nodes.size() == 1) {
+    if (suspect.defect == Defect::WrongData && suspect.nodes.size() == 1) {
       metrics.add({{"node", suspect.nodes.front()}});
     }
   }

@@ -63,7 +63,8 @@ Json suspects_json(const Acceptance& acceptance) {
                      {"nodes", suspect.nodes},
                      {"rule", suspect.rule},
                      {"evidence", suspect.evidence},
-                     {"wrong_data", suspect.wrong_data},
+                     {"defect", name(suspect.defect)},
+                     {"wrong_data", suspect.defect == Defect::WrongData},
                      {"confirmed", suspect.confirmed}});
   }
   return array;

@@ -112,7 +112,9 @@ void Campaign::run_unit(const Unit& unit) {
               [&](std::size_t i, const LaunchResult& result) {
                 end(first + i, jobs[i], result);
                 const std::vector<std::string>& nodes = jobs[i].nodes();
-                if (result.timed_out) doubtful.insert(doubtful.end(), nodes.begin(), nodes.end());
+                if (seen().back().hung_or_crashed()) {
+                  doubtful.insert(doubtful.end(), nodes.begin(), nodes.end());
+                }
               }});
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.

@@ -83,7 +83,9 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
     append(words, options);
     return words;
   }
-  append(words, {"-T", fmt::format("{:g}", specification.run.timeout_s)});
+  // Sooner than the launch is killed: the program can name who does not answer.
+  constexpr double kShareOfTimeout = 0.75;
+  append(words, {"-T", fmt::format("{:g}", kShareOfTimeout * specification.run.timeout_s)});
   if (!set.gpus.empty()) append(words, {"--devices", set.gpus});
   append(words, options);
   Variables variables;

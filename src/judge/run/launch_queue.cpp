@@ -79,7 +79,10 @@ void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
         "killed\n",
         kLinger.count());
   }
-  launch.exit_code = result.lingered ? exit_code(Status::Ok) : result.exit_status;
+  launch.exit_code = result.lingered    ? exit_code(Status::Ok)
+                     : result.stopped   ? kNotMade
+                     : result.timed_out ? kTimedOut
+                                        : result.exit_status;
   launch.timed_out = result.timed_out;
   launch.stopped = result.stopped;
   launch.failure = failure_text(result, timeout);

@@ -106,6 +106,10 @@ void log_init(const Communicator& comm) {
   the_log().write(kInit, comm.device(),
                   "16 coll channels, 16 collnet channels, 8 nvls channels, 32 p2p channels, 32 p2p "
                   "channels per peer");
+  the_log().write(kInit, comm.device(),
+                  "Init timings - ncclCommInitRankConfig: rank " + std::to_string(comm.rank()) +
+                      " nranks " + std::to_string(comm.ranks()) + " total " +
+                      std::to_string(comm.rank() + 1) + ".50 (kernels 1.25, rest 0.25)");
 }
 
 void log_operation(const Operation& operation) {

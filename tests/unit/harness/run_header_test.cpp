@@ -35,6 +35,12 @@ TEST(GatherTransports, JoinsTheLinksOfAllRanks) {
                                 {"nccl_links", "NET/IB, P2P/CUMEM"},
                                 {"nccl_channels", "16 coll, 8 nvls"}}));
   EXPECT_EQ(note_of(*all), "NCCL's log: NVLS yes, GPUDirect RDMA no, links: NET/IB, P2P/CUMEM");
+  communicator.connected->init_s = 0.546;
+  communicator.connected->init = {"kernels 0.31, alloc 0.10"};
+  facts.clear();
+  add_facts(*gather_transports(ranks, communicator), facts);
+  EXPECT_EQ(facts.back().first, "nccl_init");
+  EXPECT_EQ(facts.back().second, "0.55 on rank 0 (kernels 0.31, alloc 0.10)");
   communicator.connected->known = false;
   EXPECT_FALSE(gather_transports(ranks, communicator)->known);
 }
@@ -107,6 +113,7 @@ struct FakeRun {
                   .devices = devices,
                   .progress = progress,
                   .watchdog = watchdog,
+                  .connect_s = 0.424,
                   .memory = memory,
                   .timer_cost_s = 40e-9,
                   .bound = bound};
@@ -151,6 +158,7 @@ TEST(RunHeader, HasTheFactsThatExplainAFile) {
   EXPECT_EQ(fact(context, "processor"), "AMD EPYC");
   EXPECT_EQ(fact(context, "environment"), "UCX_TLS=tcp");
   EXPECT_EQ(fact(context, "timer_cost_ns"), "40.0");
+  EXPECT_EQ(fact(context, "connect_s"), "0.42");
   EXPECT_EQ(fact(context, "rank_0"), "host vm node 0 numa 0 core 1 processors 1");
   EXPECT_EQ(fact(context, "rank_15"), "host vm node 0 numa - core - processors 1");
 }

@@ -156,6 +156,169 @@ TEST(Suspects, HaveTheEvidenceOfTheirSize) {
   EXPECT_THAT(suspects[1].evidence, HasSubstr("allreduce 2 MiB: 5 of 5 pairs low"));
 }
 
+/// `count` launches of these nodes crash: the first of each of their instances.
+void crash(JudgeCase& one, const Names& nodes, int count = 3, int exit_code = 4) {
+  for (Observation& o : one.observations) {
+    if (!has_all(o.nodes, nodes) || o.launch >= count) continue;
+    o.failure = "exit 4: allreduce_perf: rank 8 on h2 does not answer";
+    o.exit_code = exit_code;
+    o.records.clear();
+  }
+}
+
+TEST(SuspectsOfFailedLaunches, AreTheNodeThatAllOfThemHave) {
+  for (const RuleKind compare : {RuleKind::Absolute, RuleKind::Fleet}) {
+    JudgeCase one = equal_pairs(4, compare);
+    crash(one, {"h2"});
+    const Acceptance acceptance = one.judged();
+    ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
+    EXPECT_EQ(acceptance.suspects[0].defect, Defect::FailedLaunches);
+    EXPECT_EQ(acceptance.suspects[0].evidence,
+              "allreduce: 9 of 9 launches with it hung or crashed; no other did "
+              "(h1+h2: exit 4: allreduce_perf: rank 8 on h2 does not answer)");
+    EXPECT_EQ(states(acceptance), "good failed good good");
+    EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+    EXPECT_EQ(acceptance.count(Outcome::Fail), 3U);
+    expect_result(acceptance.verdicts.at(0), "FAIL 3 of 3 launches hung or crashed: exit 4");
+  }
+}
+
+TEST(SuspectsOfFailedLaunches, AreTheLinkWhereBothOfItsNodesAreGoodWithOthers) {
+  JudgeCase one = equal_pairs(4);
+  crash(one, {"h1", "h2"}, 3, kTimedOut);
+  const Acceptance acceptance = one.judged();
+  ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h1", "h2"}));
+  EXPECT_THAT(acceptance.suspects[0].evidence,
+              HasSubstr("only this pair: 3 of 3 launches hung or crashed"));
+  EXPECT_EQ(states(acceptance), "suspect suspect good good");
+}
+
+TEST(SuspectsOfFailedLaunches, AreNoneOfFewLaunches) {
+  JudgeCase one = equal_pairs(4);
+  crash(one, {"h1", "h2"}, 2);
+  EXPECT_THAT(one.judged().suspects, ElementsAre());
+  expect_result(
+      one.first(),
+      "INCONCLUSIVE 1 launch where 3 are needed; 2 of 3 launches hung or crashed: exit 4");
+  one.rule().bounds.fail_below = 0.9;
+  one.specification.run.min_launches = 1;
+  crash(one, {"h1", "h2"}, 1);
+  expect_result(one.first(), "FAIL 2 of 3 launches hung or crashed");
+  JudgeCase once = equal_pairs(4);
+  crash(once, {"h1", "h2"}, 1);
+  once.specification.run.min_launches = 2;
+  expect_result(once.first(), "WARN 1 of 3 launches hung or crashed: exit 4");
+  EXPECT_EQ(states(once.judged()), "good good good good");
+}
+
+TEST(SuspectsOfFailedLaunches, AreMoreThanOneNode) {
+  JudgeCase one = equal_pairs(5);
+  crash(one, {"h2"});
+  crash(one, {"h5"});
+  const std::vector<Suspect> suspects = one.judged().suspects;
+  ASSERT_THAT(nodes_of(suspects), ElementsAre(Names{"h2"}, Names{"h5"}));
+  EXPECT_THAT(suspects[0].evidence,
+              HasSubstr("12 of 12 launches with it hung or crashed; 9 of 18"));
+  EXPECT_THAT(suspects[1].evidence, HasSubstr("9 of 9 launches with it hung or crashed; no other"));
+}
+
+TEST(SuspectsOfFailedLaunches, AreNoneWhereEveryPairOrTheOnlyOneFails) {
+  for (const std::size_t count : {2U, 4U}) {
+    JudgeCase one = equal_pairs(count);
+    crash(one, {});
+    const Acceptance acceptance = one.judged();
+    EXPECT_TRUE(acceptance.suspects.empty());
+    EXPECT_EQ(acceptance.overall(), Outcome::Error) << "the software may be at fault";
+  }
+}
+
+TEST(SuspectsOfFailedLaunches, AreNotThoseOfProgramsThatRefuseOrOfInterruptedRuns) {
+  for (const int code : {kNotMade, 2, 3, 77}) {
+    JudgeCase one = equal_pairs(4);
+    crash(one, {"h2"}, 3, code);
+    EXPECT_TRUE(one.judged().suspects.empty()) << code;
+    EXPECT_EQ(one.overall(), Outcome::Error) << code;
+  }
+}
+
+TEST(SuspectsOfFailedLaunches, AreANodeThatDoesNotAnswerAfterOneOfThem) {
+  JudgeCase one = equal_pairs(4);
+  crash(one, {"h1", "h2"}, 1);
+  for (Observation& o : one.observations) {
+    if (!contains(o.nodes, "h2") || o.launch == 0) continue;
+    o.failure = "h2 does not answer";
+    o.unreachable = "h2";
+    o.exit_code = kNotMade;
+    o.records.clear();
+  }
+  const Acceptance acceptance = one.judged();
+  ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
+  EXPECT_THAT(acceptance.suspects[0].evidence,
+              HasSubstr("1 of 3 launches with it hung or crashed, and then it did not answer"));
+  EXPECT_EQ(states(acceptance), "good failed good good");
+}
+
+TEST(SuspectsOfFailedLaunches, ExplainSlowLinksAndAreNotExplainedByThem) {
+  JudgeCase one = equal_pairs(4);
+  for (const char* pair : {"h1+h2", "h1+h3"}) one.set_rate(20, pair);
+  crash(one, {"h1", "h4"});
+  EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h1", "h4"}, Names{"h1"}));
+  std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},
+                                {.nodes = {"h1"}, .defect = Defect::FailedLaunches},
+                                {.nodes = {"h1", "h3"}, .defect = Defect::WrongData}};
+  drop_explained(suspects);
+  EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h3"}, Names{"h1"}));
+}
+
+TEST(SuspectsOfFailedLaunches, AreSingleNodesWhereAnotherIsGood) {
+  JudgeCase one;
+  one.nodes = names(3);
+  for (const std::string& node : one.nodes) one.steady({node}, 450);
+  crash(one, {"h2"});
+  const Acceptance acceptance = one.judged();
+  ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
+  EXPECT_THAT(acceptance.suspects[0].evidence,
+              HasSubstr("allreduce: 3 of 3 launches hung or crashed: exit 4"));
+  EXPECT_EQ(states(acceptance), "good failed good");
+}
+
+TEST(SuspectsOfFailedLaunches, AreFoundByHalving) {
+  JudgeCase one(SetKind::Pairwise);
+  one.nodes = names(4);
+  one.set().all_pairs_up_to = 2;
+  for (const Names& group : {Names{"h1", "h2"}, {"h3", "h4"}, {"h1", "h3"}, {"h1", "h4"}}) {
+    one.steady(group, 450);
+  }
+  crash(one, {"h4"});
+  EXPECT_THAT(nodes_of(one.judged().suspects), ElementsAre(Names{"h4"}));
+}
+
+TEST(SuspectsOfFailedLaunches, AreNotWaived) {
+  JudgeCase one = equal_pairs(4);
+  one.rule().known_issue = {.reason = "ticket 1", .until = "2027-01-01"};
+  one.rule().allow_misses = 1;
+  crash(one, {"h2"});
+  EXPECT_EQ(one.overall(), Outcome::Fail);
+}
+
+TEST(SuspectsOfFailedLaunches, AreClearedOrConfirmedByLaunchesWithAGoodNode) {
+  JudgeCase one = equal_pairs(4);
+  one.rule().confirm_repeats = 1;
+  crash(one, {"h2"});
+  one.launch({"h1", "h2"}, 20).purpose = Purpose::Confirm;
+  const Acceptance cleared = one.judged();
+  EXPECT_TRUE(cleared.suspects.empty()) << "slow, and no crash";
+  expect_result(cleared.verdicts.at(0), "INCONCLUSIVE hung or crashed once, good with h1 again");
+  Observation& again = one.observations.back();
+  again.records.clear();
+  again.failure = "timeout after 120 s";
+  again.exit_code = kTimedOut;
+  EXPECT_TRUE(one.judged().suspects.at(0).confirmed);
+  again.exit_code = kNotMade;
+  again.unreachable = "h2";
+  EXPECT_TRUE(one.judged().suspects.at(0).confirmed);
+}
+
 struct Group {
   Names nodes{};
   Outcome outcome = Outcome::Pass;

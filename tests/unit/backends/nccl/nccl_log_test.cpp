@@ -74,6 +74,19 @@ TEST(NcclMark, IsWhereNcclsPartOfALineBegins) {
   EXPECT_EQ(nccl_mark("a:1:1 [0] NCCL WARN careful"), 10U);
 }
 
+TEST(ParseTransports, ReadsThePartsOfNcclsStart) {
+  const LibraryTransports found = parse_nccl_transports(
+      "a:1:2 [0] NCCL INFO Init timings - ncclCommInitRankConfig: rank 3 nranks 8 total 55.20 "
+      "(kernels 52.31, alloc 0.10, bootstrap 0.04, rest 0.01)\n"
+      "a:1:2 [0] NCCL INFO Init timings - ncclCommSplit: rank 3 nranks 4 total 0.20 (kernels "
+      "0.00)\n"
+      "a:1:2 [0] NCCL INFO Init timings - of another version\n"
+      "a:1:2 [0] NCCL INFO Init timings - ncclCommInitRank: rank 3 nranks 8 total 99 (cut sho\n");
+  EXPECT_EQ(found.init_s, 55.20);
+  EXPECT_STREQ(found.init.data(), "kernels 52.31, alloc 0.10, bootstrap 0.04, rest 0.01");
+  EXPECT_EQ(parse_nccl_transports("Init timings - x").init_s, 0);
+}
+
 TEST(ParseTransports, ReadsLinksOfEveryKind) {
   const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"

@@ -35,18 +35,30 @@ class CampaignTest : public testing::Test {
   RunFolder run_{folder_.path("run"), {}, ""};
 };
 
-TEST_F(CampaignTest, AsksANodeAgainAfterATimeoutAndLaunchesNothingMoreOnOneThatIsGone) {
+/// A launch that hangs or crashes, and its failure.
+class LostNode : public CampaignTest,
+                 public testing::WithParamInterface<std::pair<const char*, const char*>> {};
+
+TEST_P(LostNode, IsAskedAgainAndNothingMoreIsLaunchedOnOneThatIsGone) {
+  const auto& [launch, failure] = GetParam();
   specification_.run = {.launches = 3, .timeout_s = 0.2};
   // Prints its version once; whatever is asked of it afterwards, it does not do.
   Campaign campaign(request({"localhost"}, "case $* in *--version*) exec mkdir " +
-                                               folder_.path("asked") + ";; esac\nexec sleep 20\n"),
+                                               folder_.path("asked") + ";; esac\n" + launch),
                     run_);
   EXPECT_TRUE(campaign.run());
   const std::vector<Observation>& lines = run_.journal().lines;
   ASSERT_EQ(lines.size(), 3U);
-  EXPECT_EQ(lines[0].failure, "timeout after 0.2 s");
-  for (const std::size_t later : {1U, 2U}) EXPECT_EQ(lines.at(later).unreachable, "localhost");
+  EXPECT_EQ(lines[0].failure, failure);
+  EXPECT_TRUE(lines[0].hung_or_crashed());
+  for (const std::size_t later : {1U, 2U}) {
+    EXPECT_EQ(lines.at(later).unreachable, "localhost");
+    EXPECT_FALSE(lines.at(later).hung_or_crashed());
+  }
 }
+INSTANTIATE_TEST_SUITE_P(Campaign, LostNode,
+                         testing::Values(std::pair("exec sleep 20\n", "timeout after 0.2 s"),
+                                         std::pair("exit 139\n", "exit 139")));
 
 TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInterrupted) {
   specification_.run = {.launches = 1, .timeout_s = 20, .backend = "sim"};

@@ -59,7 +59,7 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
   EXPECT_THAT(
       lines_of(specification_of(SetKind::Pairwise)),
       ElementsAre("mpiexec -iface ib0 -f /hosts -n 4 -ppn 2 /bin/allreduce_perf "
-                  "--backend auto -T 60 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
+                  "--backend auto -T 45 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
                   "--placement out -o sum -n 10 -w 3 -c 1"));
 }
 

@@ -164,6 +164,7 @@ TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
   }
   EXPECT_THAT(result.failure, testing::StartsWith("timeout after "));
   EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.exit_code, kTimedOut);
   EXPECT_EQ(result.csv, "x\n1\n");
   EXPECT_LT(result.seconds, 15);
 }
@@ -191,6 +192,7 @@ TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
   ASSERT_EQ(report.results.size(), 2U);
   EXPECT_TRUE(report.results.at(0).stopped);
   EXPECT_EQ(report.results.at(1).failure, "interrupted");
+  EXPECT_EQ(report.results.at(1).exit_code, kNotMade);
   EXPECT_LT(report.results.at(1).seconds, 15);
   EXPECT_FALSE(report.failure);
 }
