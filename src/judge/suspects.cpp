@@ -87,21 +87,26 @@ std::string failed_launches_evidence(const std::string& name, const CheckedRow& 
   LaunchCount own;
   LaunchCount others;
   bool silent = false;
+  std::string quoted;
   for (const CheckedRow* one : pairs.rows) {
     if (std::ranges::any_of(one->nodes, [&](const auto& node) { return before.contains(node); })) {
       continue;
     }
-    (contains(one->nodes, name) ? own : others).add(one->sample.launches());
-    silent = silent || std::ranges::any_of(one->sample.failures, [&](const LaunchFailure& failure) {
-               return failure.unreachable == name;
-             });
+    const bool has_node = contains(one->nodes, name);
+    (has_node ? own : others).add(one->sample.launches());
+    for (const LaunchFailure& failure : one->sample.failures) {
+      silent = silent || failure.unreachable == name;
+      if (!has_node || !failure.crashed || !quoted.empty()) continue;
+      quoted = fmt::format("{}: {}", one->instance, failure.reason);
+    }
   }
-  return fmt::format("{} of {} with it hung or crashed{}; {} ({}: {})", own.failed,
+  if (quoted.empty()) quoted = fmt::format("{}: {}", row.instance, row.reason);
+  return fmt::format("{} of {} with it hung or crashed{}; {} ({})", own.failed,
                      counted(own.made, "launch"), silent ? ", and then it did not answer" : "",
                      others.failed == 0 ? "no other did"
                                         : fmt::format("{} of {} did", others.failed,
                                                       counted(others.made, "other")),
-                     row.instance, row.sample.failures.front().reason);
+                     quoted);
 }
 
 /// "3 of 3 pairs low, median 0.10 GB/s, 17 % of the fleet's 0.59 GB/s", or "wrong data in 3 of 3

@@ -102,17 +102,6 @@ teardown() {
   [ "$(states "$DIR/run")" = "h0 good h1 good h2 good h3 no data" ]
   [ "$(grep -c 'h3 does not answer' "$DIR/run/launches.csv")" -eq 9 ]  # by one contact, which nine launches share
 }
-@test "a host that is gone is an error by name, without a hang" {
-  specification "$DIR/spec.toml"
-  "$CLUSTER" remove h3
-  for turn in $(repeats); do
-    accept_run "$DIR/run$turn"
-    [ "$status" -eq 4 ]
-    [[ $output == *"h3 does not answer"* ]]
-    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 good h3 no data" ]
-    [ "$(grep -c 'h3 does not answer' "$DIR/run$turn/launches.csv")" -eq 9 ]
-  done
-}
 @test "a host that is lost while it is measured is blamed, and nothing of it keeps running" {
   specification "$DIR/spec.toml"
   sed -i 's/^iterations = 8/iterations = 100/; s/^timeout_s = 20/timeout_s = 16/' "$DIR/spec.toml"
@@ -144,5 +133,16 @@ teardown() {
       sleep 0.1
     done
     [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ]
+  done
+}
+@test "a host that is gone is an error by name, without a hang" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" remove h3
+  for turn in $(repeats); do
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 4 ]
+    [[ $output == *"h3 does not answer"* ]]
+    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 good h3 no data" ]
+    [ "$(grep -c 'h3 does not answer' "$DIR/run$turn/launches.csv")" -eq 9 ]
   done
 }

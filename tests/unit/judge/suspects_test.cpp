@@ -243,7 +243,7 @@ TEST(SuspectsOfFailedLaunches, AreNotThoseOfProgramsThatRefuseOrOfInterruptedRun
 
 TEST(SuspectsOfFailedLaunches, AreANodeThatDoesNotAnswerAfterOneOfThem) {
   JudgeCase one = equal_pairs(4);
-  crash(one, {"h1", "h2"}, 1);
+  crash(one, {"h2", "h3"}, 1);
   for (Observation& o : one.observations) {
     if (!contains(o.nodes, "h2") || o.launch == 0) continue;
     o.failure = "h2 does not answer";
@@ -254,7 +254,8 @@ TEST(SuspectsOfFailedLaunches, AreANodeThatDoesNotAnswerAfterOneOfThem) {
   const Acceptance acceptance = one.judged();
   ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
   EXPECT_THAT(acceptance.suspects[0].evidence,
-              HasSubstr("1 of 3 launches with it hung or crashed, and then it did not answer"));
+              HasSubstr("1 of 3 launches with it hung or crashed, and then it did not answer; no "
+                        "other did (h2+h3: exit 4"));
   EXPECT_EQ(states(acceptance), "good failed good good");
 }
 
