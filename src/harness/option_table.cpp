@@ -298,6 +298,16 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--memory-limit", "SIZE", set::size<&O::memory_limit>},
      rows("memory-limit",
           [](const O& o) { return o.memory_limit ? size_text(*o.memory_limit) : "none"; })},
+    {{"--load", "copy:SIZE|spin:US", set_load},
+     rows("load", [](const O& o) { return load_text(o.load); }).only(kMeasured)},
+    {{"--inject-delay", "RANK:US", set_delay},
+     rows("inject-delay",
+          [](const O& o) {
+            return o.inject_delay ? fmt::format("{}:{:g}", o.inject_delay->rank,
+                                                microseconds(o.inject_delay->time))
+                                  : "none";
+          })
+         .only(kMeasured)},
     // The ranks of each host may have a variable of their own.
     {{"NCCL_TESTS_DEVICE", "", nullptr},
      rows("first-device", shown<&O::first_device>, [](const O&) { return std::string(); })},
@@ -311,16 +321,6 @@ constexpr auto kRows = std::to_array<RunOption>({
        return o.inject_fault ? fmt::format("{}:{}", o.inject_fault->rank, o.inject_fault->index)
                              : "none";
      }).only(kMeasured)},
-    {{"--load", "copy:SIZE|spin:US", set_load},
-     rows("load", [](const O& o) { return load_text(o.load); }).only(kMeasured)},
-    {{"--inject-delay", "RANK:US", set_delay},
-     rows("inject-delay",
-          [](const O& o) {
-            return o.inject_delay ? fmt::format("{}:{:g}", o.inject_delay->rank,
-                                                microseconds(o.inject_delay->time))
-                                  : "none";
-          })
-         .only(kMeasured)},
     {{"-T,--timeout", "SECONDS", [](O& o, View n, View v) { o.timeout = seconds(n, v, 0); }},
      ranks([](const O& o) { return fmt::format("{:g}", o.timeout.count()); })},
     {{"-S,--report_timestamps", "1", set::integer<&O::timestamps, 0, 1>}, nothing()},
