@@ -10,61 +10,63 @@ setup() {
   needs_mpich "ranks are started by Hydra"
 }
 
-# Rank 5 has a process beside it in its session, between which the kernel shares a rank's time.
-beside_rank_5() {  # beside_rank_5 COMMAND...
+# Rank 1 of two has a process beside it on its processor. With eight ranks on two processors all would have one.
+beside_rank_1() {  # beside_rank_1 COMMAND...
   cat > "$DIR/rank" <<END
 #!/bin/sh
-[ "\$PMI_RANK" != 5 ] || setpriv --pdeathsig KILL $* > /dev/null 2>&1 &
+[ "\$PMI_RANK" != 1 ] || setpriv --pdeathsig KILL taskset -c 1 $* > /dev/null 2>&1 &
 exec "\$@"
 END
   chmod +x "$DIR/rank"
+  JOB=(-hosts "h0,h1" -np 2 -ppn 1 "$DIR/rank")
 }
 
-# ten_launches OPTIONS... : eight ranks on four hosts, ten times; every row's last rank, or "nobody".
+EIGHT=(-hosts "h0,h1,h2,h3" -np 8 -ppn 2)
+
+# ten_launches OPTIONS... : ten launches of JOB; of each its number and the last rank and host, or "|".
 ten_launches() {
   local launch
   for launch in {1..10}; do
-    timeout 60 mpiexec "${LAUNCHER[@]}" -hosts h0,h1,h2,h3 -np 8 -ppn 2 "${RANK[@]}" ./allreduce_perf -b 8K -e 32K \
-      --placement out --time-budget 2 --host-limits off "$@" --csv "$DIR/$launch.csv" > "$DIR/out" ||
-      grep -q '^# finished: ' "$DIR/$launch.csv"
-    column last_rank,last_host,late_by_us,time_median_us,load_us "$DIR/$launch.csv" | xargs >&2
-    column last_rank,last_host "$DIR/$launch.csv" | sort | uniq -c | sort -rn | awk -v n="$launch" '{ print n, $2, $1 }'
+    timeout 60 mpiexec "${LAUNCHER[@]}" "${JOB[@]}" ./allreduce_perf -b 8K -e 8K --placement out --time-budget 3 \
+      --host-limits off "$@" --csv "$DIR/$launch.csv" > "$DIR/out" 2>&1 || grep -q '^# finished: ' "$DIR/$launch.csv"
+    echo "$launch $(column last_rank,last_host "$DIR/$launch.csv")"
+    column last_share,late_by_us,time_median_us,load_us,samples "$DIR/$launch.csv" >&2
     rm "$DIR/$launch.csv"
   done
 }
 
-# Of each launch the rank that most rows name; nobody else is named in any.
-named_in_ten() { [ "$(awk '$2 != "|" { print $1, $2 }' "$1" | sort -un)" = "$(for n in {1..10}; do echo "$n $2"; done)" ]; }
+named_in_ten() { [ "$(cat "$1")" = "$(for n in {1..10}; do echo "$n $2"; done)" ]; }  # named_in_ten FILE WHO
 
 @test "a rank that is 200 us late before each operation is named" {
-  RANK=()
+  JOB=("${EIGHT[@]}")
   ten_launches --inject-delay 5:200 > "$DIR/named"
   cat "$DIR/named"
   named_in_ten "$DIR/named" "5|h2"
 }
 
 @test "a rank that shares its processor is named" {
-  beside_rank_5 sh -c "'while :; do :; done'"
-  RANK=("$DIR/rank")
-  ten_launches --load spin:200 > "$DIR/named"
+  beside_rank_1 sh -c "'while :; do :; done'"
+  ten_launches --load spin:10000 > "$DIR/named"
   cat "$DIR/named"
-  named_in_ten "$DIR/named" "5|h2"
+  named_in_ten "$DIR/named" "1|h1"
 }
 
 @test "a rank beside which memory is copied is named" {
-  beside_rank_5 dd if=/dev/zero of=/dev/null bs=64M
-  RANK=("$DIR/rank")
-  ten_launches --load copy:4M > "$DIR/named"
+  beside_rank_1 dd if=/dev/zero of=/dev/null bs=64M
+  ten_launches --load copy:32M > "$DIR/named"
   cat "$DIR/named"
-  named_in_ten "$DIR/named" "5|h2"
+  named_in_ten "$DIR/named" "1|h1"
 }
 
 @test "where no rank is late nobody is named" {
-  RANK=()
-  for load in "" "--load spin:200" "--load copy:4M"; do
-    # shellcheck disable=SC2086  # an option and its value
-    ten_launches $load > "$DIR/named"
-    echo "${load:-no load}:"; cat "$DIR/named"
-    [ "$(awk '$2 != "|"' "$DIR/named" | wc -l)" -eq 0 ]
+  JOB=("${EIGHT[@]}")
+  ten_launches > "$DIR/named"
+  cat "$DIR/named"
+  named_in_ten "$DIR/named" "|"
+  JOB=(-hosts "h0,h1" -np 2 -ppn 1)
+  for load in spin:10000 copy:32M; do
+    ten_launches --load "$load" > "$DIR/named"
+    echo "$load:"; cat "$DIR/named"
+    named_in_ten "$DIR/named" "|"
   done
 }
