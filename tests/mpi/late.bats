@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=any-mpi
 # Who is last to arrive. Delays are of 20 ms, since the machine that runs this may be busy; tests/soak/late.bats has small ones.
 load ../common
 
