@@ -32,7 +32,7 @@ inline constexpr Fact kBootstrap{"bootstrap", "how they were joined without MPI"
 inline constexpr Fact kCompiler{"compiler", "of the program"};
 inline constexpr Fact kLibraryEnvironment{"environment", "variables that libraries read"};
 inline constexpr Fact kTimerCost{"timer_cost_ns", "of reading the clock"};
-inline constexpr Fact kConnectTime{"connect_s", "that connecting the ranks took, of the slowest"};
+inline constexpr Fact kConnectTime{"connect_s", "seconds that connecting took on the slowest rank"};
 inline constexpr Fact kDeviceSet{"device_set", "devices or cores"};
 inline constexpr Fact kBoundKind{"bound_kind", "kind of links of the bound"};
 inline constexpr Fact kBoundLimit{"bound_limit", "its bottleneck"};

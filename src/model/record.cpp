@@ -159,10 +159,10 @@ const auto kFields = std::to_array<RecordField>({
                               "what the interval is of: moment (the stretch of time in which the "
                               "row was measured) or run (all visits)"),
     field<&R::last_rank>("last_rank", "",
-                         "rank that arrives last more often than chance has it, and so holds up "
-                         "the others; empty: cannot tell, or the operation has no common end"),
+                         "rank that arrives last more often than by chance, and so holds up the "
+                         "others; empty: no rank stands out, or operations have no common end"),
     field<&R::last_host>("last_host", "",
-                         "the same of a host: the rank's own, or of several ranks"),
+                         "its host, or a host of which several ranks are last"),
     field<&R::last_share>("last_share", "",
                           "share of samples in which that rank (else that host) was last"),
     field<&R::late_by_us>("late_by_us", "us",

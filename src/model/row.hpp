@@ -19,7 +19,7 @@ struct Row {
   Record record{};
   std::vector<double> samples_us{};
   std::vector<Arrival> arrivals{};  ///< of each sample; none where operations have no common end
-  /// Of each sample the times of all ranks; none where nobody asked for them.
+  /// Times of all ranks, of each sample; empty unless they were asked for.
   std::vector<std::vector<double>> rank_times_us{};
 };
 

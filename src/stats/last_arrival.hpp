@@ -6,11 +6,11 @@
 
 namespace busbar::stats {
 
-/// Finds the one that is last far more often than chance has it. `last` has the number of the one
+/// Finds the one that is last far more often than by chance. `last` has the number of the one
 /// that was last, sample by sample in their order; `chances` what each one's share would be if none
 /// were late, at least one above 0. Its share must be beyond its chance by a binomial test that
 /// allows for the number of those tested at once, and beyond the runner-up's by another; both count
-/// independent samples only (their autocorrelation). Nothing where it cannot tell.
+/// independent samples only (their autocorrelation). Nothing where none stands out.
 [[nodiscard]] std::optional<int> find_last(std::span<const int> last,
                                            std::span<const double> chances);
 

@@ -20,6 +20,17 @@ teardown() {
   for host in h0 h1 h2 h3; do "$CLUSTER" unthrottle "$host" 2> /dev/null || true; done
 }
 
+nothing_runs() {  # on any host, after three seconds at most
+  local host
+  for host in h0 h1 h2 h3; do
+    for _ in {1..30}; do
+      [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
+      sleep 0.1
+    done
+    [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || return 1
+  done
+}
+
 @test "a healthy cluster passes, and every node is good" {
   specification "$DIR/spec.toml"
   for turn in $(repeats); do
@@ -84,13 +95,7 @@ teardown() {
   [ "$code" -eq 4 ]
   [ ! -s "$DIR/out" ]
   grep -q "interrupted: nothing was judged; .*launches.csv are kept: go on with --resume, or judge them with busbar accept judge" "$DIR/err"
-  for host in h0 h1 h2 h3; do
-    for _ in {1..30}; do
-      [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
-      sleep 0.1
-    done
-    [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ]
-  done
+  nothing_runs
 }
 @test "a host that cannot be reached is an error by name, without a hang" {
   specification "$DIR/spec.toml"
@@ -127,13 +132,7 @@ teardown() {
   [ "$(suspects "$DIR/run")" = h2 ]
   [ "$(states "$DIR/run")" = "h0 good h1 good h2 failed h3 good" ]
   grep -q "node h2  pair-floor: allreduce: .* launches\? with it hung or crashed, and then it did not answer; no other did" "$DIR/out"
-  for host in h0 h1 h2 h3; do
-    for _ in {1..30}; do
-      [ -n "$(ip netns pids "$BUSBAR_CLUSTER$host")" ] || break
-      sleep 0.1
-    done
-    [ -z "$(ip netns pids "$BUSBAR_CLUSTER$host")" ]
-  done
+  nothing_runs
 }
 @test "a host that is gone is an error by name, without a hang" {
   specification "$DIR/spec.toml"
