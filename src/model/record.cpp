@@ -161,8 +161,7 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::last_rank>("last_rank", "",
                          "rank that arrives last more often than by chance, and so holds up the "
                          "others; empty: no rank stands out, or operations have no common end"),
-    field<&R::last_host>("last_host", "",
-                         "its host, or a host of which several ranks are last"),
+    field<&R::last_host>("last_host", "", "its host, or a host of which several ranks are last"),
     field<&R::last_share>("last_share", "",
                           "share of samples in which that rank (else that host) was last"),
     field<&R::late_by_us>("late_by_us", "us",
