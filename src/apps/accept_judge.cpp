@@ -314,7 +314,7 @@ Status accept_judge(AcceptOptions options) {
   judge::Acceptance acceptance = judge_by(specification, options)(
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
   std::vector<std::string>& notes = acceptance.head.notes;
-  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  append(notes, measured.notes);
   add_new(notes, profile_note);
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }

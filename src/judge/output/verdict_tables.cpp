@@ -90,8 +90,6 @@ std::string verdict_json(const Acceptance& acceptance, const Specification& spec
   for (const Outcome outcome : all_values<Outcome>()) {
     counts[std::string(name(outcome))] = acceptance.count(outcome);
   }
-  Json verdicts = Json::array();
-  for (const CheckResult& result : acceptance.verdicts) verdicts.push_back(result_json(result));
   Json nodes = Json::array();
   for (const NodeAccount& account : acceptance.nodes) {
     nodes.push_back(
@@ -110,7 +108,7 @@ std::string verdict_json(const Acceptance& acceptance, const Specification& spec
                     {"exit_code_strict", exit_code_of(acceptance, true)},
                     {"counts", counts},
                     {"contract", contract_json(specification)},
-                    {"verdicts", verdicts},
+                    {"verdicts", json_array(acceptance.verdicts, result_json)},
                     {"suspects", suspects_json(acceptance)},
                     {"nodes", nodes},
                     {"nodes_missing", account_for(acceptance, specification).missing},

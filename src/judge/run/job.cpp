@@ -42,10 +42,6 @@ std::string program(const LaunchSetup& setup, const std::string& collective) {
   return fmt::format("{}{}{}_perf", setup.programs, setup.programs.empty() ? "" : "/", collective);
 }
 
-void append(Words& words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-}
-
 /// A program with its arguments on nodes, with as many ranks on each.
 Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, int ranks_per_node,
                const Variables& variables, Words program) {

@@ -194,9 +194,7 @@ void read_collectives(const TomlFields& fields, Rule& rule) {
 }
 
 void check_type_and_op(const TomlFields& fields, const Rule& rule) {
-  std::vector<std::string> types;
-  for (const TypeInfo& type : kTypes) types.emplace_back(type.name);
-  static_cast<void>(fields.one_of("type", types));
+  static_cast<void>(fields.one_of("type", mapped<std::string>(kTypes, &TypeInfo::name)));
   const auto op = fields.one_of("op", {kOpNames.begin(), kOpNames.end() - 1});
   const bool reduces = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
     return find_collective(collective)->reduces;
