@@ -283,10 +283,8 @@ void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Rul
 const DeviceSetRule* set_of(const TomlFields& fields, const Specification& specification,
                             const std::vector<std::string>& ids) {
   const std::string id = fields.required_text("device_set");
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id == id) return &set;
-  }
-  if (std::ranges::find(ids, id) != ids.end()) return nullptr;
+  const DeviceSetRule* const set = find_by(specification.device_sets, id, &DeviceSetRule::id);
+  if (set != nullptr || contains(ids, id)) return set;
   throw fields.fault("device_set", unknown_word("device_set", id, ids));
 }
 

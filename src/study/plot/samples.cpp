@@ -90,8 +90,7 @@ std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional
 template <class Drawn>
 Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
                 std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
-  std::vector<SampleSet> wanted;
-  std::ranges::copy_if(sets, std::back_inserter(wanted), [&](const SampleSet& set) {
+  const auto wanted = filtered(sets, [&](const SampleSet& set) {
     const bool placed =
         placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
     return placed && is_drawn(set);
