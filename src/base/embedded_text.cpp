@@ -2,7 +2,6 @@
 #include "base/embedded_text.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/text.hpp"
 

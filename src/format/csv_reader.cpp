@@ -15,7 +15,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "model/fact.hpp"
 
 namespace busbar {
 namespace {

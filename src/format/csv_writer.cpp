@@ -5,9 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "format/table.hpp"
-#include "model/record.hpp"
 
 namespace busbar {
 namespace {

@@ -2,7 +2,6 @@
 #include "format/topo_json.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "format/json.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/baseline.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <set>

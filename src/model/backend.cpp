@@ -2,7 +2,6 @@
 #include "model/backend.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 

@@ -14,7 +14,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "model/flag.hpp"
 
 namespace busbar::study {

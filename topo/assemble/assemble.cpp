@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "topo/assemble/gpus.hpp"
 #include "topo/probes/amd_smi.hpp"
-#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -6,12 +6,10 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -7,12 +7,10 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "topo/bounds/ring_problem.hpp"
 
 namespace busbar::topo {
 namespace {

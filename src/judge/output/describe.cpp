@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/observation.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/run/plan.hpp"
 
 namespace busbar::judge {
 

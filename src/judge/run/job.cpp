@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "bootstrap/socket.hpp"
 #include "model/collective.hpp"
 

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/observation.hpp"
-#include "judge/spec/field_reader.hpp"
 
 namespace busbar::judge {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "format/json.hpp"
 #include "judge/spec/specification_fields.hpp"

@@ -14,7 +14,6 @@
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
 #include "model/nccl_choice.hpp"
-#include "study/import/log.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_settings.hpp"
 #include "study/import/torn_row.hpp"

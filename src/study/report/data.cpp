@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "study/plot/curves.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::study {
