@@ -48,11 +48,9 @@ struct SystemText {
 };
 
 /// Name and aliases of a file, the name first. Throws Error (Usage).
-std::vector<std::string> names_of(const SystemText& system) {
-  const toml::table table = parse_toml(system.text, system.path);
-  const TomlFields fields(table, system.path, "a system file");
-  std::vector<std::string> names = fields.words("aliases");
-  names.insert(names.begin(), fields.required_text("name"));
+std::vector<std::string> names_of(const TomlFields& file) {
+  std::vector<std::string> names = file.words("aliases");
+  names.insert(names.begin(), file.required_text("name"));
   return names;
 }
 
@@ -83,7 +81,8 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
   if (const auto text = embedded_text(path); !text.empty()) return {path, std::string(text)};
   std::vector<std::string> known;
   for (const SystemText& system : built_in_texts()) {
-    const std::vector<std::string> of_this = names_of(system);
+    const Layer layer{.table = parse_toml(system.text, system.path), .path = system.path};
+    const std::vector<std::string> of_this = names_of(layer.fields());
     for (const std::string& name : of_this) {
       if (lower(name) == lower(wanted)) return system;
     }
@@ -155,6 +154,9 @@ class SystemReader {
     graph_.protocol = read_protocol(with("protocol"));
     return {.host = graph_, .hosts = hosts_};
   }
+
+  /// The file's own, after the files that it is based on.
+  [[nodiscard]] const std::list<Layer>& layers() const { return layers_; }
 
   /// All hosts as one graph. Throws where they are too many to name every pair of devices.
   [[nodiscard]] Graph all_hosts() const {
@@ -392,14 +394,13 @@ bool BuiltInSystem::is_called(std::string_view wanted) const {
 std::vector<BuiltInSystem> built_in_systems() {
   std::vector<BuiltInSystem> systems;
   for (const SystemText& text : built_in_texts()) {
-    BuiltInSystem system{.machine = parse_machine(text.text, text.path)};
-    system.names = names_of(text);
-    system.based_on = layers_of(text.text, text.path).size() - 1;
-    systems.push_back(std::move(system));
+    SystemReader reader(text.text, text.path);
+    systems.push_back({.machine = reader.read(),
+                       .names = names_of(reader.layers().back().fields()),
+                       .based_on = reader.layers().size() - 1});
   }
   // Files are in the order of their paths, where "-" comes before ".".
-  std::ranges::sort(
-      systems, [](const BuiltInSystem& a, const BuiltInSystem& b) { return a.name() < b.name(); });
+  std::ranges::sort(systems, {}, &BuiltInSystem::name);
   return systems;
 }
 
