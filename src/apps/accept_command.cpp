@@ -117,8 +117,7 @@ std::string profile_list(std::span<const judge::Specification> profiles) {
   std::string text = profiles.empty() ? "" : "\nProfiles (--profile NAME)\n";
   for (const judge::Specification& profile : profiles) {
     text +=
-        fmt::format("  {}: {}\n", profile.profile,
-                    join_each(profile.rules, " ", [](const judge::Rule& rule) { return rule.id; }));
+        fmt::format("  {}: {}\n", profile.profile, join_each(profile.rules, " ", &judge::Rule::id));
   }
   return text;
 }

@@ -132,16 +132,12 @@ struct Measurements {
 
 Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
   Measurements measured{.notes = files.notes};
-  const auto add = [&](const std::vector<judge::Observation>& observations) {
-    measured.observations.insert(measured.observations.end(), observations.begin(),
-                                 observations.end());
-  };
   for (const judge::Journal& journal : files.journals) {
-    add(journal.lines);
+    append(measured.observations, journal.lines);
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
   }
-  add(judge::observe_files(specification, files.csvs, measured.notes));
+  append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
 }
 

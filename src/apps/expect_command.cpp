@@ -219,8 +219,7 @@ Status run(std::span<char* const> arguments) {
     const Json all = json_array(answers, [](const ExpectOutput& answer) { return answer.json; });
     fmt::print("{}", json_text(all.size() == 1 ? all.front() : all));
   } else {
-    fmt::print("{}",
-               join_each(answers, "\n", [](const ExpectOutput& answer) { return answer.text; }));
+    fmt::print("{}", join_each(answers, "\n", &ExpectOutput::text));
   }
   const bool is_wrong = std::ranges::any_of(answers, &ExpectOutput::is_wrong);
   return is_wrong ? Status::Wrong : Status::Ok;

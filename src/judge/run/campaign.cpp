@@ -164,7 +164,7 @@ void Campaign::search(const DeviceSetRule& set) {
   while (!is_stopped()) {
     const std::vector<Instance> groups =
         groups_to_search(set, request_.nodes, seen(), acceptance());
-    const std::string names = join_each(groups, " ", [](const Instance& one) { return one.name; });
+    const std::string names = join_each(groups, " ", &Instance::name);
     // A round that gave no verdict would be asked for again and again.
     if (groups.empty() || names == before) return;
     run_units(launch_units(specification_, set, groups));

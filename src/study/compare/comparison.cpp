@@ -185,8 +185,7 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
   comparison.warnings = head_differences(before, after);
   for (const auto& group : {before, after}) {
     for (const Launch& launch : group) {
-      comparison.problems.insert(comparison.problems.end(), launch.problems.begin(),
-                                 launch.problems.end());
+      append(comparison.problems, launch.problems);
     }
   }
   add_limits(comparison);

@@ -52,7 +52,7 @@ const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
   if (found.size() == 1) return *found.front();
   throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
                     found.size(), pairs.log.path,
-                    join_each(pairs.matrices, ", ", [](const auto& one) { return one.name; }));
+                    join_each(pairs.matrices, ", ", &CopyMatrix::name));
 }
 
 const CopyMatrix& choose(const PairLog& pairs, const std::string& wanted) {
