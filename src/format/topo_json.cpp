@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "format/topo_json.hpp"
-
 #include <algorithm>
 
 #include "format/json.hpp"
+#include "format/topo_text.hpp"
 
 namespace busbar {
 namespace {
