@@ -117,8 +117,7 @@ std::string profile_list(std::span<const judge::Specification> profiles) {
   std::string text = profiles.empty() ? "" : "\nProfiles (--profile NAME)\n";
   for (const judge::Specification& profile : profiles) {
     text +=
-        fmt::format("  {}: {}\n", profile.profile,
-                    join_each(profile.rules, " ", [](const judge::Rule& rule) { return rule.id; }));
+        fmt::format("  {}: {}\n", profile.profile, join_each(profile.rules, " ", &judge::Rule::id));
   }
   return text;
 }
@@ -134,8 +133,7 @@ Status list_specifications(const AcceptOptions& options) {
   for (const EmbeddedText& ready : embedded_texts("results/expect")) {
     const std::string path(ready.path);
     const judge::Specification specification = judge::parse_specification(ready.text, path, "");
-    std::vector<std::string> sets;
-    for (const judge::DeviceSetRule& set : specification.device_sets) sets.push_back(set.id);
+    const auto sets = mapped(specification.device_sets, &judge::DeviceSetRule::id);
     table.rows.push_back({std::filesystem::path(path).stem().string(), specification.system.name,
                           join(sets, " "), fmt::format("{}", specification.rules.size())});
   }

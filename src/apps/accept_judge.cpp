@@ -132,16 +132,12 @@ struct Measurements {
 
 Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
   Measurements measured{.notes = files.notes};
-  const auto add = [&](const std::vector<judge::Observation>& observations) {
-    measured.observations.insert(measured.observations.end(), observations.begin(),
-                                 observations.end());
-  };
   for (const judge::Journal& journal : files.journals) {
-    add(journal.lines);
+    append(measured.observations, journal.lines);
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
   }
-  add(judge::observe_files(specification, files.csvs, measured.notes));
+  append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
 }
 
@@ -314,7 +310,7 @@ Status accept_judge(AcceptOptions options) {
   judge::Acceptance acceptance = judge_by(specification, options)(
       measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
   std::vector<std::string>& notes = acceptance.head.notes;
-  notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  append(notes, measured.notes);
   add_new(notes, profile_note);
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }

@@ -172,8 +172,7 @@ study::ExpectRequest request_of(O& options, const Measured& measured,
 }
 
 const Collective& collective_of(const std::vector<std::string>& positionals) {
-  std::vector<std::string> names;
-  for (const Collective* each : measured_collectives()) names.emplace_back(each->name);
+  const auto names = mapped<std::string>(measured_collectives(), &Collective::name);
   if (positionals.empty()) {
     throw usage_error("expect: missing collective; expected " + alternatives(names));
   }
@@ -217,12 +216,10 @@ Status run(std::span<char* const> arguments) {
     answers.push_back(answer_of(options, std::move(measured), collective));
   }
   if (options.json) {
-    Json all = Json::array();
-    for (const ExpectOutput& answer : answers) all.push_back(answer.json);
+    const Json all = json_array(answers, [](const ExpectOutput& answer) { return answer.json; });
     fmt::print("{}", json_text(all.size() == 1 ? all.front() : all));
   } else {
-    fmt::print("{}",
-               join_each(answers, "\n", [](const ExpectOutput& answer) { return answer.text; }));
+    fmt::print("{}", join_each(answers, "\n", &ExpectOutput::text));
   }
   const bool is_wrong = std::ranges::any_of(answers, &ExpectOutput::is_wrong);
   return is_wrong ? Status::Wrong : Status::Ok;

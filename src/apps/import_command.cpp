@@ -116,8 +116,7 @@ std::vector<ImportTarget> targets_in(const fs::path& folder,
 }
 
 void set_targets(O& options, const std::vector<std::string>& words) {
-  std::vector<study::LabelledPath> logs;
-  for (const std::string& word : words) logs.push_back(study::labelled_path(word));
+  const std::vector<study::LabelledPath> logs = mapped(words, study::labelled_path);
   const std::string& label = logs.front().label;
   const bool labelled =
       std::ranges::any_of(logs, [](const study::LabelledPath& log) { return !log.label.empty(); });
@@ -144,7 +143,7 @@ std::string csv_of(const ImportedFile& file) {
   HeaderFacts facts{{key(fact::kBusbar), std::string(version())}};
   if (!file.system.empty()) facts.emplace_back(key(fact::kSystem), file.system);
   if (!file.label.empty()) facts.emplace_back(key(fact::kLabel), file.label);
-  facts.insert(facts.end(), file.rows.facts.begin(), file.rows.facts.end());
+  append(facts, file.rows.facts);
   std::string text = csv_head(facts, file.rows.warnings) + csv_header();
   for (const Record& record : file.rows.records) text += csv_row(record);
   return clean_text(text);
@@ -187,11 +186,9 @@ std::vector<study::LogLaunch> launches_of_one_log(std::vector<study::LogLaunch> 
 study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
   const std::vector<study::LogLaunch> launches = launches_of_one_log(read.launches);
   const std::string& path = launches.front().log.path;
-  std::vector<std::string> settings;
-  for (const study::LogLaunch& launch : launches) settings.push_back(launch.setting);
   const std::string what =
       fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
-                  study::settings_text(settings));
+                  study::settings_text(mapped(launches, &study::LogLaunch::setting)));
   if (!run) {
     throw usage_error("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
                       what, fs::path(path).stem().string());

@@ -59,10 +59,8 @@ Status run(std::span<char* const> arguments) {
     throw usage_error("report: missing output; give -o report.html, or -o report.md");
   }
   const bool markdown = is_markdown(options.out);
-  std::vector<topo::Graph> graphs;
-  for (const std::string& system : options.systems) graphs.push_back(topo::load_system(system));
-  std::vector<study::Dataset> datasets;
-  for (const std::string& path : line.positionals) datasets.push_back(study::load_dataset(path));
+  std::vector<topo::Graph> graphs = mapped(options.systems, topo::load_system);
+  std::vector<study::Dataset> datasets = mapped(line.positionals, study::load_dataset);
   for (study::Dataset& dataset : datasets) recognize_machine(dataset);
   const study::ReportData data = study::make_report_data(std::move(datasets), std::move(graphs));
   if (data.panels.empty() && !line.positionals.empty()) {

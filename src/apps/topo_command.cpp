@@ -35,8 +35,8 @@ struct MachineSource {
 
   [[nodiscard]] std::string first_capture() const {
     std::vector<std::string> paths{smi, query, nccl_xml, hwloc};
-    paths.insert(paths.end(), nvlink.begin(), nvlink.end());
-    paths.insert(paths.end(), p2p.begin(), p2p.end());
+    append(paths, nvlink);
+    append(paths, p2p);
     std::erase(paths, "");
     return paths.empty() ? "" : paths.front();
   }
@@ -365,10 +365,9 @@ std::vector<topo::SetComparison> compared(const std::vector<Graph>& graphs,
     if (graphs.size() > 1) {
       throw usage_error("compare: several --devices of one --system, or several --system with -k");
     }
-    std::vector<std::vector<int>> sets;
-    for (const topo::Selection& selection : options.devices) {
-      sets.push_back(selected(graphs.front(), options, selection).bound.devices);
-    }
+    const auto sets = mapped(options.devices, [&](const topo::Selection& selection) {
+      return selected(graphs.front(), options, selection).bound.devices;
+    });
     return topo::compare_sets(graphs.front(), sets, options.bound);
   }
   int most = 0;

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 

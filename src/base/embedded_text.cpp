@@ -2,7 +2,6 @@
 #include "base/embedded_text.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/text.hpp"
 
@@ -15,12 +14,9 @@ std::string_view embedded_text(std::string_view path) {
 }
 
 std::vector<EmbeddedText> embedded_texts(std::string_view folder) {
-  const auto all = all_embedded_texts();
-  std::vector<EmbeddedText> texts;
-  std::ranges::copy_if(all, std::back_inserter(texts), [&](const EmbeddedText& known) {
+  return filtered(all_embedded_texts(), [&](const EmbeddedText& known) {
     return known.path.rfind('/') == folder.size() && known.path.starts_with(folder);
   });
-  return texts;
 }
 
 std::string_view version() { return trim(embedded_text("VERSION")); }

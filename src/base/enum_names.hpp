@@ -62,9 +62,7 @@ template <NamedEnum Enum>
 /// "both, in or out": all names of an enum.
 template <NamedEnum Enum>
 [[nodiscard]] std::string names_text() {
-  std::vector<std::string> names;
-  for (const auto& one : enum_names(Enum{})) names.emplace_back(one.text);
-  return alternatives(names);
+  return alternatives(mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text));
 }
 
 /// The value that has this text; throws a usage error: "invalid value 'foo' for --placement;

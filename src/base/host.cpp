@@ -2,7 +2,6 @@
 #include "base/host.hpp"
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <filesystem>
 #include <fstream>

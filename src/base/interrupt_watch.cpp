@@ -2,7 +2,6 @@
 #include "base/interrupt_watch.hpp"
 
 #include <chrono>
-#include <ctime>
 
 namespace busbar {
 

@@ -89,10 +89,9 @@ struct OptionSyntax {
 template <class Options>
 [[nodiscard]] Arguments parse_options(const CommandLineTable<Options>& table,
                                       std::span<char* const> arguments, Options& options) {
-  std::vector<OptionSyntax> syntax;
-  for (const Option<Options>& option : table.options) {
-    syntax.push_back({option.names, option.argument, option.commands});
-  }
+  const auto syntax = mapped(table.options, [](const Option<Options>& option) {
+    return OptionSyntax{option.names, option.argument, option.commands};
+  });
   Arguments line = split_arguments(table, syntax, arguments);
   if (line.help) return line;
   for (const Arguments::Given& given : line.given) {

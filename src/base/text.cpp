@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>

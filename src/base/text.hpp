@@ -12,6 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/lists.hpp"
+
 namespace busbar {
 
 using View = std::string_view;
@@ -24,9 +26,7 @@ using Words = std::vector<std::string>;
 template <class Items, class Describe>
 [[nodiscard]] std::string join_each(const Items& items, std::string_view separator,
                                     Describe describe) {
-  std::vector<std::string> words;
-  for (const auto& item : items) words.emplace_back(describe(item));
-  return join(words, separator);
+  return join(mapped<std::string>(items, describe), separator);
 }
 
 /// Joins the texts of any container, such as a set.

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -134,7 +133,7 @@ const toml::node* TomlFields::find(std::string_view key) const { return table_.g
 
 const toml::node& TomlFields::required(std::string_view key) const {
   if (const toml::node* found = find(key)) return *found;
-  throw fault(key, fmt::format("{} needs the key \"{}\"", what_, key));
+  throw fault(key, "{} needs the key \"{}\"", what_, key);
 }
 
 Error TomlFields::fault(std::string_view key, const std::string& what) const {
@@ -150,7 +149,7 @@ std::string TomlFields::text(std::string_view key) const {
 std::string TomlFields::required_text(std::string_view key) const {
   static_cast<void>(required(key));
   std::string value = text(key);
-  if (value.empty()) throw fault(key, fmt::format("{} is empty", key));
+  if (value.empty()) throw fault(key, "{} is empty", key);
   return value;
 }
 
@@ -158,7 +157,7 @@ bool TomlFields::flag(std::string_view key) const {
   const toml::node* found = find(key);
   if (found == nullptr) return false;
   const auto* value = found->as_boolean();
-  if (value == nullptr) throw fault(key, fmt::format("{} must be true or false", key));
+  if (value == nullptr) throw fault(key, "{} must be true or false", key);
   return value->get();
 }
 
@@ -167,12 +166,11 @@ double TomlFields::positive(std::string_view key, double missing) const {
   const toml::node* found = find(key);
   if (found == nullptr) return missing;
   const auto value = found->is_number() ? found->value<double>() : std::nullopt;
-  if (!value) throw fault(key, fmt::format("{} must be a number", key));
+  if (!value) throw fault(key, "{} must be a number", key);
   if (std::isnan(*value) || *value <= 0 || *value > kMost) {
-    throw fault(
-        key, fmt::format(
-                 "{} must be a number above 0 and at most {:g}; leave it out if there is no figure",
-                 key, kMost));
+    throw fault(key,
+                "{} must be a number above 0 and at most {:g}; leave it out if there is no figure",
+                key, kMost);
   }
   return *value;
 }
@@ -182,7 +180,7 @@ int TomlFields::integer(std::string_view key, int low, int high, int missing) co
   if (found == nullptr) return missing;
   const auto* value = found->as_integer();
   if (value == nullptr || value->get() < low || value->get() > high) {
-    throw fault(key, fmt::format("{} must be a whole number from {} to {}", key, low, high));
+    throw fault(key, "{} must be a whole number from {} to {}", key, low, high);
   }
   return static_cast<int>(value->get());
 }
@@ -192,7 +190,7 @@ std::vector<const toml::node*> TomlFields::list(std::string_view key) const {
   const toml::node* found = find(key);
   if (found == nullptr) return elements;
   const toml::array* array = found->as_array();
-  if (array == nullptr) throw fault(key, fmt::format("{} must be a list", key));
+  if (array == nullptr) throw fault(key, "{} must be a list", key);
   elements.reserve(array->size());
   for (const toml::node& element : *array) elements.push_back(&element);
   return elements;

@@ -59,20 +59,18 @@ class TomlFields {
   /// The value that has this name; nothing where the key is missing.
   template <NamedEnum Enum>
   [[nodiscard]] std::optional<Enum> value(std::string_view key) const {
-    std::vector<std::string> names;
-    for (const auto& one : enum_names(Enum{})) names.emplace_back(one.text);
-    const auto found = one_of(key, names);
+    const auto found = one_of(key, mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text));
     return found ? std::optional(enum_names(Enum{}).at(*found).value) : std::nullopt;
   }
   /// What the text, which must be there, stands for.
   template <class Value>
   [[nodiscard]] const Value& value(std::string_view key,
                                    const std::map<std::string, Value>& known) const {
-    std::vector<std::string> words;
-    for (const auto& [word, value] : known) words.push_back(word);
     const std::string word = required_text(key);
-    if (!known.contains(word)) throw fault(key, unknown_word(key, word, words));
-    return known.at(word);
+    const auto found = known.find(word);
+    if (found != known.end()) return found->second;
+    const auto words = mapped(known, [](const auto& one) { return one.first; });
+    throw fault(key, unknown_word(key, word, words));
   }
   /// The elements of a list, or of a table of tables; none where missing. Throws for what is no
   /// list.

@@ -328,8 +328,8 @@ class Script {
           .push_back(fmt::format("{} 1:2 with {} lc rgb \"#{:06x}\" {}", block, look,
                                  curve.style.colour, title));
     }
-    lines.insert(lines.end(), single.begin(), single.end());
-    below.insert(below.end(), lines.begin(), lines.end());
+    append(lines, single);
+    append(below, lines);
     add("plot {}\n", join(below, ", \\\n  "));
   }
 

@@ -15,7 +15,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "model/fact.hpp"
 
 namespace busbar {
 namespace {
@@ -143,10 +142,8 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
                       reader_.place(), one_line(columns().substr(0, kMost)));
   }
   const auto fields = record_fields();
-  for (const std::string& name : names) {
-    const auto known = std::ranges::find(fields, name, &RecordField::name);
-    fields_.push_back(known == fields.end() ? nullptr : &*known);
-  }
+  for (const std::string& name : names)
+    fields_.push_back(find_by(fields, name, &RecordField::name));
 }
 
 bool CsvRows::next(Record& record) {

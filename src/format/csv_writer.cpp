@@ -5,9 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "format/table.hpp"
-#include "model/record.hpp"
 
 namespace busbar {
 namespace {
@@ -113,15 +111,12 @@ std::string csv_head(const HeaderFacts& facts, const std::vector<std::string>& n
 }
 
 std::string csv_header() {
-  std::vector<std::string> names;
-  for (const RecordField& field : record_fields()) names.emplace_back(field.name);
-  return csv_line(names);
+  return csv_line(mapped<std::string>(record_fields(), &RecordField::name));
 }
 
 std::string csv_row(const Record& record) {
-  std::vector<std::string> cells;
-  for (const RecordField& field : record_fields()) cells.push_back(field.get(record));
-  return csv_line(cells);
+  return csv_line(
+      mapped(record_fields(), [&](const RecordField& field) { return field.get(record); }));
 }
 
 std::string schema_markdown() {

@@ -3,8 +3,6 @@
 
 #include <fstream>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "format/json.hpp"
 #include "model/record.hpp"

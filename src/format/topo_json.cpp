@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "format/topo_json.hpp"
-
 #include <algorithm>
-#include <cmath>
 
 #include "format/json.hpp"
+#include "format/topo_text.hpp"
 
 namespace busbar {
 namespace {
@@ -70,32 +68,29 @@ Json devices_json(const Graph& graph) {
 }
 
 Json edges_json(const Graph& graph) {
-  Json edges = Json::array();
-  for (const topo::Link& link : graph.links) {
+  return json_array(graph.links, [&](const topo::Link& link) {
     const topo::Medium& medium = medium_of(graph, link);
     const auto capacity = [&](topo::ConstantSet constants) {
       return json_or_null(capacity_GBps(graph, link, constants));
     };
-    edges.push_back({{"from", node_of(graph, link.from).name},
-                     {"to", node_of(graph, link.to).name},
-                     {"kind", name(medium.kind)},
-                     {"medium", medium.name},
-                     {"count", link.count},
-                     {"nominal_GBps", capacity(topo::ConstantSet::Nominal)},
-                     {"reported_GBps", capacity(topo::ConstantSet::Reported)},
-                     {"nccl_GBps", capacity(topo::ConstantSet::Nccl)},
-                     {"source", medium.source}});
-  }
-  return edges;
+    return Json{{"from", node_of(graph, link.from).name},
+                {"to", node_of(graph, link.to).name},
+                {"kind", name(medium.kind)},
+                {"medium", medium.name},
+                {"count", link.count},
+                {"nominal_GBps", capacity(topo::ConstantSet::Nominal)},
+                {"reported_GBps", capacity(topo::ConstantSet::Reported)},
+                {"nccl_GBps", capacity(topo::ConstantSet::Nccl)},
+                {"source", medium.source}};
+  });
 }
 
 }  // namespace
 
 std::string show_json(const Graph& graph) {
-  Json assumptions = Json::array();
-  for (const topo::Assumption& assumption : graph.assumptions) {
-    assumptions.push_back({{"kind", name(assumption.kind)}, {"text", assumption.text}});
-  }
+  const auto assumption_json = [](const topo::Assumption& assumption) {
+    return Json{{"kind", name(assumption.kind)}, {"text", assumption.text}};
+  };
   Json nics = Json::array();
   for (const topo::Node& node : graph.nodes) {
     if (node.kind != topo::NodeKind::Nic) continue;
@@ -108,7 +103,7 @@ std::string show_json(const Graph& graph) {
                     {"links", graph.labels},
                     {"nics", nics},
                     {"warnings", graph.warnings},
-                    {"assumptions", assumptions},
+                    {"assumptions", json_array(graph.assumptions, assumption_json)},
                     {"edges", edges_json(graph)}});
 }
 
@@ -160,9 +155,7 @@ std::string recognition_json(const topo::MachineIdentity& identity,
   const bool is_one = match && !match->system.empty();
   std::vector<std::string> candidates;
   if (is_one) candidates.push_back(match->system);
-  if (match) {
-    candidates.insert(candidates.end(), match->alternatives.begin(), match->alternatives.end());
-  }
+  if (match) append(candidates, match->alternatives);
   return json_text({{"system", is_one ? Json(match->system) : Json(nullptr)},
                     {"reason", match ? Json(match->reason) : Json(nullptr)},
                     {"candidates", candidates},

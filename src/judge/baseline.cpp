@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/baseline.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -119,7 +118,7 @@ void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeI
       throw usage_error("no baseline of rule {}, {} {}, {} {}: {}", row.rule, row.device_set,
                         row.instance, row.collective, format_bytes(row.size), why);
     }
-    all.insert(all.end(), row.values.begin(), row.values.end());
+    append(all, row.values);
     rows.push_back(std::move(row));
   }
   for (const CheckedRow& row : rows) add_row(baseline, row, row.instance, row.values);
@@ -189,8 +188,7 @@ int days_between(const std::string& from, const std::string& to) {
 }
 
 const BaselineRow* Baseline::find(const BaselineKey& key) const {
-  const auto found = std::ranges::find(rows, key, &BaselineRow::key);
-  return found == rows.end() ? nullptr : &*found;
+  return find_by(rows, key, &BaselineRow::key);
 }
 
 Baseline load_baseline(const std::string& path) {
@@ -218,7 +216,7 @@ Baseline load_baseline(const std::string& path) {
 
 std::string baseline_text(const Baseline& baseline) {
   HeaderFacts facts{{std::string(kDateKey), baseline.made_on}};
-  facts.insert(facts.end(), baseline.facts.begin(), baseline.facts.end());
+  append(facts, baseline.facts);
   std::string text = csv_head(facts);
   const auto exact = [](double value) { return fmt::format("{:.9g}", value); };
   text += csv_line(column_names());

@@ -174,7 +174,7 @@ std::vector<Observation> observe_files(const Specification& specification,
                                        std::vector<std::string>& notes) {
   for (const study::FileRows& file : files) {
     const study::Dataset& dataset = file.dataset;
-    notes.insert(notes.end(), file.notes.begin(), file.notes.end());
+    append(notes, file.notes);
     if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
       throw usage_error("{}: it has neither rows nor a head that names its run", dataset.path);
     }

@@ -33,8 +33,8 @@ FleetFinding finding_of(std::span<const CheckedRow* const> rows, const SampleKey
   if (key.set.kind == SetKind::Pairwise && !is_bisected(key.set, nodes.size())) {
     return judge_pairs(nodes.size(), pair_values(rows, nodes), outlier);
   }
-  std::vector<double> values;
-  for (const CheckedRow* row : rows) values.push_back(as_rate(*row->value, row->metric));
+  const auto values =
+      mapped(rows, [](const CheckedRow* row) { return as_rate(*row->value, row->metric); });
   FleetFinding finding = judge_members(values, outlier);
   finding.blame = {};  // a member blames itself
   return finding;

@@ -30,7 +30,7 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
       if (has_flag(record, Flag::Fake)) of_rows.insert("fake: rows are measured on no real GPU");
     }
   }
-  notes.insert(notes.end(), of_rows.begin(), of_rows.end());
+  append(notes, of_rows);
   const auto& fingerprint = input.specification.system.fingerprint;
   const auto gpu = fingerprint.find("gpu");
   for (const Observation& observation : input.observations) {
@@ -40,9 +40,7 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
     notes.push_back(std::move(note));
     break;
   }
-  const std::vector<std::string> shared =
-      shared_host_notes(input.observations, input.specification.run.same_machine);
-  notes.insert(notes.end(), shared.begin(), shared.end());
+  append(notes, shared_host_notes(input.observations, input.specification.run.same_machine));
   return notes;
 }
 
@@ -72,9 +70,8 @@ Acceptance judge_all(const JudgeInput& given) {
   for (const Rule& rule : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);
     std::vector<Suspect> suspects = suspects_of(judged, input.nodes);
-    const std::vector<Cleared> good = confirm(judged, suspects, input.observations);
-    cleared.insert(cleared.end(), good.begin(), good.end());
-    acceptance.suspects.insert(acceptance.suspects.end(), suspects.begin(), suspects.end());
+    append(cleared, confirm(judged, suspects, input.observations));
+    append(acceptance.suspects, suspects);
     judged.each([&](CheckedRow& row) {
       if (row.sample.flaws.contains(Flaw::Oversubscribed)) {
         ++oversubscribed;

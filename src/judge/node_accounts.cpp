@@ -161,11 +161,9 @@ std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
     }
   }
   NodeEvidence findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
-  std::ranges::copy_if(nodes, std::back_inserter(findings.silent),
-                       [&](const std::string& node) { return !valued.contains(node); });
-  std::vector<NodeAccount> accounts;
-  for (const std::string& node : nodes) accounts.push_back(account_of(node, findings));
-  return accounts;
+  findings.silent =
+      filtered(nodes, [&](const std::string& node) { return !valued.contains(node); });
+  return mapped(nodes, [&](const std::string& node) { return account_of(node, findings); });
 }
 
 }  // namespace busbar::judge

@@ -2,7 +2,6 @@
 #include "model/backend.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -92,8 +91,7 @@ Backend::Backend() { registry().push_back(this); }
 
 std::vector<const Backend*> registered_backends() {
   std::vector<const Backend*> sorted = registry();
-  std::ranges::sort(
-      sorted, [](const Backend* a, const Backend* b) { return a->preference() > b->preference(); });
+  std::ranges::sort(sorted, std::greater(), &Backend::preference);
   return sorted;
 }
 
@@ -112,9 +110,7 @@ BackendChoice choose_backend(std::string_view wanted, const Unavailability& reas
                   known == kOptionalBackends.end() ? "" : fmt::format("; {}", known->advice))};
 }
 
-std::string names_in_this_build() {
-  return join_each(registered_backends(), ", ", [](const Backend* each) { return each->name(); });
-}
+std::string names_in_this_build() { return join_each(registered_backends(), ", ", &Backend::name); }
 
 std::optional<std::string> own_reason(const Backend& backend) { return backend.unavailable(); }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/collective.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
+
+#include "base/lists.hpp"
 
 namespace busbar {
 namespace {
@@ -277,9 +278,7 @@ std::vector<const Collective*> measured_collectives() {
 }
 
 std::vector<std::string> collective_names() {
-  std::vector<std::string> names;
-  for (const Collective& collective : kCollectives) names.emplace_back(collective.name);
-  return names;
+  return mapped<std::string>(kCollectives, &Collective::name);
 }
 
 const Collective* find_collective(std::string_view word) {
@@ -291,8 +290,7 @@ const Collective* find_collective(std::string_view word) {
   std::string name = letters_of(word);
   if (name == "bcast") name = "broadcast";
   if (name == "alltoallpersonalizedexchange") name = "alltoall";
-  const auto* found = std::ranges::find(kCollectives, name, &Collective::name);
-  return found == kCollectives.end() ? nullptr : found;
+  return find_by(kCollectives, name, &Collective::name);
 }
 
 std::string collective_name(const std::string& collective) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/lists.hpp"
+
 namespace busbar {
 namespace {
 
@@ -43,10 +45,7 @@ std::uint64_t round_to_bits(const SmallFloat& format, double value) {
 }  // namespace
 
 const SmallFloat* small_float(DataType type) {
-  for (const SmallFloat& format : kSmallFloats) {
-    if (format.type == type) return &format;
-  }
-  return nullptr;
+  return find_by(kSmallFloats, type, &SmallFloat::type);
 }
 
 std::uint16_t encode(const SmallFloat& format, double value) {

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/splitmix64.hpp"
 #include "model/collective.hpp"
-#include "model/data_type.hpp"
 
 namespace busbar {
 namespace {

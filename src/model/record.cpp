@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/record.hpp"
 
-#include <array>
 #include <cmath>
 #include <type_traits>
 

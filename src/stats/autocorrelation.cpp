@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 namespace busbar::stats {
 

@@ -14,7 +14,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "model/flag.hpp"
 
 namespace busbar::study {
@@ -123,7 +122,7 @@ std::vector<std::string> problems_of(std::span<const Dataset> datasets) {
   for (const Dataset& dataset : datasets) {
     FileProblems problems;
     for (const Record& record : dataset.records) problems.add(record);
-    std::ranges::copy(problems.lines(dataset.path, dataset.cut), std::back_inserter(all));
+    append(all, problems.lines(dataset.path, dataset.cut));
   }
   return all;
 }

@@ -22,8 +22,7 @@ struct GpuList {
 using Problem = std::optional<std::string>;
 
 const GpuFacts* find_gpu(const std::vector<GpuFacts>& gpus, int index) {
-  const auto found = std::ranges::find(gpus, index, &GpuFacts::index);
-  return found == gpus.end() ? nullptr : &*found;
+  return find_by(gpus, index, &GpuFacts::index);
 }
 
 std::vector<GpuList> smi_lists(const SmiProbe& smi) {

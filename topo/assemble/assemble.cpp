@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "topo/assemble/gpus.hpp"
 #include "topo/probes/amd_smi.hpp"
-#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -109,11 +108,11 @@ Graph assemble(const Sources& sources) {
   graph.warnings = sources.smi.warnings;
   if (sources.smi.matrix) {
     const auto& notes = sources.smi.matrix->notes;
-    graph.warnings.insert(graph.warnings.end(), notes.begin(), notes.end());
+    append(graph.warnings, notes);
   }
   for (const auto& tree : {sources.hwloc, sources.nccl}) {
     if (!tree) continue;
-    graph.warnings.insert(graph.warnings.end(), tree->warnings.begin(), tree->warnings.end());
+    append(graph.warnings, tree->warnings);
   }
   std::vector<GpuEntry> gpus = list_gpus(sources, graph);
   graph.title = title_of(gpus);

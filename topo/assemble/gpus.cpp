@@ -6,12 +6,10 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -381,9 +379,7 @@ void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const LinkCount
 }  // namespace
 
 std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices) {
-  std::vector<GpuFacts> gpus;
-  for (const int index : indices) gpus.push_back({.index = index});
-  return gpus;
+  return mapped(indices, [](int index) { return GpuFacts{.index = index}; });
 }
 
 std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
@@ -393,8 +389,7 @@ std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
 }
 
 std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
-  std::vector<GpuEntry> gpus;
-  for (GpuFacts& facts : named_gpus(sources)) gpus.push_back({std::move(facts)});
+  auto gpus = mapped(named_gpus(sources), [](const GpuFacts& facts) { return GpuEntry{facts}; });
   if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
   if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
   for (GpuEntry& gpu : gpus) {

@@ -7,12 +7,10 @@
 #include <map>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "topo/bounds/ring_problem.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -121,9 +119,7 @@ class LinkGroup {
   }
 
   [[nodiscard]] std::string names(const std::set<int>& numbers) const {
-    std::vector<std::string> names;
-    for (const int number : numbers) names.push_back(node(number).name);
-    return join_and(names);
+    return join_and(mapped(numbers, [this](int number) { return node(number).name; }));
   }
 
   /// Those between a host and a network by the host; nothing where one is another link.

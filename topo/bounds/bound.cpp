@@ -12,6 +12,7 @@
 #include <lemon/smart_graph.h>
 
 #include "base/error.hpp"
+#include "base/lists.hpp"
 #include "model/collective.hpp"
 #include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/host_limits.hpp"
@@ -50,8 +51,7 @@ Crossing cut_of(const Graph& graph, std::span<const int> devices, const PathTabl
     const Link& link = graph.links[to_size(number)];
     flows.push_back({.from = link.from, .to = link.to, .capacity = table.capacity_GBps(number)});
   }
-  std::vector<int> nodes;
-  for (const int index : devices) nodes.push_back(graph.devices[to_size(index)]);
+  const auto nodes = mapped(devices, [&](int index) { return graph.devices[to_size(index)]; });
   crossing.cut = minimum_cut(flows, nodes);
   return crossing;
 }
@@ -360,9 +360,9 @@ std::optional<SwitchedDomain> switched_domain(const Graph& graph, std::span<cons
     return std::nullopt;
   }
   for (const DevicePorts& device : ports) {
-    domain.links.insert(domain.links.end(), device.links.begin(), device.links.end());
+    append(domain.links, device.links);
     if (device.whole_GBps() > domain.port_GBps * (1 + kTolerance)) continue;
-    domain.narrowest.insert(domain.narrowest.end(), device.links.begin(), device.links.end());
+    append(domain.narrowest, device.links);
   }
   domain.in_switch_GBps = in_switch(graph, ports.front(), domain.port_GBps,
                                     static_cast<double>(devices.size()), options.constants);

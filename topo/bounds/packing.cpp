@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "topo/bounds/ring_problem.hpp"
+#include "base/lists.hpp"
 #include "topo/bounds/ring_search.hpp"
 
 namespace busbar::topo {
@@ -345,10 +345,8 @@ RingPacking pack_pair(const RingProblem& problem) {
   };
   result.value = kInfinity;
   for (const Use& use : uses) result.value = std::min(result.value, limit_of(use));
-  std::vector<Use> scarce;
-  std::ranges::copy_if(uses, std::back_inserter(scarce), [&](const Use& use) {
-    return limit_of(use) <= result.value * (1 + kTolerance);
-  });
+  const auto scarce = filtered(
+      uses, [&](const Use& use) { return limit_of(use) <= result.value * (1 + kTolerance); });
   for (const Use& use : scarce) {
     result.dual[static_cast<std::size_t>(use.resource)] =
         1 / (use.times * static_cast<double>(scarce.size()));

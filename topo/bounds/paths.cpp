@@ -5,11 +5,9 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/text.hpp"
 

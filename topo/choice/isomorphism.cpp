@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <unordered_map>
 
 #include "base/splitmix64.hpp"
 #include "topo/graph/graph.hpp"

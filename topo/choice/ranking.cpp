@@ -21,8 +21,8 @@ using Twins = std::vector<int>;
 
 std::vector<Twins> twins_of(const Rater& rater, const TieBreaker& ties) {
   const std::vector<int> all = first_numbers(ties.devices());
-  std::vector<InducedSubgraph> problems;
-  for (const RingProblem* problem : rater.problems()) problems.emplace_back(*problem, all);
+  const auto problems = mapped(
+      rater.problems(), [&](const RingProblem* problem) { return InducedSubgraph(*problem, all); });
   std::vector<Twins> classes;
   for (const int device : all) {
     const auto home = std::ranges::find_if(classes, [&](const Twins& twins) {
@@ -229,9 +229,7 @@ std::vector<Candidate> candidates_of(std::size_t k, const Rater& rater, const Ti
 }
 
 std::vector<DeviceSet> sets_of(std::span<const Candidate> candidates) {
-  std::vector<DeviceSet> sets;
-  for (const Candidate& candidate : candidates) sets.push_back(candidate.set);
-  return sets;
+  return mapped(candidates, &Candidate::set);
 }
 
 std::optional<double> equal_ports_GBps(const Graph& graph, const BoundOptions& options) {

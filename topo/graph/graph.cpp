@@ -2,7 +2,6 @@
 #include "topo/graph/graph.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>

@@ -2,7 +2,6 @@
 #include "topo/predict/causes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "topo/systems/joined_hosts.hpp"

@@ -30,7 +30,7 @@ std::vector<int> devices_of_two(const Cluster& cluster, const HostPart& one,
                                 const HostPart& other) {
   std::vector<int> devices = cluster.indices(one);
   const std::vector<int> more = cluster.indices(other, true);
-  devices.insert(devices.end(), more.begin(), more.end());
+  append(devices, more);
   return devices;
 }
 
@@ -104,11 +104,8 @@ Cluster Cluster::with_media(std::vector<Medium> media) const {
 }
 
 std::vector<int> Cluster::indices(const HostPart& part, bool second) const {
-  std::vector<int> indices;
-  for (const int device : part.devices) {
-    indices.push_back(devices_of(part.host, second).at(to_size(device)));
-  }
-  return indices;
+  const auto& devices = devices_of(part.host, second);
+  return mapped(part.devices, [&](int device) { return devices.at(to_size(device)); });
 }
 
 std::vector<int> Cluster::chosen(int host, std::size_t count, const Selection& selection,

@@ -2,10 +2,8 @@
 #include "topo/predict/predictor.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "topo/bounds/bound.hpp"
-#include "topo/predict/schedule.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {

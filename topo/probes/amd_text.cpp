@@ -87,8 +87,7 @@ class TableReader {
   }
 
   void read_columns(const std::vector<Word>& words) {
-    std::vector<std::string> gpus;
-    for (const Word& word : words) gpus.push_back(word.text);
+    std::vector<std::string> gpus = mapped(words, &Word::text);
     if (!tables_.gpus.empty() && tables_.gpus != gpus) {
       fail("the GPUs of this table are not those of the first");
     }

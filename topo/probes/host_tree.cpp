@@ -20,8 +20,7 @@ std::string cpu_vendor(std::string_view vendor, std::string_view arch) {
 
 const PciObject* find_pci(const HostTree& tree, const std::string& bus_id) {
   const std::string wanted = normal_bus_id(bus_id);
-  const auto found = std::ranges::find(tree.pci, wanted, &PciObject::bus_id);
-  return wanted.empty() || found == tree.pci.end() ? nullptr : &*found;
+  return wanted.empty() ? nullptr : find_by(tree.pci, wanted, &PciObject::bus_id);
 }
 
 }  // namespace busbar::topo

@@ -38,7 +38,7 @@ class QueryLine {
 
   [[nodiscard]] bool is_header() const {
     if (cells_.front().text != "index") return false;
-    const auto columns = join_each(cells_, ",", [](const Word& cell) { return cell.text; });
+    const auto columns = join_each(cells_, ",", &Word::text);
     if (columns != kQueryColumns) {
       throw from_.fault(cells_[0], "the columns are not {}", kQueryColumns);
     }

@@ -2,7 +2,6 @@
 #include "topo/probes/smi_matrix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include <fmt/format.h>

@@ -202,12 +202,6 @@ NvlinkLink read_remote(const LinkText& link, const SmiOrigin& from, bool& with_l
   return end;
 }
 
-std::vector<GpuFacts> gpus_of(std::vector<GpuSection> sections) {
-  std::vector<GpuFacts> gpus;
-  for (GpuSection& section : sections) gpus.push_back(std::move(section.gpu));
-  return gpus;
-}
-
 }  // namespace
 
 std::vector<GpuFacts> parse_nvlink_status(std::string_view text, std::string_view origin) {
@@ -224,7 +218,7 @@ std::vector<GpuFacts> parse_nvlink_status(std::string_view text, std::string_vie
                      "GPU {} lists {} links and GPU {} of the same model {}: cut short",
                      last.gpu.index, links, other.gpu.index, other.gpu.links.size());
   }
-  return gpus_of(std::move(sections));
+  return mapped(sections, &GpuSection::gpu);
 }
 
 std::vector<GpuFacts> parse_nvlink_remotes(std::string_view text, std::string_view origin) {
@@ -235,7 +229,7 @@ std::vector<GpuFacts> parse_nvlink_remotes(std::string_view text, std::string_vi
     if (lower(link[0]) == kInactive) return std::nullopt;
     return read_remote(link, from, with_link);
   };
-  return gpus_of(SectionReader(from, read).read(lines));
+  return mapped(SectionReader(from, read).read(lines), &GpuSection::gpu);
 }
 
 }  // namespace busbar::topo

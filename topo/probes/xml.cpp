@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -262,9 +262,7 @@ std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {
     candidates.push_back(std::move(candidate));
   }
   std::ranges::stable_sort(candidates, {}, &Candidate::order);
-  std::vector<SystemMatch> matches;
-  for (Candidate& candidate : candidates) matches.push_back(std::move(candidate.match));
-  return matches;
+  return mapped(candidates, &Candidate::match);
 }
 
 SystemMatch recognize(const MachineIdentity& identity, std::string_view option,

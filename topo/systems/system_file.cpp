@@ -48,11 +48,9 @@ struct SystemText {
 };
 
 /// Name and aliases of a file, the name first. Throws Error (Usage).
-std::vector<std::string> names_of(const SystemText& system) {
-  const toml::table table = parse_toml(system.text, system.path);
-  const TomlFields fields(table, system.path, "a system file");
-  std::vector<std::string> names = fields.words("aliases");
-  names.insert(names.begin(), fields.required_text("name"));
+std::vector<std::string> names_of(const TomlFields& file) {
+  std::vector<std::string> names = file.words("aliases");
+  names.insert(names.begin(), file.required_text("name"));
   return names;
 }
 
@@ -83,11 +81,12 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
   if (const auto text = embedded_text(path); !text.empty()) return {path, std::string(text)};
   std::vector<std::string> known;
   for (const SystemText& system : built_in_texts()) {
-    const std::vector<std::string> of_this = names_of(system);
+    const Layer layer{.table = parse_toml(system.text, system.path), .path = system.path};
+    const std::vector<std::string> of_this = names_of(layer.fields());
     for (const std::string& name : of_this) {
       if (lower(name) == lower(wanted)) return system;
     }
-    known.insert(known.end(), of_this.begin(), of_this.end());
+    append(known, of_this);
   }
   const std::string near = nearest_word(lower(wanted), known);
   throw usage_error(
@@ -115,8 +114,7 @@ std::list<Layer> layers_of(std::string_view text, std::string_view origin) {
     const TomlFields file = layers.front().fields();
     if (!file.has("based_on")) return layers;
     if (layers.size() == kDeepest) {
-      throw file.fault("based_on",
-                       fmt::format("based_on is {} files deep; is it based on itself?", kDeepest));
+      throw file.fault("based_on", "based_on is {} files deep; is it based on itself?", kDeepest);
     }
     source = base_of(file);
   }
@@ -157,13 +155,15 @@ class SystemReader {
     return {.host = graph_, .hosts = hosts_};
   }
 
+  /// The file's own, after the files that it is based on.
+  [[nodiscard]] const std::list<Layer>& layers() const { return layers_; }
+
   /// All hosts as one graph. Throws where they are too many to name every pair of devices.
   [[nodiscard]] Graph all_hosts() const {
     if (graph_.devices.size() * static_cast<std::size_t>(hosts_) > kMostDevices) {
       throw with("hosts").fault(
-          "hosts",
-          fmt::format("more than {} devices; a simulation takes more (--backend sim --system)",
-                      kMostDevices));
+          "hosts", "more than {} devices; a simulation takes more (--backend sim --system)",
+          kMostDevices);
     }
     Graph graph = hosts_ > 1 ? copy_hosts(graph_, hosts_) : graph_;
     graph.labels = read_labels(with("labels"), graph);
@@ -229,7 +229,7 @@ class SystemReader {
     for (std::size_t i = 0; i < graph_.media.size(); ++i) {
       if (known != media_.end() && to_size(known->second) == i) continue;
       if (graph_.media[i].name != medium.name) continue;
-      throw fields.fault("name", fmt::format("there is a medium \"{}\" already", medium.name));
+      throw fields.fault("name", "there is a medium \"{}\" already", medium.name);
     }
     if (known != media_.end()) {
       graph_.media[to_size(known->second)] = medium;
@@ -245,8 +245,7 @@ class SystemReader {
         names_of_range(fields, "name", fields.required_text("name"));
     for (const char* key : {"bus_id", "uuid"}) {
       if (names.size() == 1 || !fields.has(key)) continue;
-      throw fields.fault(
-          key, fmt::format("{} is of one node; write the nodes of this range one by one", key));
+      throw fields.fault(key, "{} is of one node; write the nodes of this range one by one", key);
     }
     for (const std::string& name : names) read_node(fields, name);
   }
@@ -254,7 +253,7 @@ class SystemReader {
   /// A new node, or what changes in one of a base.
   void read_node(const TomlFields& fields, const std::string& name) {
     if (!own_nodes_.insert(name).second) {
-      throw fields.fault("name", fmt::format("there is a node \"{}\" already", name));
+      throw fields.fault("name", "there is a node \"{}\" already", name);
     }
     const int known = find_node(graph_, name);
     Node node = known >= 0 ? node_of(graph_, known) : Node{.name = name};
@@ -292,9 +291,9 @@ class SystemReader {
     if (hosts_ > 1 && host >= 0 && fields.has("host")) {
       throw fields.fault(
           "host",
-          fmt::format(
-              "hosts = {} numbers the hosts; only host = -1, for what joins them, may be given",
-              hosts_));
+
+          "hosts = {} numbers the hosts; only host = -1, for what joins them, may be given",
+          hosts_);
     }
     return host;
   }
@@ -314,7 +313,7 @@ class SystemReader {
     const int one = node_named(fields, "between", from);
     const int other = node_named(fields, "between", to);
     if (one == other) {
-      throw fields.fault("between", fmt::format("a link from \"{}\" to itself", from));
+      throw fields.fault("between", "a link from \"{}\" to itself", from);
     }
     const int medium = fields.value("medium", media_);
     const double count = fields.positive("count", 1);
@@ -328,9 +327,7 @@ class SystemReader {
   [[nodiscard]] int node_named(const TomlFields& fields, std::string_view key,
                                const std::string& name) const {
     if (const int found = find_node(graph_, name); found >= 0) return found;
-    std::vector<std::string> known;
-    for (const Node& node : graph_.nodes) known.push_back(node.name);
-    throw fields.fault(key, unknown_word("node", name, known));
+    throw fields.fault(key, unknown_word("node", name, mapped(graph_.nodes, &Node::name)));
   }
 
   void read_devices(const TomlFields& file) {
@@ -340,7 +337,7 @@ class SystemReader {
       throw file.fault("devices", R"(there is no device: a node of kind "gpu" or "processor")");
     }
     if (graph_.devices.size() > kMostDevices) {
-      throw file.fault("devices", fmt::format("more than {} devices", kMostDevices));
+      throw file.fault("devices", "more than {} devices", kMostDevices);
     }
   }
 
@@ -348,10 +345,10 @@ class SystemReader {
     const int number = node_named(file, "devices", name);
     const NodeKind kind = node_of(graph_, number).kind;
     if (kind != NodeKind::Gpu && kind != NodeKind::Processor) {
-      throw file.fault("devices", fmt::format("\"{}\" is neither a gpu nor a processor", name));
+      throw file.fault("devices", "\"{}\" is neither a gpu nor a processor", name);
     }
     if (std::ranges::count(graph_.devices, number) > 0) {
-      throw file.fault("devices", fmt::format("\"{}\" appears twice", name));
+      throw file.fault("devices", "\"{}\" appears twice", name);
     }
     graph_.devices.push_back(number);
   }
@@ -397,14 +394,13 @@ bool BuiltInSystem::is_called(std::string_view wanted) const {
 std::vector<BuiltInSystem> built_in_systems() {
   std::vector<BuiltInSystem> systems;
   for (const SystemText& text : built_in_texts()) {
-    BuiltInSystem system{.machine = parse_machine(text.text, text.path)};
-    system.names = names_of(text);
-    system.based_on = layers_of(text.text, text.path).size() - 1;
-    systems.push_back(std::move(system));
+    SystemReader reader(text.text, text.path);
+    systems.push_back({.machine = reader.read(),
+                       .names = names_of(reader.layers().back().fields()),
+                       .based_on = reader.layers().size() - 1});
   }
   // Files are in the order of their paths, where "-" comes before ".".
-  std::ranges::sort(
-      systems, [](const BuiltInSystem& a, const BuiltInSystem& b) { return a.name() < b.name(); });
+  std::ranges::sort(systems, {}, &BuiltInSystem::name);
   return systems;
 }
 

@@ -48,8 +48,8 @@ std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::
   const std::vector<const toml::node*> elements = file.list(key);
   const Words lines = file.words(key);
   if (lines.size() != devices) {
-    throw file.fault(key, fmt::format("{} has {} for {}", key, counted(lines.size(), "row"),
-                                      counted(devices, "device")));
+    throw file.fault(key, "{} has {} for {}", key, counted(lines.size(), "row"),
+                     counted(devices, "device"));
   }
   std::vector<Words> rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -127,17 +127,11 @@ StepTimes read_steps(const TomlFields& fields) {
 }
 
 std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
-  std::vector<std::string> known;
-  for (const Algorithm algorithm : kAlgorithms) known.emplace_back(name(algorithm));
-  std::vector<Algorithm> algorithms;
-  for (const std::string& word : fields.words("algorithms")) {
-    const auto found = std::ranges::find(known, word);
-    if (found == known.end()) {
-      throw fields.fault("algorithms", unknown_word("algorithm", word, known));
-    }
-    algorithms.push_back(static_cast<Algorithm>(found - known.begin()));
-  }
-  return algorithms;
+  return mapped(fields.words("algorithms"), [&](const std::string& word) {
+    if (const auto algorithm = find_value<Algorithm>(word)) return *algorithm;
+    const auto known = mapped<std::string>(kAlgorithms, name<Algorithm>);
+    throw fields.fault("algorithms", unknown_word("algorithm", word, known));
+  });
 }
 
 void add_figure(std::string& text, std::string_view key, double value) {
@@ -271,9 +265,8 @@ std::vector<std::string> names_of_range(const TomlFields& fields, std::string_vi
   // Leading zeros would be lost.
   if (!counts_up || text != fmt::format("{}{}-{}", range->prefix, *first, *last)) {
     throw fields.fault(
-        key,
-        fmt::format("{} is not a range; it must count upwards and have at most {} nodes, as {}0-7",
-                    quoted(text), kMost, range->prefix));
+        key, "{} is not a range; it must count upwards and have at most {} nodes, as {}0-7",
+        quoted(text), kMost, range->prefix);
   }
   std::vector<std::string> names;
   for (int number = *first; number <= *last; ++number) {
@@ -285,8 +278,7 @@ std::vector<std::string> names_of_range(const TomlFields& fields, std::string_vi
 std::vector<std::string> names_of_ranges(const TomlFields& fields, std::string_view key) {
   std::vector<std::string> names;
   for (const std::string& text : fields.words(key)) {
-    const std::vector<std::string> more = names_of_range(fields, key, text);
-    names.insert(names.end(), more.begin(), more.end());
+    append(names, names_of_range(fields, key, text));
   }
   return names;
 }
@@ -306,9 +298,8 @@ std::vector<std::pair<std::string, std::string>> pairs_of_ranges(const TomlField
   }
   const auto [less, more] = std::minmax({ones.size(), others.size()});
   if (more % less != 0) {
-    throw fields.fault(
-        key, fmt::format("between joins {} to {}; write ranges of which one divides the other",
-                         counted(ones.size(), "node"), others.size()));
+    throw fields.fault(key, "between joins {} to {}; write ranges of which one divides the other",
+                       counted(ones.size(), "node"), others.size());
   }
   for (std::size_t i = 0; i < more; ++i) {
     pairs.emplace_back(ones[i * ones.size() / more], others[i * others.size() / more]);
@@ -344,7 +335,7 @@ std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
 
 double read_share(const TomlFields& fields, std::string_view key) {
   const double share = fields.positive(key, 0);
-  if (share > 1) throw fields.fault(key, fmt::format("{} is a share: above 0, at most 1", key));
+  if (share > 1) throw fields.fault(key, "{} is a share: above 0, at most 1", key);
   return share;
 }
 

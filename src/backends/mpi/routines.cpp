@@ -2,9 +2,10 @@
 #include "backends/mpi/routines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
+
+#include "base/lists.hpp"
 
 namespace busbar {
 namespace {
@@ -185,10 +186,7 @@ Bytes TemporaryMemory::bytes(MpiFamily family, Bytes size, int ranks) const {
 }
 
 const MpiRoutine* find_routine(std::string_view collective) {
-  for (const MpiRoutine& routine : kRoutines) {
-    if (routine.collective == collective) return &routine;
-  }
-  return nullptr;
+  return find_by(kRoutines, collective, &MpiRoutine::collective);
 }
 
 std::optional<MPI_Datatype> mpi_type(DataType type) {

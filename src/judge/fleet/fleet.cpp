@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
-#include <optional>
-#include <span>
-#include <vector>
 
+#include "base/lists.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -175,9 +172,8 @@ class PairTable {
   }
 
   [[nodiscard]] std::vector<bool> below(double level) const {
-    std::vector<bool> low;
-    for (const PairValue& pair : pairs_) low.push_back(has_value(pair) && *pair.value < level);
-    return low;
+    return mapped(pairs_,
+                  [&](const PairValue& pair) { return has_value(pair) && *pair.value < level; });
   }
 
   /// The node with the lowest median, where that is an outlier of the medians.
@@ -231,10 +227,8 @@ class PairTable {
     for (bool changed = true; changed;) {
       const FleetSpread others = view().spread;
       if (others.median <= 0) return;  // they have no values among themselves
-      std::vector<std::size_t> cleared;
-      for (const std::size_t node : order) {
-        if (is_acquitted(node, others)) cleared.push_back(node);
-      }
+      const auto cleared =
+          filtered(order, [&](std::size_t node) { return is_acquitted(node, others); });
       for (const std::size_t node : cleared) {
         active_[node] = true;
         std::erase(order, node);
@@ -296,9 +290,7 @@ FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
 }
 
 FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule) {
-  std::vector<double> finite;
-  std::ranges::copy_if(values, std::back_inserter(finite),
-                       [](double value) { return std::isfinite(value); });
+  const auto finite = filtered(values, [](double value) { return std::isfinite(value); });
   const FleetView view = view_of(finite, rule);
   FleetFinding finding{view, view.homogeneous, std::vector<bool>(values.size(), false)};
   for (std::size_t member = 0; member < values.size(); ++member) {

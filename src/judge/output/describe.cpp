@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/observation.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -188,14 +187,14 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
       if (account.state == state) names.push_back(account.node);
     }
     if (names.empty()) continue;
-    known.insert(known.end(), names.begin(), names.end());
+    append(known, names);
     accounting.states.emplace_back(state, std::move(names));
   }
   std::vector<std::string>& missing = accounting.missing;
   const auto expect = [&](const std::vector<std::string>& names) {
-    std::ranges::copy_if(names, std::back_inserter(missing), [&](const auto& one) {
-      return !contains(known, one) && !contains(missing, one);
-    });
+    for (const std::string& one : names) {
+      if (!contains(known, one)) add_new(missing, one);
+    }
   };
   expect(specification.system.nodes);
   for (const CheckResult& result : acceptance.verdicts) expect(result.nodes);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "format/csv_writer.hpp"
@@ -11,13 +10,11 @@ namespace busbar::judge {
 namespace {
 
 Json rules_json(const Specification& specification) {
-  Json rules = Json::array();
-  for (const Rule& rule : specification.rules) {
-    rules.push_back({{"rule", rule.id},
-                     {"reference", reference_text(rule)},
-                     {"source", rule.source.empty() ? Json() : Json(rule.source)}});
-  }
-  return rules;
+  return json_array(specification.rules, [](const Rule& rule) {
+    return Json{{"rule", rule.id},
+                {"reference", reference_text(rule)},
+                {"source", rule.source.empty() ? Json() : Json(rule.source)}};
+  });
 }
 
 Json contract_json(const Specification& specification) {
@@ -57,17 +54,15 @@ Json result_json(const CheckResult& result) {
 }
 
 Json suspects_json(const Acceptance& acceptance) {
-  Json array = Json::array();
-  for (const Suspect& suspect : acceptance.suspects) {
-    array.push_back({{"kind", suspect.nodes.size() == 2 ? "link" : "node"},
-                     {"nodes", suspect.nodes},
-                     {"rule", suspect.rule},
-                     {"evidence", suspect.evidence},
-                     {"defect", name(suspect.defect)},
-                     {"wrong_data", suspect.defect == Defect::WrongData},
-                     {"confirmed", suspect.confirmed}});
-  }
-  return array;
+  return json_array(acceptance.suspects, [](const Suspect& suspect) {
+    return Json{{"kind", suspect.nodes.size() == 2 ? "link" : "node"},
+                {"nodes", suspect.nodes},
+                {"rule", suspect.rule},
+                {"evidence", suspect.evidence},
+                {"defect", name(suspect.defect)},
+                {"wrong_data", suspect.defect == Defect::WrongData},
+                {"confirmed", suspect.confirmed}};
+  });
 }
 
 }  // namespace
@@ -90,13 +85,10 @@ std::string verdict_json(const Acceptance& acceptance, const Specification& spec
   for (const Outcome outcome : all_values<Outcome>()) {
     counts[std::string(name(outcome))] = acceptance.count(outcome);
   }
-  Json verdicts = Json::array();
-  for (const CheckResult& result : acceptance.verdicts) verdicts.push_back(result_json(result));
-  Json nodes = Json::array();
-  for (const NodeAccount& account : acceptance.nodes) {
-    nodes.push_back(
-        {{"node", account.node}, {"state", name(account.state)}, {"evidence", account.evidence}});
-  }
+  const auto node_json = [](const NodeAccount& account) {
+    return Json{
+        {"node", account.node}, {"state", name(account.state)}, {"evidence", account.evidence}};
+  };
   return json_text({{"schema", 1},
                     {"busbar", head.version},
                     {"system", specification.system.name},
@@ -110,9 +102,9 @@ std::string verdict_json(const Acceptance& acceptance, const Specification& spec
                     {"exit_code_strict", exit_code_of(acceptance, true)},
                     {"counts", counts},
                     {"contract", contract_json(specification)},
-                    {"verdicts", verdicts},
+                    {"verdicts", json_array(acceptance.verdicts, result_json)},
                     {"suspects", suspects_json(acceptance)},
-                    {"nodes", nodes},
+                    {"nodes", json_array(acceptance.nodes, node_json)},
                     {"nodes_missing", account_for(acceptance, specification).missing},
                     {"notes", head.notes}});
 }

@@ -123,10 +123,9 @@ std::string notes(const Acceptance& acceptance) {
 
 std::string accounts(const Acceptance& acceptance, const Specification& specification) {
   const Accounting accounting = account_for(acceptance, specification);
-  std::vector<std::string> parts;
-  for (const auto& [state, names] : accounting.states) {
-    parts.push_back(fmt::format("{} {}", name(state), join(names, " ")));
-  }
+  auto parts = mapped(accounting.states, [](const auto& one) {
+    return fmt::format("{} {}", name(one.first), join(one.second, " "));
+  });
   if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
   std::string text = accounting.headline + ": " + join(parts, "; ");
   if (text.size() > kWidth) text = accounting.headline + ":\n  " + join(parts, "\n  ");

@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "judge/run/plan.hpp"
 
 namespace busbar::judge {
 
@@ -96,10 +95,8 @@ void Campaign::ask() {
 
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = possible(unit);
-  std::vector<LaunchCommands> launches;
-  for (const Job& job : jobs) {
-    launches.push_back(commands_of(specification_, request_.setup, job));
-  }
+  const auto launches = mapped(
+      jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   const std::size_t first = begun_ + 1;
   std::vector<std::string> doubtful;
   launch(launches, specification_.run.timeout_s,
@@ -111,10 +108,7 @@ void Campaign::run_unit(const Unit& unit) {
           .ended =
               [&](std::size_t i, const LaunchResult& result) {
                 end(first + i, jobs[i], result);
-                const std::vector<std::string>& nodes = jobs[i].nodes();
-                if (seen().back().hung_or_crashed()) {
-                  doubtful.insert(doubtful.end(), nodes.begin(), nodes.end());
-                }
+                if (seen().back().hung_or_crashed()) append(doubtful, jobs[i].nodes());
               }});
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.
@@ -170,7 +164,7 @@ void Campaign::search(const DeviceSetRule& set) {
   while (!is_stopped()) {
     const std::vector<Instance> groups =
         groups_to_search(set, request_.nodes, seen(), acceptance());
-    const std::string names = join_each(groups, " ", [](const Instance& one) { return one.name; });
+    const std::string names = join_each(groups, " ", &Instance::name);
     // A round that gave no verdict would be asked for again and again.
     if (groups.empty() || names == before) return;
     run_units(launch_units(specification_, set, groups));

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "bootstrap/socket.hpp"
 #include "model/collective.hpp"
 
@@ -40,10 +39,6 @@ std::map<std::pair<std::string, std::string>, RowGroup> row_groups(
 
 std::string program(const LaunchSetup& setup, const std::string& collective) {
   return fmt::format("{}{}{}_perf", setup.programs, setup.programs.empty() ? "" : "/", collective);
-}
-
-void append(Words& words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
 }
 
 /// A program with its arguments on nodes, with as many ranks on each.

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -35,8 +34,7 @@ int parse_count(const std::string& place, const std::string& text, int low) {
 
 /// Ids may have blanks.
 std::vector<std::string> rule_ids(std::string_view text) {
-  std::vector<std::string> rules;
-  for (const std::string& rule : split(text, ';')) rules.emplace_back(trim(rule));
+  auto rules = mapped<std::string>(split(text, ';'), trim);
   std::erase(rules, "");
   return rules;
 }

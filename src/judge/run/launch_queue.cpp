@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 

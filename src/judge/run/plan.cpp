@@ -71,9 +71,8 @@ std::optional<Instance> confirmation_of(const DeviceSetRule& set, const Suspect&
     if (good == acceptance.nodes.end()) return {};
     members.push_back(good->node);
   }
-  Instance again;
-  std::ranges::copy_if(nodes, std::back_inserter(again.nodes),
-                       [&members](const std::string& node) { return contains(members, node); });
+  Instance again{
+      .nodes = filtered(nodes, [&](const std::string& node) { return contains(members, node); })};
   if (again.nodes.size() != (pairs ? 2 : 1) || members.size() != again.nodes.size()) return {};
   again.name = join(again.nodes, "+");
   return again;

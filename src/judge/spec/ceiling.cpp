@@ -182,7 +182,7 @@ std::optional<GraphFigures> figures_of(const CeilingRule& rule, const SetShape& 
   if (shape.nodes == 1) return figures;
   // Of equal hosts two stand for all: a ring enters and leaves each alike.
   const auto second = cluster.indices({.host = 1, .devices = on_host}, cluster.equal_hosts());
-  devices.insert(devices.end(), second.begin(), second.end());
+  append(devices, second);
   figures.across = topo::bound_of(cluster.graph(), devices);
   return figures;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/field_reader.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"

@@ -6,17 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/observation.hpp"
-#include "judge/spec/field_reader.hpp"
 
 namespace busbar::judge {
 namespace {
 
 template <class Listed>
 std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
-  std::vector<std::string> ids;
-  for (const Listed& rule : rules) ids.push_back(rule.id);
-  return ids;
+  return mapped(rules, &Listed::id);
 }
 
 /// The listed ids (checked to exist); all ids if the key is absent.

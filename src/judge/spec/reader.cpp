@@ -194,9 +194,7 @@ void read_collectives(const TomlFields& fields, Rule& rule) {
 }
 
 void check_type_and_op(const TomlFields& fields, const Rule& rule) {
-  std::vector<std::string> types;
-  for (const TypeInfo& type : kTypes) types.emplace_back(type.name);
-  static_cast<void>(fields.one_of("type", types));
+  static_cast<void>(fields.one_of("type", mapped<std::string>(kTypes, &TypeInfo::name)));
   const auto op = fields.one_of("op", {kOpNames.begin(), kOpNames.end() - 1});
   const bool reduces = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
     return find_collective(collective)->reduces;
@@ -285,10 +283,8 @@ void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Rul
 const DeviceSetRule* set_of(const TomlFields& fields, const Specification& specification,
                             const std::vector<std::string>& ids) {
   const std::string id = fields.required_text("device_set");
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id == id) return &set;
-  }
-  if (std::ranges::find(ids, id) != ids.end()) return nullptr;
+  const DeviceSetRule* const set = find_by(specification.device_sets, id, &DeviceSetRule::id);
+  if (set != nullptr || contains(ids, id)) return set;
   throw fields.fault("device_set", unknown_word("device_set", id, ids));
 }
 

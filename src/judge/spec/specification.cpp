@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "format/json.hpp"
 #include "judge/spec/specification_fields.hpp"
@@ -22,9 +20,7 @@ Json json_of(const std::optional<T>& value) {
 
 template <TableOfFields T>
 Json json_of(const std::vector<T>& tables) {
-  Json list = Json::array();
-  for (const T& table : tables) list.push_back(json_of(table));
-  return list;
+  return json_array(tables, [](const T& table) { return json_of(table); });
 }
 
 template <class T>
@@ -61,11 +57,8 @@ SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {
-  const auto found = std::ranges::find(device_sets, id, &DeviceSetRule::id);
-  if (found == device_sets.end()) {
-    throw usage_error("{}: there is no [[device_set]] with id = \"{}\"", file, id);
-  }
-  return *found;
+  if (const DeviceSetRule* found = find_by(device_sets, id, &DeviceSetRule::id)) return *found;
+  throw usage_error("{}: there is no [[device_set]] with id = \"{}\"", file, id);
 }
 
 bool Specification::needs_baseline() const {

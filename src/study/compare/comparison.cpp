@@ -21,12 +21,6 @@ namespace {
 /// it.
 constexpr double kLevel = 0.03;
 
-std::vector<double> times_of(const std::vector<LaunchRow>& rows) {
-  std::vector<double> times;
-  for (const LaunchRow& row : rows) times.push_back(row.time_us);
-  return times;
-}
-
 /// Ends of one interval over ends of the other.
 void compare_within(ComparedRow& row, const LaunchRow& before, const LaunchRow& after) {
   const bool both = before.ci_low_us && before.ci_high_us && after.ci_low_us && after.ci_high_us;
@@ -75,7 +69,7 @@ ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
   if (before.size() == 1 && after.size() == 1) {
     compare_within(row, before.front(), after.front());
   } else {
-    compare_over(row, times_of(before), times_of(after));
+    compare_over(row, mapped(before, &LaunchRow::time_us), mapped(after, &LaunchRow::time_us));
   }
   row.verdict = verdict_of(row, threshold);
   return row;
@@ -191,8 +185,7 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
   comparison.warnings = head_differences(before, after);
   for (const auto& group : {before, after}) {
     for (const Launch& launch : group) {
-      comparison.problems.insert(comparison.problems.end(), launch.problems.begin(),
-                                 launch.problems.end());
+      append(comparison.problems, launch.problems);
     }
   }
   add_limits(comparison);

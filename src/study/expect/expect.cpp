@@ -2,12 +2,10 @@
 #include "study/expect/expect.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "base/embedded_text.hpp"

@@ -26,8 +26,7 @@ FileRows rows_of_file(const std::string& path, const CurveRequest& request) {
   std::vector<FileRows> launches =
       read_launches(path, {.collective = request.collective, .ranks = request.ranks},
                     {.skip_bad_lines = true, .ranks = request.ranks});
-  std::vector<std::string> settings;
-  for (const FileRows& launch : launches) settings.push_back(launch.setting);
+  const auto settings = mapped(launches, &FileRows::setting);
   FileRows all = std::move(launches.front());
   for (FileRows& launch : std::span(launches).subspan(1)) {
     if (launch.setting != all.setting) {
@@ -144,8 +143,7 @@ std::vector<std::string> error_row(std::string name, std::span<const MeasuredCur
   for (const bool large : {true, false}) {
     std::vector<double> errors;
     for (const MeasuredCurve& curve : curves) {
-      const std::vector<double> more = topo::errors_of(curve, large);
-      errors.insert(errors.end(), more.begin(), more.end());
+      append(errors, topo::errors_of(curve, large));
     }
     add_errors(row, errors);
   }

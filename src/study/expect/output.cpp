@@ -193,14 +193,13 @@ std::string expect_text(const ExpectRequest& request, const Answer& expected) {
 }
 
 Json expect_json(const ExpectRequest& request, const Answer& expected) {
-  Json causes = Json::array();
-  for (const CauseResult& each : expected.causes) {
-    causes.push_back({{"id", std::string(each.cause->id)},
-                      {"busbw_GBps", {rounded(each.busbw_GBps.low), rounded(each.busbw_GBps.high)}},
-                      {"confirm", std::string(each.cause->confirm)},
-                      {"frequency", std::string(name(each.cause->frequency))},
-                      {"fits", each.fits}});
-  }
+  const Json causes = json_array(expected.causes, [](const CauseResult& each) {
+    return Json{{"id", std::string(each.cause->id)},
+                {"busbw_GBps", {rounded(each.busbw_GBps.low), rounded(each.busbw_GBps.high)}},
+                {"confirm", std::string(each.cause->confirm)},
+                {"frequency", std::string(name(each.cause->frequency))},
+                {"fits", each.fits}};
+  });
   return {{"system", request.machine.host.name},
           {"collective", std::string(request.collective->name)},
           {"size_bytes", request.size},

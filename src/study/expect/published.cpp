@@ -65,8 +65,7 @@ std::vector<double> read_numbers(const TomlFields& fields, std::string_view key)
 void check_count(const TomlFields& fields, std::string_view key, std::size_t numbers,
                  std::string_view other, std::size_t wanted) {
   if (numbers == wanted) return;
-  throw fields.fault(key,
-                     fmt::format("{} has {} numbers, and {} has {}", key, numbers, other, wanted));
+  throw fields.fault(key, "{} has {} numbers, and {} has {}", key, numbers, other, wanted);
 }
 
 /// The figures of a [[rate]]: one for all its ranks and sizes, or one for each element of `other`.

@@ -44,8 +44,7 @@ std::vector<FileRows> read_launches(const std::string& path, const LogHints& hin
 FileRows read_launch(const std::string& path) {
   std::vector<FileRows> launches = read_launches(path);
   if (launches.size() == 1) return std::move(launches.front());
-  std::vector<std::string> settings;
-  for (const FileRows& launch : launches) settings.push_back(launch.setting);
+  const auto settings = mapped(launches, &FileRows::setting);
   throw usage_error(
       "{} has {} runs of the same rows: {}; a file is a launch: busbar import {} -o FOLDER/ makes "
       "a CSV of each",

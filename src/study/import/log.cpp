@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "study/import/log_settings.hpp"
 
 namespace busbar::study {
 namespace {

@@ -197,16 +197,18 @@ class LogConverter {
   [[nodiscard]] std::string place(std::size_t line) const {
     return fmt::format("{}:{}", log_.path, line);
   }
-  void warn(const std::string& message) { rows_.warnings.push_back(message); }
+  template <class... Args>
+  void warn(fmt::format_string<Args...> text, Args&&... args) {
+    rows_.warnings.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
 
   /// The collective, with a line for the user where the log does not name it.
   const Collective& find_collective_of(const LogTable& table) {
     const TableCollective found =
         collective_of(table, place(table.line), hints_.collective, hints_.ranks);
     if (found.inferred) {
-      warn(fmt::format(
-          "{}: the log does not name its collective; its rows are those of {} alone: {}",
-          place(table.line), found.collective->name, found.source));
+      warn("{}: the log does not name its collective; its rows are those of {} alone: {}",
+           place(table.line), found.collective->name, found.source);
     }
     if (!found.source.empty()) {
       const std::string how = found.inferred ? "its rows: " + found.source : found.source;
@@ -242,8 +244,7 @@ class LogConverter {
                         allowed.least, allowed.most);
     }
     if (stated == allowed.least) return *stated;
-    warn(fmt::format("{}; by its bus bandwidths over size and time {} did take part", said,
-                     allowed.least));
+    warn("{}; by its bus bandwidths over size and time {} did take part", said, allowed.least);
     return allowed.least;
   }
   /// Groups of ranks (NCCL_TESTS_SPLIT) are listed as one: their rows have the factor of fewer.
@@ -289,9 +290,9 @@ class LogConverter {
     meaning.old_algbw = has_old_algbw(rows, collective, meaning.ranks);
     if (meaning.old_algbw) {
       warn(
-          fmt::format("{}: algorithm bandwidths are by the definition of before June 2020, with "
-                      "the bus factor in them; they are recomputed from size and time",
-                      place(rows.front().line)));
+          "{}: algorithm bandwidths are by the definition of before June 2020, with "
+          "the bus factor in them; they are recomputed from size and time",
+          place(rows.front().line));
     }
     std::vector<std::size_t> differing;
     for (const LogRow& row : rows) {
@@ -305,10 +306,10 @@ class LogConverter {
     }
     if (!differing.empty()) {
       warn(
-          fmt::format("{}: bus bandwidths of {} are not size over time times the factor for {}; "
-                      "they are recomputed and flagged bandwidth-differs",
-                      place(differing.front()), counted(differing.size(), "value"),
-                      counted(meaning.ranks, "rank")));
+          "{}: bus bandwidths of {} are not size over time times the factor for {}; "
+          "they are recomputed and flagged bandwidth-differs",
+          place(differing.front()), counted(differing.size(), "value"),
+          counted(meaning.ranks, "rank"));
     }
   }
 
@@ -331,9 +332,9 @@ class LogConverter {
     const double mean = *table.mean_busbw_GBps;
     if (std::abs(sum / values - mean) <= slack / values + kDigits * mean) return;
     warn(
-        fmt::format("{}: the footer's mean bus bandwidth is {:g} GB/s, and that of the rows "
-                    "{:.6g}: rows are missing or were changed",
-                    place(table.line), mean, sum / values));
+        "{}: the footer's mean bus bandwidth is {:g} GB/s, and that of the rows "
+        "{:.6g}: rows are missing or were changed",
+        place(table.line), mean, sum / values);
   }
   void check_devices(const LogTable& table) {
     std::set<std::pair<int, int>> ranks;
@@ -343,13 +344,11 @@ class LogConverter {
       groups.insert(device.group);
     }
     if (ranks.size() < table.devices.size()) {
-      warn(fmt::format(
-          "{}: several tests ran side by side, each for itself: was it built without MPI?",
-          place(table.line)));
+      warn("{}: several tests ran side by side, each for itself: was it built without MPI?",
+           place(table.line));
     }
     if (groups.size() > 1) {
-      warn(fmt::format("{}: rows are means over {} groups of ranks", place(table.line),
-                       groups.size()));
+      warn("{}: rows are means over {} groups of ranks", place(table.line), groups.size());
     }
   }
 
@@ -363,7 +362,7 @@ class LogConverter {
 ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
   ImportedRows rows;
   for (const LogFile& log : logs) {
-    rows.warnings.insert(rows.warnings.end(), log.warnings.begin(), log.warnings.end());
+    append(rows.warnings, log.warnings);
     LogConverter converter(log, hints, rows);
     for (const LogTable& table : log.tables) converter.convert(table);
   }

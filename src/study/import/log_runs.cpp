@@ -158,9 +158,7 @@ Words labels_of(const std::vector<Test>& tests,
   };
   std::size_t kinds = 1;
   while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
-  Words labels;
-  for (const Test& test : tests) labels.push_back(label_of(test, distinguishing, kinds));
-  return labels;
+  return mapped(tests, [&](const Test& test) { return label_of(test, distinguishing, kinds); });
 }
 
 /// Tests that only their order distinguishes from another one with the same row.

@@ -14,7 +14,6 @@
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
 #include "model/nccl_choice.hpp"
-#include "study/import/log.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_settings.hpp"
 #include "study/import/torn_row.hpp"
@@ -397,9 +396,7 @@ class NcclText {
 bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
 
 Bytes size_of_type(std::string_view word) {
-  for (const TypeInfo& known : kTypes) {
-    if (known.name == word) return known.size;
-  }
+  if (const TypeInfo* known = find_by(kTypes, word, &TypeInfo::name)) return known->size;
   // Older names of the same types.
   constexpr std::array<std::pair<std::string_view, Bytes>, 6> kOthers{
       {{"char", 1}, {"int", 4}, {"fp8_e4m3", 1}, {"fp8_e5m2", 1}, {"bf16", 2}, {"float16", 2}}};

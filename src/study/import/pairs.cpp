@@ -52,7 +52,7 @@ const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted)
   if (found.size() == 1) return *found.front();
   throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
                     found.size(), pairs.log.path,
-                    join_each(pairs.matrices, ", ", [](const auto& one) { return one.name; }));
+                    join_each(pairs.matrices, ", ", &CopyMatrix::name));
 }
 
 const CopyMatrix& choose(const PairLog& pairs, const std::string& wanted) {
@@ -70,7 +70,7 @@ std::vector<std::string> left_out(const PairLog& pairs, const CopyMatrix& chosen
   for (const CopyMatrix& matrix : pairs.matrices) {
     if (&matrix != &chosen) names.push_back(matrix.name);
   }
-  names.insert(names.end(), pairs.others.begin(), pairs.others.end());
+  append(names, pairs.others);
   return names;
 }
 
@@ -257,10 +257,9 @@ void read_device(LogTable& table, std::string_view text) {
 
 void read_rows(CopyMatrix& matrix, const Json& rows) {
   for (const Json& row : rows) {
-    std::vector<std::optional<Printed>> cells;
-    for (const Json& cell : row) {
-      cells.push_back(cell.is_string() ? printed_number(cell.get<std::string>()) : std::nullopt);
-    }
+    auto cells = mapped(row, [](const Json& cell) {
+      return cell.is_string() ? printed_number(cell.get<std::string>()) : std::nullopt;
+    });
     matrix.columns = std::max(matrix.columns, cells.size());
     matrix.rows.push_back(std::move(cells));
   }

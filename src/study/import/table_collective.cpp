@@ -54,11 +54,8 @@ int parts_of(const LogRow& row) {
 
 /// --columns may name the nodes of each row, and with them the ranks change.
 std::vector<LogRow> rows_like_first(const LogTable& table) {
-  std::vector<LogRow> rows;
-  for (const LogRow& row : table.rows) {
-    if (row.nodes == table.rows.front().nodes) rows.push_back(row);
-  }
-  return rows;
+  return filtered(table.rows,
+                  [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; });
 }
 
 bool was_checked(const LogHalf& half) { return half.wrong || half.error; }

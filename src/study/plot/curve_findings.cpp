@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,8 +35,7 @@ std::string dip_text(const Dip& dip) {
 const SizeCurve* twin_of(const SizeCurve& curve, std::span<const SizeCurve> curves) {
   CurveKey key = curve.key;
   key.in_place = !key.in_place;
-  const auto found = std::ranges::find(curves, key, &SizeCurve::key);
-  return found == curves.end() ? nullptr : &*found;
+  return find_by(curves, key, &SizeCurve::key);
 }
 
 /// Where one placement has less than kFallen of the other: the worst of these sizes.

@@ -190,9 +190,7 @@ using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
 std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
   std::vector<const SizeCurve*> curves;
   for (const auto& [key, by_ranks] : groups) {
-    for (const auto& [ranks, sets] : by_ranks) {
-      curves.insert(curves.end(), sets.begin(), sets.end());
-    }
+    for (const auto& [ranks, sets] : by_ranks) append(curves, sets);
   }
   std::map<Bytes, std::size_t> counts;
   for (const SizeCurve* curve : curves) {
@@ -237,18 +235,13 @@ SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
   std::vector<Curve> curves = curves_of(datasets);
   if (out) prefer_out_of_place(curves);
   SizeCurves result;
-  std::vector<CurveKey> keys;
-  for (const Curve& curve : curves) {
-    keys.push_back(curve.key);
-    result.curves.push_back(size_curve(curve, datasets));
-  }
-  result.common = set_looks(keys, result.curves);
+  for (const Curve& curve : curves) result.curves.push_back(size_curve(curve, datasets));
+  result.common = set_looks(mapped(curves, &Curve::key), result.curves);
   return result;
 }
 
 const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
-  const auto found = std::ranges::find(curve.points, size, &SizePoint::size);
-  return found == curve.points.end() ? nullptr : &*found;
+  return find_by(curve.points, size, &SizePoint::size);
 }
 
 CurveNames curve_names(std::span<const CurveKey> keys, bool with_label) {

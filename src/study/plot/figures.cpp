@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -146,11 +145,7 @@ PlotInput load_plot_input(std::span<const std::string> words) {
   return input;
 }
 
-std::vector<std::string> figure_names() {
-  std::vector<std::string> names;
-  for (const FigureMaker& maker : kMakers) names.emplace_back(maker.name);
-  return names;
-}
+std::vector<std::string> figure_names() { return mapped<std::string>(kMakers, &FigureMaker::name); }
 
 std::vector<Chart> make_figures(const PlotInput& input, const PlotRequest& request) {
   std::vector<Dataset> named = input.datasets;

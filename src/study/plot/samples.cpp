@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -9,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/csv_reader.hpp"
 #include "stats/histogram.hpp"
 #include "stats/summary.hpp"
 #include "study/plot/figures.hpp"
@@ -90,8 +90,7 @@ std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional
 template <class Drawn>
 Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
                 std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
-  std::vector<SampleSet> wanted;
-  std::ranges::copy_if(sets, std::back_inserter(wanted), [&](const SampleSet& set) {
+  const auto wanted = filtered(sets, [&](const SampleSet& set) {
     const bool placed =
         placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
     return placed && is_drawn(set);
@@ -128,11 +127,10 @@ std::vector<std::size_t> positions(const std::string& header) {
   return found;
 }
 
-double number_of(const std::string& cell, const std::string& path, int line) {
+double number_of(const std::string& cell, const std::string& place) {
   const auto value = to_number<double>(cell);
   if (value && *value >= 0) return *value;
-  throw usage_error("{}:{}: '{}' is not a number; give a file that --samples wrote", path, line,
-                    cell);
+  throw usage_error("{}: '{}' is not a number; give a file that --samples wrote", place, cell);
 }
 
 }  // namespace
@@ -183,29 +181,28 @@ Chart ranks_figure(std::span<const SampleSet> sets, PlotPlacement placement,
 bool is_samples_file(const std::string& path) { return !positions(first_line_of(path)).empty(); }
 
 std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
-  std::ifstream file(path);
-  std::string text;
-  if (!std::getline(file, text)) throw usage_error("cannot read {}", path);
-  const std::vector<std::size_t> at = positions(text);
+  CsvReader reader(path);
+  const std::vector<std::size_t> at = positions(reader.columns());
   std::map<std::pair<CurveKey, Bytes>, SampleSet> sets;
-  for (int line = 2; std::getline(file, text) && !file.eof(); ++line) {
-    const std::vector<std::string> cells = split(text, ',');
+  while (reader.next()) {
+    const std::vector<std::string>& cells = reader.cells();
+    const std::string& place = reader.place();
     if (cells.size() <= *std::ranges::max_element(at)) {
-      throw usage_error("{}:{}: too few cells; give a file that --samples wrote", path, line);
+      throw usage_error("{}: too few cells; give a file that --samples wrote", place);
     }
     const CurveKey key{.label = label,
                        .collective = cells[at[0]],
                        .type = cells[at[1]],
                        .op = cells[at[2]],
                        .in_place = cells[at[3]] == "1"};
-    const auto size = static_cast<Bytes>(number_of(cells[at[4]], path, line));
+    const auto size = static_cast<Bytes>(number_of(cells[at[4]], place));
     SampleSet& set = sets[{key, size}];
     set.key = key;
     set.size = size;
     const bool of_ranks = at.size() > 6;
-    const int rank = of_ranks ? static_cast<int>(number_of(cells[at[6]], path, line)) : 0;
+    const int rank = of_ranks ? static_cast<int>(number_of(cells[at[6]], place)) : 0;
     std::vector<double>& times_us = of_ranks ? set.times_by_rank_us[rank] : set.times_us;
-    times_us.push_back(number_of(cells[at[5]], path, line));
+    times_us.push_back(number_of(cells[at[5]], place));
   }
   std::vector<SampleSet> all;
   for (auto& [key, set] : sets) all.push_back(std::move(set));

@@ -294,8 +294,7 @@ Chart latency_figure(const SizeCurves& curves) {
 
 Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
                      std::optional<bool> logarithmic) {
-  std::vector<const SizeCurve*> all;
-  for (const SizeCurve& curve : curves.curves) all.push_back(&curve);
+  const auto all = mapped(curves.curves, [](const SizeCurve& curve) { return &curve; });
   const Scaling scaling = scaling_of(all, size, 2);
   Chart figure{.name = "scaling",
                .title = fmt::format("Scaling at {}{}{}", format_bytes(scaling.size),

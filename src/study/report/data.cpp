@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "study/plot/curves.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::study {
@@ -187,16 +186,13 @@ void set_bound(const ReportSystem& system, SizeCurve& curve) {
 
 /// The same line of a system has one style in all panels of a collective.
 void set_styles(ReportData& data) {
-  std::vector<std::string> systems;
-  for (const ReportSystem& system : data.systems) systems.push_back(system.name);
+  const auto systems = mapped(data.systems, &ReportSystem::name);
   std::map<std::string, std::vector<SizeCurve*>> curves;  // by collective
   for (ReportPanel& panel : data.panels) {
     for (SizeCurve& curve : panel.curves) curves[panel.collective].push_back(&curve);
   }
   for (const auto& [collective, all] : curves) {
-    std::vector<CurveKey> keys;
-    for (const SizeCurve* curve : all) keys.push_back(curve->key);
-    const std::vector<CurveStyle> styles = curve_styles(keys, systems);
+    const std::vector<CurveStyle> styles = curve_styles(mapped(all, &SizeCurve::key), systems);
     for (std::size_t i = 0; i < all.size(); ++i) all[i]->style = styles[i];
   }
 }
@@ -217,9 +213,7 @@ void add_panels(ReportData& data) {
   for (auto& [key, curves] : panels) {
     ReportPanel& panel = data.panels.emplace_back();
     panel = {.collective = key.first, .ranks = key.second, .curves = std::move(curves)};
-    std::vector<CurveKey> keys;
-    for (const SizeCurve& curve : panel.curves) keys.push_back(curve.key);
-    const CurveNames names = curve_names(keys, true);
+    const CurveNames names = curve_names(mapped(panel.curves, &SizeCurve::key), true);
     for (std::size_t i = 0; i < names.titles.size(); ++i) {
       panel.curves[i].title = names.titles[i];
     }

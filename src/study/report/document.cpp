@@ -381,12 +381,11 @@ std::vector<Section> run_sections(const ReportData& data) {
 }  // namespace
 
 Document report_document(const ReportData& data) {
-  std::vector<std::string> names;
-  for (const ReportSystem& system : data.systems) names.push_back(system.name);
+  const auto names = mapped(data.systems, &ReportSystem::name);
   Document document{.title = "Interconnects compared: " + join_and(names), .lead = lead_of(data)};
   for (const auto& sections : {summary_sections(data), topology_sections(data, Palette(names)),
                                curve_sections(data), system_sections(data), run_sections(data)}) {
-    document.sections.insert(document.sections.end(), sections.begin(), sections.end());
+    append(document.sections, sections);
   }
   make_ids_unique(document);
   return document;

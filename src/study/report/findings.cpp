@@ -61,10 +61,9 @@ void sort_by_rate(std::vector<Rated>& rated) {
 
 /// "a is fastest with 130 GB/s; behind: b 120 (1/1.08)", or who is level.
 std::string ranking_text(const ReportPanel& panel, Bytes size) {
-  std::vector<Rated> rated;
-  for (const SizeCurve& curve : panel.curves) {
-    rated.push_back({panel.title(curve), point_at(curve, size)->busbw_GBps.median, size});
-  }
+  auto rated = mapped(panel.curves, [&](const SizeCurve& curve) {
+    return Rated{panel.title(curve), point_at(curve, size)->busbw_GBps.median, size};
+  });
   sort_by_rate(rated);
   const double best = rated.front().GBps;
   std::vector<std::string> level;
@@ -354,8 +353,8 @@ std::vector<std::string> late_findings(const ReportData& data) {
 
 std::vector<std::string> suspect_findings(const ReportData& data) {
   std::vector<std::string> found = share_findings(data.panels);
-  std::ranges::move(late_findings(data), std::back_inserter(found));
-  found.insert(found.end(), data.curve_findings.begin(), data.curve_findings.end());
+  append(found, late_findings(data));
+  append(found, data.curve_findings);
   return found;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -92,8 +93,7 @@ std::map<int, Ranking> rankings_of(const ReportData& data) {
     }
   }
   for (auto& [k, ranking] : by_k) {
-    std::ranges::stable_sort(ranking,
-                             [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::ranges::stable_sort(ranking, std::greater(), &Ranking::value_type::first);
   }
   return by_k;
 }

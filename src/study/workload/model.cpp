@@ -32,10 +32,9 @@ std::string plain_name(std::string_view name) {
 
 /// Names that have the word in them, "bert" in "bert-squad"; else the one that is most like it.
 std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& known) {
-  std::vector<std::string> near;
-  for (const std::string& name : known) {
-    if (plain_name(name).find(plain_name(word)) != std::string::npos) near.push_back(name);
-  }
+  auto near = filtered(known, [&](const std::string& name) {
+    return plain_name(name).find(plain_name(word)) != std::string::npos;
+  });
   if (!near.empty()) return near;
   std::string nearest = nearest_word(word, known);
   if (!nearest.empty()) near.push_back(std::move(nearest));

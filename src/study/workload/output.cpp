@@ -167,14 +167,8 @@ std::vector<Line> per_overlap(const Line& line, std::size_t count) {
   return lines;
 }
 
-void append(std::vector<Line>& lines, const std::vector<Line>& more) {
-  for (const Line& line : more) lines.push_back(line);
-}
-
 std::vector<Line> lines_of(const WorkloadRequest& request, const WorkloadReport& report) {
-  std::vector<Line> lines;
-  for (const WorkloadRow& row : report.rows) lines.push_back(line_of(request, row));
-  return lines;
+  return mapped(report.rows, [&](const WorkloadRow& row) { return line_of(request, row); });
 }
 
 // --- text ---------------------------------------------------------------------------------------
@@ -358,8 +352,8 @@ std::string implied_json(const WorkloadRequest& request, const std::vector<Impli
   json["implied"] = Json::array();
   for (const ImpliedRate& rate : implied) {
     const Line line = line_of(request, rate);
-    std::vector<Line> links;
-    for (const ExplainedTime& link : rate.links) links.push_back(with_link(line, link));
+    const auto links =
+        mapped(rate.links, [&](const ExplainedTime& link) { return with_link(line, link); });
     Json object = json_object(select_columns(kWorkloadColumns, kImpliedJson), line);
     object["rates"] = json_of(kRateJson, per_overlap(line, rate.busbw_GBps.size()));
     object["links"] = json_of(kLinkJson, links);

@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "model/collective.hpp"
 #include "stats/summary.hpp"

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <type_traits>
+#include <vector>
+
+namespace busbar {
+
+/// What `get`, a function or a member, has for each of the items; as `Element` where one is given.
+template <class Element = void, class Items, class Get>
+[[nodiscard]] auto mapped(const Items& items, Get get) {
+  using Got = std::invoke_result_t<Get&, decltype(*std::begin(items))>;
+  using Listed = std::conditional_t<std::is_void_v<Element>, std::remove_cvref_t<Got>, Element>;
+  std::vector<Listed> list;
+  for (const auto& item : items) list.emplace_back(std::invoke(get, item));
+  return list;
+}
+
+/// The items for which `keep`, a function or a member, holds.
+template <class Items, class Keep>
+[[nodiscard]] auto filtered(const Items& items, Keep keep) {
+  std::vector<std::decay_t<decltype(*std::begin(items))>> list;
+  std::ranges::copy_if(items, std::back_inserter(list), keep);
+  return list;
+}
+
+/// The first item whose member has this value, or null.
+template <class Items, class Value, class Member>
+[[nodiscard]] auto* find_by(Items& items, const Value& value, Member member) {
+  const auto found = std::ranges::find(items, value, member);
+  return found == std::ranges::end(items) ? nullptr : &*found;
+}
+
+/// Adds all of `more`, which may be `{one, other}`.
+template <class Item, class More = std::vector<Item>>
+void append(std::vector<Item>& list, const More& more) {
+  list.insert(list.end(), std::begin(more), std::end(more));
+}
+
+}  // namespace busbar
