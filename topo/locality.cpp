@@ -43,7 +43,7 @@ std::vector<int> processors_of(const Bitmap& set) {
   return processors;
 }
 
-bool bind(const HwlocTopology& topology, const Bitmap& set) {
+bool bind_process(const HwlocTopology& topology, const Bitmap& set) {
   return hwloc_set_cpubind(topology.get(), set.get(), HWLOC_CPUBIND_PROCESS) == 0;
 }
 
@@ -134,8 +134,8 @@ bool Machine::bind_to(int type, int index, int count) const {
   if (objects.empty()) return false;
   const auto places = static_cast<int>(objects.size());
   const int place = count <= places ? index * places / count : index % places;
-  return bind(topology_, common(objects[static_cast<std::size_t>(place)]->cpuset,
-                                hwloc_topology_get_allowed_cpuset(topology_.get())));
+  return bind_process(topology_, common(objects[static_cast<std::size_t>(place)]->cpuset,
+                                        hwloc_topology_get_allowed_cpuset(topology_.get())));
 }
 
 bool Machine::bind_to_core(int index, int count) const {
@@ -167,7 +167,7 @@ bool Machine::bind_to_processors(const std::vector<int>& processors) const {
   for (const int processor : processors) {
     hwloc_bitmap_set(set.get(), static_cast<unsigned>(processor));
   }
-  return !processors.empty() && bind(topology_, set);
+  return !processors.empty() && bind_process(topology_, set);
 }
 
 std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share) {

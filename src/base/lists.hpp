@@ -37,7 +37,7 @@ template <class Items, class Value, class Member>
 /// Adds all of `more`, which may be `{one, other}`.
 template <class Item, class More = std::vector<Item>>
 void append(std::vector<Item>& list, const More& more) {
-  list.insert(list.end(), std::begin(more), std::end(more));
+  std::ranges::copy(more, std::back_inserter(list));
 }
 
 }  // namespace busbar
