@@ -53,7 +53,7 @@ named_in_ten() { [ "$(cat "$1")" = "$(for n in {1..10}; do echo "$n $2"; done)" 
 
 @test "a rank beside which memory is copied is named" {
   beside_rank_1 dd if=/dev/zero of=/dev/null bs=64M
-  ten_launches --load copy:32M > "$DIR/named"
+  ten_launches --load copy:128M > "$DIR/named"
   cat "$DIR/named"
   named_in_ten "$DIR/named" "1|h1"
 }
@@ -64,7 +64,7 @@ named_in_ten() { [ "$(cat "$1")" = "$(for n in {1..10}; do echo "$n $2"; done)" 
   cat "$DIR/named"
   named_in_ten "$DIR/named" "|"
   JOB=(-hosts "h0,h1" -np 2 -ppn 1)
-  for load in spin:10000 copy:32M; do
+  for load in spin:10000 copy:128M; do
     ten_launches --load "$load" > "$DIR/named"
     echo "$load:"; cat "$DIR/named"
     named_in_ten "$DIR/named" "|"
