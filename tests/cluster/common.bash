@@ -29,7 +29,10 @@ slurm_setup_file() {
   export WHY_NO_SLURM
 }
 
-cluster_teardown_file() { "$CLUSTER" down; }
+cluster_teardown_file() {
+  [ -z "${SLURM:-}" ] || "$ROOT/tests/cluster/slurm" down "$SLURM"
+  "$CLUSTER" down
+}
 
 cluster_setup() {
   [ -z "$WHY_NOT" ] || skip "$WHY_NOT"
@@ -37,6 +40,7 @@ cluster_setup() {
   use_mpi
   DIR=$BATS_TEST_TMPDIR
   endless_stdin
+  printf '%s\n' h0 h1 h2 h3 > "$DIR/hosts"
   mapfile -t LAUNCHER < <("$CLUSTER" launcher)
 }
 

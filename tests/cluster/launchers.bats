@@ -8,14 +8,6 @@ setup_file() {
   cluster_setup_file
   slurm_setup_file
 }
-teardown_file() {
-  "$ROOT/tests/cluster/slurm" down "$SLURM"
-  cluster_teardown_file
-}
-setup() {
-  cluster_setup
-  printf '%s\n' h0 h1 h2 h3 > "$DIR/hosts"
-}
 teardown() {
   local host
   for host in h0 h1 h2 h3; do "$CLUSTER" unthrottle "$host" 2> /dev/null || true; done

@@ -11,13 +11,8 @@ setup_file() {
   export STOP_AT_LIBRARY
   "${CC:-cc}" -shared -fPIC -o "$STOP_AT_LIBRARY" "$ROOT/tests/fixtures/stop_at.c"
 }
-teardown_file() {
-  "$ROOT/tests/cluster/slurm" down "$SLURM"
-  cluster_teardown_file
-}
 setup() {
   cluster_setup
-  printf '%s\n' h0 h1 h2 h3 > "$DIR/hosts"
   # 41 operations a row: the second check is of one of its own.
   JOB_OPTIONS=(-b 64K -e 128K -w 20 -n 20 -c 2 --placement out --progress block -T 5)
 }
