@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace busbar {
@@ -27,11 +29,30 @@ template <class Items, class Keep>
   return list;
 }
 
+/// How many of the items `is`, a function or a member, holds for.
+template <class Items, class Is>
+[[nodiscard]] std::size_t count_of(const Items& items, Is is) {
+  return static_cast<std::size_t>(std::ranges::count_if(items, is));
+}
+
 /// The first item whose member has this value, or null.
 template <class Items, class Value, class Member>
 [[nodiscard]] auto* find_by(Items& items, const Value& value, Member member) {
   const auto found = std::ranges::find(items, value, member);
   return found == std::ranges::end(items) ? nullptr : &*found;
+}
+
+/// Whether the member of an item has this value.
+template <class Items, class Value, class Member>
+[[nodiscard]] bool any_has(const Items& items, const Value& value, Member member) {
+  return find_by(items, value, member) != nullptr;
+}
+
+/// The first item for which `is` holds; else `item`, which is added.
+template <class Item, class Is>
+[[nodiscard]] Item& find_or_add(std::vector<Item>& items, Is is, Item item) {
+  const auto found = std::ranges::find_if(items, is);
+  return found == items.end() ? items.emplace_back(std::move(item)) : *found;
 }
 
 /// Adds all of `more`, which may be `{one, other}`.
