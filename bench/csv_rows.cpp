@@ -14,7 +14,7 @@
 
 #include "base/units.hpp"
 #include "format/csv_writer.hpp"
-#include "study/compare/launch.hpp"
+#include "study/compare/comparison.hpp"
 
 namespace busbar {
 namespace {

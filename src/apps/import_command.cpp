@@ -12,8 +12,8 @@
 #include "format/markup_text.hpp"
 #include "format/output_file.hpp"
 #include "model/fact.hpp"
+#include "study/import/file_rows.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_runs.hpp"
 #include "study/plot/figures.hpp"
 
 namespace busbar {
@@ -28,7 +28,6 @@ struct ImportTarget {
   std::vector<std::string> logs{};
 };
 
-/// A CSV to be written.
 struct ImportedFile {
   std::string path{};
   std::string system{};
@@ -37,7 +36,6 @@ struct ImportedFile {
   study::ImportedRows rows{};
 };
 
-/// Options of `busbar import`.
 struct ImportOptions {
   std::string out{};
   std::string system{};
@@ -162,9 +160,9 @@ ReadTarget read_target(const ImportTarget& target, const O& options) {
     const auto text = read_file(path);
     if (!text) throw usage_error("cannot read {}", path);
     read.logs.push_back(study::read_log(*text, path, options.reading));
-    auto launches = study::launches_of(read.logs.back(), options.hints);
+    const auto launches = study::launches_of(read.logs.back(), options.hints);
     any = any || launches.size() > 1;
-    std::move(launches.begin(), launches.end(), std::back_inserter(read.launches));
+    append(read.launches, launches);
   }
   if (!any && !options.run) read.launches.clear();
   return read;
@@ -213,9 +211,7 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
     const std::string path =
         (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +
         ".csv";
-    const bool is_taken =
-        std::ranges::any_of(others, [&](const ImportedFile& other) { return other.path == path; });
-    if (!is_taken) return path;
+    if (!any_has(others, path, &ImportedFile::path)) return path;
   }
 }
 

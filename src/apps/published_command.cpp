@@ -13,33 +13,29 @@ constexpr CommandLineTable<PublishedOptions> kTable{
     {.program = "busbar published", .help = "docs/published-options.md", .most_positionals = 1},
     {}};
 
-std::string cell(const std::optional<double>& figure) {
-  return figure ? fmt::format("{:g}", *figure) : "";
-}
+using R = const study::PublishedRate&;
 
-std::string_view placement(const study::PublishedRate& rate) {
-  if (!rate.in_place) return "";
-  return *rate.in_place ? "in" : "out";
-}
+/// What the source has no figure of.
+bool is_open(R rate) { return !rate.busbw_GBps && !rate.time_us; }
 
-/// A row per rate, number of ranks and size, as plotting programs read it.
-std::string csv_of(const study::Published& published, const std::string& path) {
-  std::string text =
-      fmt::format("# busbar: {}\n# published: {}\n", version(), one_line(path)) +
-      "system,instance,nodes,collective,ranks,size_bytes,placement,relation,busbw_GBps,time_us,"
-      "theoretical_GBps,evidence,condition,source\n";
-  for (const study::PublishedRate& rate : published.rates) {
-    const bool open = !rate.busbw_GBps && !rate.time_us;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                        csv_cell(one_line(rate.system)), csv_cell(one_line(rate.instance)),
-                        rate.nodes, csv_cell(one_line(rate.collective)), rate.ranks,
-                        rate.size ? fmt::format("{}", *rate.size) : "", placement(rate),
-                        open ? "" : name(rate.relation), cell(rate.busbw_GBps), cell(rate.time_us),
-                        cell(rate.theoretical_GBps), open ? "" : name(rate.evidence),
-                        csv_cell(one_line(rate.condition)), csv_cell(one_line(rate.source)));
-  }
-  return text;
-}
+constexpr auto kColumns = std::to_array<Column<study::PublishedRate>>({
+    {"system", "", [](R r) { return r.system; }},
+    {"instance", "", [](R r) { return r.instance; }},
+    {"nodes", "", [](R r) { return r.nodes; }},
+    {"collective", "", [](R r) { return r.collective; }},
+    {"ranks", "", [](R r) { return r.ranks; }},
+    {"size_bytes", "", [](R r) { return r.size; }},
+    {"placement", "", [](R r) { return !r.in_place   ? ""
+                                       : *r.in_place ? "in"
+                                                     : "out"; }},
+    {"relation", "", [](R r) { return is_open(r) ? "" : name(r.relation); }},
+    {"busbw_GBps", "", [](R r) { return r.busbw_GBps; }},
+    {"time_us", "", [](R r) { return r.time_us; }},
+    {"theoretical_GBps", "", [](R r) { return r.theoretical_GBps; }},
+    {"evidence", "", [](R r) { return is_open(r) ? "" : name(r.evidence); }},
+    {"condition", "", [](R r) { return r.condition; }},
+    {"source", "", [](R r) { return r.source; }},
+});
 
 Status run(std::span<char* const> arguments) {
   PublishedOptions options;
@@ -50,7 +46,9 @@ Status run(std::span<char* const> arguments) {
                       study::kPublishedFile);
   }
   const std::string& path = line.positionals.front();
-  fmt::print("{}", csv_of(study::read_published(path), path));
+  const auto rates = study::read_published(path).rates;
+  fmt::print("# busbar: {}\n# published: {}\n{}", version(), one_line(path),
+             csv_text(kColumns, rates, [](double value) { return fmt::format("{:g}", value); }));
   return Status::Ok;
 }
 

@@ -5,7 +5,7 @@
 #include "format/document.hpp"
 #include "format/gnuplot.hpp"
 #include "format/output_file.hpp"
-#include "study/report/document.hpp"
+#include "study/report/data.hpp"
 #include "study/run_facts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
@@ -13,7 +13,6 @@
 namespace busbar {
 namespace report_command {
 
-/// Options of `busbar report`.
 struct ReportOptions {
   std::vector<std::string> systems{};  ///< names of built-in systems, or system files
   std::string out{};                   ///< a file to write: .html or .md
@@ -28,7 +27,6 @@ constexpr auto kOptions = std::to_array<Option<O>>({
 constexpr CommandLineTable<O> kTable{{.program = "busbar report", .help = "docs/report-options.md"},
                                      kOptions};
 
-/// Whether the file is to be Markdown and not HTML.
 bool is_markdown(const std::string& path) {
   if (path.ends_with(".md")) return true;
   if (path.ends_with(".html") || path.ends_with(".htm")) return false;

@@ -134,15 +134,11 @@ std::vector<std::string> distinct_files(std::span<const std::string> paths,
   for (const std::string& path : known) files.push_back({{path}, size_of(path)});
   for (const std::string& path : paths) {
     const auto size = size_of(path);
-    const auto same = std::ranges::find_if(files, [&](const SameFiles& file) {
+    const auto same = [&](const SameFiles& file) {
       const std::string& first = file.paths.front();
       return first == path || (size && size == file.size && same_bytes(first, path));
-    });
-    if (same == files.end()) {
-      files.push_back({{path}, size});
-    } else {
-      same->paths.push_back(path);
-    }
+    };
+    find_or_add(files, same, {{}, size}).paths.push_back(path);
   }
   std::vector<std::string> distinct;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -161,8 +157,7 @@ Dataset load_dataset(const std::string& path) {
   dataset.label = dataset.fact(fact::kLabel);
   if (dataset.label.empty()) dataset.label = dataset.fact(fact::kSystem);
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
-  dataset.simulated = std::ranges::any_of(
-      dataset.records, [](const Record& record) { return record.backend == "sim"; });
+  dataset.simulated = any_has(dataset.records, "sim", &Record::backend);
   return dataset;
 }
 

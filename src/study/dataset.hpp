@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <compare>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "format/csv_reader.hpp"
@@ -72,13 +72,7 @@ struct CurveKey {
   bool imported = false;  ///< from another tool's log: a mean, where our own rows are medians
   std::string device_set{};
 
-  /// All members, in the order of comparison.
-  [[nodiscard]] auto tied() const {
-    return std::tie(label, collective, type, op, ranks, nodes, in_place, simulated, fake, imported,
-                    device_set);
-  }
-  [[nodiscard]] auto operator<=>(const CurveKey& other) const { return tied() <=> other.tied(); }
-  [[nodiscard]] bool operator==(const CurveKey& other) const { return tied() == other.tied(); }
+  [[nodiscard]] auto operator<=>(const CurveKey& other) const = default;
 };
 
 /// Rows of one curve by size, rising. Rows of several cycles or launches at one size stay side by

@@ -35,7 +35,6 @@ bool has_domain(const topo::Graph& host) {
   });
 }
 
-/// Which published figures are of a machine.
 class SameMachine {
  public:
   explicit SameMachine(const ExpectRequest& request)
@@ -108,8 +107,7 @@ std::size_t count_checking_logs(const ExpectRequest& request) {
     return names;
   }();
   const SameMachine machine(request);
-  return static_cast<std::size_t>(std::ranges::count_if(
-      kSystems, [&](const std::string& system) { return machine.is_like(system); }));
+  return count_of(kSystems, [&](const std::string& system) { return machine.is_like(system); });
 }
 
 /// The prediction; where no log checks it, what is published without a measurement, if that agrees
@@ -181,7 +179,6 @@ Grade grade_of(double measured, const Answer& expected) {
   return is_low ? Grade::Low : Grade::AsExpected;
 }
 
-/// The best set of that many GPUs.
 topo::Graph best_of(const topo::Graph& host, int gpus) {
   if (gpus > static_cast<int>(device_count(host))) {
     throw usage_error("--gpus {}: '{}' has {} on each node", gpus, host.name, device_count(host));

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "stats/summary.hpp"
 #include "study/import/file_rows.hpp"
-#include "study/import/log_runs.hpp"
 
 namespace busbar::study {
 namespace {
@@ -77,12 +76,10 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   std::vector<Measured> all;
   for (FileRows& launch :
        read_launches(text, {.collective = std::string(collective.name)}, {.size = size})) {
-    auto same = std::ranges::find(all, launch.setting, &Measured::setting);
-    if (same == all.end()) {
-      all.push_back({.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
-      same = all.end() - 1;
-    }
-    std::ranges::move(launch.dataset.records, std::back_inserter(same->records));
+    const auto same = [&](const Measured& known) { return known.setting == launch.setting; };
+    Measured& measured = find_or_add(
+        all, same, {.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
+    std::ranges::move(launch.dataset.records, std::back_inserter(measured.records));
   }
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {

@@ -29,8 +29,7 @@ std::string published_what(const PublishedRate& rate) {
 /// What is known of the prediction's error.
 std::string prediction_error_text(const ExpectRequest& request, const Answer& expected) {
   const std::vector<topo::Medium>& media = request.machine.host.media;
-  const bool has_xgmi = std::ranges::any_of(
-      media, [](const topo::Medium& medium) { return medium.kind == topo::LinkKind::Xgmi; });
+  const bool has_xgmi = any_has(media, topo::LinkKind::Xgmi, &topo::Medium::kind);
   if (has_xgmi) return "; by NCCL's times, not RCCL's (docs/simulation.md)";
   const bool has_gpus = topo::device(request.machine.host, 0).kind == topo::NodeKind::Gpu;
   if (!has_gpus) return "";

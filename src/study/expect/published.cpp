@@ -61,20 +61,13 @@ std::vector<double> read_numbers(const TomlFields& fields, std::string_view key)
   return numbers;
 }
 
-/// As many numbers as the other key has elements.
-void check_count(const TomlFields& fields, std::string_view key, std::size_t numbers,
-                 std::string_view other, std::size_t wanted) {
-  if (numbers == wanted) return;
-  throw fields.fault(key, "{} has {} numbers, and {} has {}", key, numbers, other, wanted);
-}
-
 /// The figures of a [[rate]]: one for all its ranks and sizes, or one for each element of `other`.
 std::vector<double> read_figures(const TomlFields& fields, std::string_view key,
                                  std::string_view other, std::size_t wanted) {
   std::vector<double> numbers = read_numbers(fields, key);
   const toml::node* found = fields.find(key);
-  if (found != nullptr && found->is_array()) {
-    check_count(fields, key, numbers.size(), other, wanted);
+  if (found != nullptr && found->is_array() && numbers.size() != wanted) {
+    throw fields.fault(key, "{} has {} numbers, and {} has {}", key, numbers.size(), other, wanted);
   }
   return numbers;
 }
@@ -150,21 +143,6 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
   }
 }
 
-PublishedRatio read_ratio(const toml::node& node, std::string_view origin,
-                          const SourceNames& sources) {
-  const TomlFields fields(node, origin, "[[ratio]]");
-  fields.allow_only({"model", "group", "system", "over", "ranks", "percent", "source"});
-  PublishedRatio ratio{.model = fields.required_text("model"),
-                       .group = fields.text("group"),
-                       .system = fields.required_text("system"),
-                       .over = fields.required_text("over"),
-                       .ranks = read_ranks(fields),
-                       .source = fields.value("source", sources)};
-  ratio.percent = read_numbers(fields, "percent");
-  check_count(fields, "percent", ratio.percent.size(), "ranks", ratio.ranks.size());
-  return ratio;
-}
-
 }  // namespace
 
 Published parse_published(std::string_view text, std::string_view origin) {
@@ -175,9 +153,6 @@ Published parse_published(std::string_view text, std::string_view origin) {
   Published published;
   for (const toml::node* element : fields.list("rate")) {
     read_rate(*element, origin, sources, published.rates);
-  }
-  for (const toml::node* element : fields.list("ratio")) {
-    published.ratios.push_back(read_ratio(*element, origin, sources));
   }
   return published;
 }

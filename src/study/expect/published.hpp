@@ -49,7 +49,7 @@ struct PublishedRate {
   std::string system{};    ///< of topo/systems
   std::string instance{};  ///< the machine's name at its cloud; empty: no cloud, or not stated
   int nodes = 1;
-  std::string collective{};  ///< our name, or one of kCopies
+  std::string collective{};  ///< our name, or of a copy: "host-to-device"
   int ranks = 0;
   std::optional<Bytes> size{};     ///< nothing: the source does not state it
   std::optional<bool> in_place{};  ///< nothing: the source does not state it
@@ -63,25 +63,8 @@ struct PublishedRate {
   std::string source{};
 };
 
-/// What is not a collective: from GPU to GPU, between host and GPU, from one network port to
-/// another.
-inline constexpr std::array<std::string_view, 4> kCopies{"copy", "host-to-device", "device-to-host",
-                                                         "rdma-write"};
-
-/// Training throughput of a system over another's with as many GPUs.
-struct PublishedRatio {
-  std::string model{};  ///< of `busbar workload`
-  std::string group{};  ///< the source's, over which it averages
-  std::string system{};
-  std::string over{};
-  std::vector<int> ranks{};       ///< rising
-  std::vector<double> percent{};  ///< per number of ranks
-  std::string source{};
-};
-
 struct Published {
   std::vector<PublishedRate> rates{};  ///< one for each number of ranks and size of a [[rate]]
-  std::vector<PublishedRatio> ratios{};
 };
 
 /// The file that the project keeps, from its root.

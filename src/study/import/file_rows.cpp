@@ -1,15 +1,250 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/file_rows.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/log_runs.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar::study {
+namespace {
+
+/// In what tests of a log may differ, in the order in which it names them.
+enum Kind : std::size_t { Variables, Options, Parameters, Titles, Machine };
+constexpr std::size_t kKinds = Kind::Machine + 1;
+
+struct Test {
+  LogTable table{};
+  std::set<RowKey> rows{};
+  std::array<Words, kKinds> texts{};
+  bool has_command = false;
+  bool is_known = false;  ///< the log says how it was started
+};
+
+/// Rows without a head may be of several tests: one ends where a row comes again.
+std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
+  if (!table.devices.empty() || !table.command.empty() || !table.parameters.empty()) return {table};
+  std::vector<LogTable> parts;
+  std::set<std::tuple<Bytes, std::string, std::string, int, int, int, int>> seen;
+  for (const LogRow& row : table.rows) {
+    const std::tuple key{row.size,
+                         row.type,
+                         row.op,
+                         row.root.value_or(-1),
+                         row.nodes.value_or(0),
+                         row.sender.value_or(-1),
+                         row.receiver.value_or(-1)};
+    const bool is_new = seen.insert(key).second;
+    if (parts.empty() || (!is_new && row.size > 0)) {
+      LogTable part = table;
+      part.line = row.line;
+      part.rows.clear();
+      if (!parts.empty()) parts.back().mean_busbw_GBps.reset();  // the footer's is of the last
+      parts.push_back(std::move(part));
+      seen = {key};
+    }
+    parts.back().rows.push_back(row);
+  }
+  return parts;
+}
+
+Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
+  Test test;
+  const LogFile alone{.path = log.path, .tables = {table}};
+  for (const Record& record : records_of({&alone, 1}, hints).records) {
+    if (record.size > 0) test.rows.insert(row_key(record));
+  }
+  for (const auto& [name, value] : table.settings) {
+    // These name a launch or its log, and change nothing in it.
+    if (name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
+    test.texts[Kind::Variables].push_back(name + '=' + value);
+  }
+  if (const auto command = command_in(table.command)) {
+    test.has_command = true;
+    test.texts[Kind::Options] = options_of_command(*command);
+  }
+  test.texts[Kind::Parameters] = table.parameters;
+  test.texts[Kind::Titles] = table.titles;
+  std::set<std::string> hosts;
+  for (const LogDevice& device : table.devices) hosts.insert(device.host);
+  if (!hosts.empty()) test.texts[Kind::Machine].push_back("on " + join_all(hosts, " "));
+  if (!table.library.empty()) test.texts[Kind::Machine].push_back(table.library);
+  test.is_known = !table.command.empty() || !table.settings.empty() || table.repeats;
+  test.table = std::move(table);
+  return test;
+}
+
+/// Tests that have a row in common, by that row.
+std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& tests) {
+  std::map<RowKey, std::vector<const Test*>> by_row;
+  for (const Test& test : tests) {
+    for (const RowKey& row : test.rows) by_row[row].push_back(&test);
+  }
+  std::vector<std::vector<const Test*>> conflicts;
+  for (auto& [row, all] : by_row) {
+    const bool is_new = conflicts.empty() || conflicts.back() != all;
+    if (all.size() > 1 && is_new) conflicts.push_back(std::move(all));
+  }
+  return conflicts;
+}
+
+/// The texts in which tests with a row in common differ. A test without a command, parameters or a
+/// list of devices is not another one for it; a variable that is not set is.
+std::set<std::string> distinguishing_texts(const std::vector<std::vector<const Test*>>& conflicts) {
+  std::set<std::string> distinguishing;
+  for (const auto& tests : conflicts) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      std::map<std::string, std::size_t> counts;
+      std::size_t all = 0;
+      for (const Test* test : tests) {
+        const Words& texts = test->texts.at(kind);
+        const bool is_missing =
+            (kind == Kind::Options && !test->has_command) ||
+            ((kind == Kind::Parameters || kind == Kind::Machine) && texts.empty());
+        if (is_missing) continue;
+        ++all;
+        for (const std::string& text : std::set<std::string>(texts.begin(), texts.end())) {
+          ++counts[text];
+        }
+      }
+      for (const auto& [text, count] : counts) {
+        if (count < all) distinguishing.insert(text);
+      }
+    }
+  }
+  return distinguishing;
+}
+
+/// What distinguishes a test from others, by the first kinds.
+std::string label_of(const Test& test, const std::set<std::string>& distinguishing,
+                     std::size_t kinds) {
+  Words words;
+  for (std::size_t kind = 0; kind < kinds; ++kind) {
+    for (const std::string& text : test.texts.at(kind)) {
+      if (distinguishing.contains(text)) words.push_back(text);
+    }
+  }
+  // A title may have the variable in it.
+  Words shown;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_repeated = std::any_of(
+        words.begin() + static_cast<long>(i) + 1, words.end(),
+        [&](const std::string& later) { return later.find(words[i]) != std::string::npos; });
+    if (!is_repeated) shown.push_back(words[i]);
+  }
+  return join(shown, " ");
+}
+
+/// The labels of all tests: by as few kinds as distinguish as many as all kinds do.
+Words labels_of(const std::vector<Test>& tests,
+                const std::vector<std::vector<const Test*>>& conflicts) {
+  const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
+  const auto distinguished = [&](std::size_t kinds) {
+    std::size_t count = 0;
+    for (const auto& each : conflicts) {
+      std::set<std::string> distinct;
+      for (const Test* test : each) distinct.insert(label_of(*test, distinguishing, kinds));
+      count += distinct.size();
+    }
+    return count;
+  };
+  std::size_t kinds = 1;
+  while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
+  return mapped(tests, [&](const Test& test) { return label_of(test, distinguishing, kinds); });
+}
+
+/// Tests that only their order distinguishes from another one with the same row.
+std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Words& labels,
+                                    const std::vector<std::vector<const Test*>>& conflicts) {
+  std::set<const Test*> unknown;
+  for (const auto& each : conflicts) {
+    std::map<std::string, std::vector<const Test*>> by_label;
+    for (const Test* test : each) {
+      by_label[labels.at(static_cast<std::size_t>(test - tests.data()))].push_back(test);
+    }
+    for (const auto& [label, twins] : by_label) {
+      for (const Test* test : twins) {
+        if (twins.size() > 1 && !test->is_known) unknown.insert(test);
+      }
+    }
+  }
+  return unknown;
+}
+
+/// Puts a test into the first launch of its setting that has none of its rows.
+void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test,
+              const std::string& label, const LogFile& log) {
+  int number = 1;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i].setting != label) continue;
+    ++number;
+    const bool is_taken =
+        std::ranges::any_of(test.rows, [&](const RowKey& row) { return rows[i].contains(row); });
+    if (is_taken) continue;
+    launches[i].log.tables.push_back(std::move(test.table));
+    rows[i].merge(test.rows);
+    return;
+  }
+  LogLaunch launch{.setting = label, .number = number, .log = {.path = log.path}};
+  if (launches.empty()) launch.log.warnings = log.warnings;
+  launch.log.tables.push_back(std::move(test.table));
+  launches.push_back(std::move(launch));
+  rows.push_back(std::move(test.rows));
+}
+
+}  // namespace
+
+std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
+  std::vector<Test> tests;
+  for (const LogTable& table : log.tables) {
+    for (LogTable& part : split_at_repeated_rows(table)) {
+      tests.push_back(test_of(log, std::move(part), hints));
+    }
+  }
+  const bool have_commands = std::ranges::all_of(tests, &Test::has_command);
+  for (Test& test : tests) {
+    if (have_commands) test.texts[Kind::Parameters].clear();  // the options have them
+  }
+  const auto conflicts = conflicts_in(tests);
+  if (conflicts.empty()) return {{.log = log}};
+  const Words labels = labels_of(tests, conflicts);
+  const std::set<const Test*> unknown = unknown_twins(tests, labels, conflicts);
+  std::vector<LogLaunch> launches;
+  std::vector<std::set<RowKey>> rows;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    std::string label = labels[i];
+    if (unknown.contains(&tests[i])) {
+      label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
+    }
+    add_test(launches, rows, tests[i], label, log);
+  }
+  return launches;
+}
+
+std::string settings_text(std::span<const std::string> settings) {
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const std::string& setting : settings) {
+    const auto same = [&](const auto& known) { return known.first == setting; };
+    ++find_or_add(counts, same, {setting, 0}).second;
+  }
+  if (counts.size() == 1 && counts.front().first.empty()) {
+    return fmt::format("{} launches of one setting", settings.size());
+  }
+  return join_each(counts, ", ", [](const auto& one) {
+    const std::string name = one.first.empty() ? "no own setting" : one.first;
+    return one.second == 1 ? name : fmt::format("{} ({} launches)", name, one.second);
+  });
+}
 
 bool is_csv(const std::string& path) {
   std::ifstream file(path);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/log_lines.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -15,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "model/nccl_choice.hpp"
+#include "study/import/log.hpp"
 #include "study/import/nccl_text.hpp"
 
 namespace busbar::study {

@@ -11,7 +11,6 @@
 
 namespace busbar::study {
 
-/// How a log is read.
 struct LogReading {
   bool skip_bad_lines = false;  ///< go on after a line that cannot be read, with a warning
   LogColumns columns{};         ///< of rows that have no names above them, by the user

@@ -178,7 +178,6 @@ HeaderFacts facts_of(std::span<const LogFile> logs) {
 
 constexpr Bytes kMostBytes = Bytes{1} << 53U;
 
-/// Converts the tables of one log.
 class LogConverter {
  public:
   LogConverter(const LogFile& log, const LogHints& hints, ImportedRows& rows)

@@ -80,8 +80,8 @@ Settings assignments_in(const Words& words) {
 }
 
 std::size_t other_words(const Words& words) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      words, [](const std::string& word) { return has_letter(word) && !assignment_in(word); }));
+  return count_of(words,
+                  [](const std::string& word) { return has_letter(word) && !assignment_in(word); });
 }
 
 }  // namespace

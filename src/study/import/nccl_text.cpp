@@ -16,7 +16,6 @@
 #include "model/nccl_choice.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_settings.hpp"
-#include "study/import/torn_row.hpp"
 
 // What nccl-tests and rccl-tests print, in all of their versions.
 namespace busbar::study {

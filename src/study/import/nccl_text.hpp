@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,5 +29,34 @@ using LogColumns = std::vector<std::string>;
 [[nodiscard]] bool is_type_name(std::string_view word);
 /// Its size in bytes; 0 where it is none.
 [[nodiscard]] Bytes size_of_type(std::string_view word);
+
+/// The part of a line of NCCL's own log that stands before host, process and device: a part of a
+/// row, since nccl-tests prints rows in parts. A number may touch the host's name ("-1node1:7:7 [0]
+/// NCCL INFO"); the names that begin lines, which `hosts` gathers, decide where it ends. `mark`:
+/// nccl_mark of the line.
+[[nodiscard]] std::string part_before(std::string_view line, std::size_t mark,
+                                      std::set<std::string>& hosts);
+
+/// A row that lines of NCCL's log cut into parts. Whether blanks were at a seam is lost: only the
+/// number and the kinds of words decide, and one way alone may fit.
+class TornRow {
+ public:
+  [[nodiscard]] bool is_open() const { return !ways_.empty(); }
+  /// Its first part's line.
+  [[nodiscard]] const LogLine& line() const { return line_; }
+  void begin(const LogLine& part);
+  /// Adds a part that another line of NCCL's follows.
+  void extend(std::string_view part);
+  /// The row, closed by its last part; nothing where this is none.
+  [[nodiscard]] std::optional<LogLine> close(std::string_view part, const LogColumns& columns);
+  /// Gives it up.
+  void drop() { ways_.clear(); }
+
+ private:
+  [[nodiscard]] std::vector<std::string> ways_with(std::string_view part) const;
+
+  LogLine line_{};
+  std::vector<std::string> ways_{};  ///< to join the parts
+};
 
 }  // namespace busbar::study

@@ -42,7 +42,7 @@ Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
 }
 
 bool has_column(const LogTable& table, std::string_view name) {
-  return std::ranges::find(table.columns, name) != table.columns.end();
+  return contains(table.columns, name);
 }
 
 /// How many times the count goes into the size; 0 where it does not, or the row has no count.
@@ -70,8 +70,7 @@ const Collective& known(const std::string& given) {
 /// Why a collective that the user gives cannot be; empty where it can.
 std::string contradiction(const LogTable& table, const Collective& given,
                           const RowEvidence& evidence) {
-  const bool no_op =
-      std::ranges::any_of(table.rows, [](const LogRow& row) { return row.op == "none"; });
+  const bool no_op = any_has(table.rows, "none", &LogRow::op);
   const std::vector<std::string> fitting = evidence.candidates();
   if (contains(fitting, given.name) ||
       (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {

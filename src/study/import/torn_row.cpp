@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/torn_row.hpp"
-
 #include <algorithm>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 namespace {

@@ -84,7 +84,6 @@ void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
   }
 }
 
-/// A figure by its name.
 struct FigureMaker {
   std::string_view name;
   std::string_view needs;  ///< what is missing where it cannot be drawn
@@ -135,8 +134,7 @@ PlotInput load_plot_input(std::span<const std::string> words) {
     const LabelledPath word = labelled_path(text);
     if (is_samples_file(word.path)) {
       const std::string label = word.label.empty() ? stem_of(word.path) : word.label;
-      auto sets = read_samples(word.path, label);
-      std::move(sets.begin(), sets.end(), std::back_inserter(input.samples));
+      append(input.samples, read_samples(word.path, label));
       continue;
     }
     input.datasets.push_back(load_dataset(word.path));

@@ -91,7 +91,6 @@ struct LabelledPath {
 /// LABEL=FILE or FILE. A file may have "=" in its name: one that exists is taken whole.
 [[nodiscard]] LabelledPath labelled_path(const std::string& word);
 
-/// What the files of a plot hold.
 struct PlotInput {
   std::vector<Dataset> datasets{};
   std::vector<SampleSet> samples{};

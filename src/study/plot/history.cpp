@@ -14,7 +14,6 @@
 namespace busbar::study {
 namespace {
 
-/// Launches by their start.
 using StartedRuns = std::multimap<double, Dataset>;
 
 /// One curve's launches by their start, of which several may be the same.

@@ -24,12 +24,9 @@ using Value = std::optional<Spread> (*)(const SizePoint&);
 std::optional<Spread> rate_of(const SizePoint& point) { return point.busbw_GBps; }
 std::optional<Spread> time_of(const SizePoint& point) { return point.time_us; }
 
-std::optional<Spread> bound_of(const SizePoint& point) {
-  return point.bound_GBps ? std::optional(Spread{*point.bound_GBps}) : std::nullopt;
-}
-
-std::optional<Spread> tail_of(const SizePoint& point) {
-  return point.time_p99_us ? std::optional(Spread{*point.time_p99_us}) : std::nullopt;
+template <std::optional<double> SizePoint::*Member>
+std::optional<Spread> single(const SizePoint& point) {
+  return point.*Member ? std::optional(Spread{*(point.*Member)}) : std::nullopt;
 }
 
 std::optional<Spread> percent_of_bound(const SizePoint& point) {
@@ -82,7 +79,7 @@ class SizeFigure {
       return curve.key.label != curves_.front().key.label;
     });
     for (const SizeCurve& curve : curves_) {
-      ChartCurve bound = line_of(curve, bound_of, CurveKind::Bound);
+      ChartCurve bound = line_of(curve, single<&SizePoint::bound_GBps>, CurveKind::Bound);
       bound.title = several ? "bound, in the colour of its system" : "bound";
       if (!several) bound.style = {.colour = kGrey};
       const bool drawn = std::ranges::any_of(chart_.curves, [&](const ChartCurve& other) {
@@ -93,7 +90,6 @@ class SizeFigure {
     }
   }
 
-  /// A second value of each curve.
   void add_second(Value value, std::string_view title) {
     for (const SizeCurve& curve : curves_) {
       ChartCurve second = line_of(curve, value, CurveKind::Second);
@@ -283,7 +279,8 @@ Chart share_figure(const SizeCurves& curves) {
 
 Chart latency_figure(const SizeCurves& curves) {
   SizeFigure figure("latency", "Time", curves, time_of);
-  figure.add_second(tail_of, "99th percentile, in the colour of its median");
+  figure.add_second(single<&SizePoint::time_p99_us>,
+                    "99th percentile, in the colour of its median");
   for (ChartPanel& panel : figure.chart().panels) {
     panel.y = log_axis("time (\u00b5s)", y_range(figure.chart()), kTimeMargin);
   }

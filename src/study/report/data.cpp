@@ -23,15 +23,10 @@ std::optional<topo::Graph> built_in(const std::string& wanted) {
   return std::nullopt;
 }
 
-bool is_known(const ReportData& data, const std::string& name) {
-  return std::ranges::any_of(data.systems,
-                             [&](const ReportSystem& system) { return system.name == name; });
-}
-
 /// Adds systems that only CSVs name, under their labels.
 void join_systems(ReportData& data) {
   for (Dataset& dataset : data.datasets) {
-    if (is_known(data, dataset.label)) continue;
+    if (any_has(data.systems, dataset.label, &ReportSystem::name)) continue;
     std::optional<topo::Graph> graph;
     if (!dataset.fact(fact::kSystem).empty()) graph = built_in(dataset.label);
     if (!graph && !dataset.machine.empty()) {
@@ -63,7 +58,7 @@ SetsOfSize sets_of_size(const topo::Graph& graph, int k) {
       if (one.fallback.empty()) {
         sets.classes.push_back(std::move(one));
       } else {
-        std::move(one.fallback.begin(), one.fallback.end(), std::back_inserter(sets.classes));
+        append(sets.classes, one.fallback);
       }
     }
   } catch (const Error& error) {
@@ -244,7 +239,7 @@ std::string ReportPanel::title(const SizeCurve& curve) const {
 ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Graph> graphs) {
   ReportData data{.datasets = std::move(datasets)};
   for (topo::Graph& graph : graphs) {
-    if (is_known(data, graph.name)) {
+    if (any_has(data.systems, graph.name, &ReportSystem::name)) {
       throw usage_error("--system: '" + graph.name + "' is given twice; leave one out");
     }
     const auto known = built_in(graph.name);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/document.hpp"
 #include "study/expect/expect.hpp"
 #include "study/plot/curves.hpp"
 #include "topo/choice/choose.hpp"
@@ -77,5 +78,16 @@ struct ReportData {
 
 /// By what an all-reduce exceeds the bound of rings.
 [[nodiscard]] std::string_view beyond_rings(const topo::Bound& bound);
+
+/// The report as text, tables and charts, which are not drawn yet; the same data give the same
+/// document.
+[[nodiscard]] Document report_document(const ReportData& data);
+
+/// The section that compares what the topologies allow; none without a topology.
+[[nodiscard]] std::vector<Section> topology_sections(const ReportData& data,
+                                                     const Palette& palette);
+
+/// A section for each system: its parts and links, and what its sets of devices can reach.
+[[nodiscard]] std::vector<Section> system_sections(const ReportData& data);
 
 }  // namespace busbar::study

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report/document.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,6 +9,7 @@
 #include "format/markup_text.hpp"
 #include "model/collective.hpp"
 #include "study/plot/figures.hpp"
+#include "study/report/data.hpp"
 #include "study/report/findings.hpp"
 
 namespace busbar::study {
@@ -63,7 +62,6 @@ bool any_bound(const ReportPanel& panel) {
   });
 }
 
-/// A row with a cell per curve.
 template <class Text>
 void add_curves_row(const ReportPanel& panel, std::string heading, Text text_of, Table& table) {
   std::vector<std::string>& row = table.rows.emplace_back();
@@ -201,12 +199,9 @@ void add_scaling(const Scaling& scaling, Section& section) {
   section.blocks.emplace_back(std::move(table));
 }
 
-/// What a value of the curves is.
 std::string values_text(const ReportData& data) {
-  const auto imported =
-      static_cast<std::size_t>(std::ranges::count_if(data.datasets, [](const Dataset& dataset) {
-        return origin_of(dataset) == Origin::Imported;
-      }));
+  const std::size_t imported = count_of(
+      data.datasets, [](const Dataset& dataset) { return origin_of(dataset) == Origin::Imported; });
   if (imported == 0) return "Medians over launches.";
   const char* means = "means, as the imported logs give them.";
   return imported == data.datasets.size() ? fmt::format("Values are {}", means)

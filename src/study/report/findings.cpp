@@ -47,7 +47,6 @@ std::optional<Bytes> last_led(const std::map<Bytes, Rates>& sizes, Bytes until, 
   return last;
 }
 
-/// The curve's title and a rate of it.
 struct Rated {
   std::string title{};
   double GBps = 0;
@@ -221,6 +220,17 @@ std::string limit_of_all(const ReportSystem& system) {
       more);
 }
 
+std::vector<std::string> late_findings(const ReportData& data) {
+  std::vector<std::string> found;
+  for (const Dataset& dataset : data.datasets) {
+    LateCount late;
+    for (const Record& record : dataset.records) late.add(record);
+    const std::string text = late.text();
+    if (!text.empty()) found.push_back(fmt::format("{}: {}", dataset.label, text));
+  }
+  return found;
+}
+
 }  // namespace
 
 Trend trend_of(std::span<const double> rates_GBps) {
@@ -336,21 +346,6 @@ std::vector<std::string> share_findings(std::span<const ReportPanel> panels) {
   return found;
 }
 
-namespace {
-
-std::vector<std::string> late_findings(const ReportData& data) {
-  std::vector<std::string> found;
-  for (const Dataset& dataset : data.datasets) {
-    LateCount late;
-    for (const Record& record : dataset.records) late.add(record);
-    const std::string text = late.text();
-    if (!text.empty()) found.push_back(fmt::format("{}: {}", dataset.label, text));
-  }
-  return found;
-}
-
-}  // namespace
-
 std::vector<std::string> suspect_findings(const ReportData& data) {
   std::vector<std::string> found = share_findings(data.panels);
   append(found, late_findings(data));
@@ -391,7 +386,7 @@ std::vector<std::string> short_findings(const ReportData& data) {
     found.push_back(fastest_findings({&panel, 1}).front());
     std::vector<std::string> changes = crossing_findings({&panel, 1});
     changes.resize(std::min(changes.size(), kMost));
-    std::move(changes.begin(), changes.end(), std::back_inserter(found));
+    append(found, changes);
   }
   const std::vector<Scaling> scalings = scalings_of(data);
   for (const ReportSystem& system : data.systems) {

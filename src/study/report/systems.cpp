@@ -13,7 +13,7 @@
 #include "format/topo_text.hpp"
 #include "model/collective.hpp"
 #include "study/expect/published.hpp"
-#include "study/report/document.hpp"
+#include "study/report/data.hpp"
 #include "study/report/findings.hpp"
 #include "topo/choice/sets.hpp"
 

@@ -19,7 +19,6 @@ bool same_figure(double one, double other) {
   return std::abs(one - other) <= 1e-6 * std::max(one, other);
 }
 
-/// How many sets have the lowest bound of their size.
 std::uint64_t count_lowest(const std::vector<topo::SetClass>& classes) {
   const auto lowest =
       std::ranges::min_element(classes, [](const topo::SetClass& a, const topo::SetClass& b) {

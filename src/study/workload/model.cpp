@@ -121,15 +121,11 @@ std::vector<WorkloadModel> workload_models_with(const std::string& path) {
   const auto text = read_file(path);
   if (!text) throw usage_error("--models {}: this file cannot be read", path);
   std::vector<WorkloadModel> models = built_in_workload_models();
-  for (WorkloadModel& own : parse_workload_models(*text, path)) {
-    const auto same = std::ranges::find_if(models, [&](const WorkloadModel& known) {
+  for (const WorkloadModel& own : parse_workload_models(*text, path)) {
+    const auto same = [&](const WorkloadModel& known) {
       return plain_name(known.name) == plain_name(own.name);
-    });
-    if (same == models.end()) {
-      models.push_back(std::move(own));
-    } else {
-      *same = std::move(own);
-    }
+    };
+    find_or_add(models, same, own) = own;
   }
   return models;
 }

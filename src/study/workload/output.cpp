@@ -128,7 +128,6 @@ constexpr std::string_view kStepTable =
 constexpr std::string_view kImpliedTable =
     "model gradient_MB ranks implied_compute_ms implied_exposed_ms overlap implied_busbw_GBps";
 
-/// The lines as a table with the named columns.
 Table table_of(std::string_view names, const std::vector<Line>& lines) {
   return make_table(select_columns(kWorkloadColumns, names), lines);
 }
@@ -189,7 +188,6 @@ std::string comment(std::string_view line) {
   return text + '\n';
 }
 
-/// Lines of explanation and a table.
 std::string section(bool markdown, const std::vector<std::string>& lines, const Table& table) {
   std::string text;
   for (const std::string& line : lines) {

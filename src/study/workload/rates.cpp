@@ -95,11 +95,9 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
           "measure one with allreduce_perf",
           dataset.path);
     }
-    auto system = std::ranges::find(systems, dataset.label, &SystemRates::system);
-    if (system == systems.end()) {
-      system = systems.insert(systems.end(), SystemRates{.system = dataset.label});
-    }
-    system->simulated = system->simulated || dataset.simulated;
+    const auto same = [&](const SystemRates& known) { return known.system == dataset.label; };
+    SystemRates& system = find_or_add(systems, same, {.system = dataset.label});
+    system.simulated = system.simulated || dataset.simulated;
     for (const Curve& curve : curves) {
       if (!is_used(curve)) continue;
       if (!std::ranges::all_of(curve.points, can_be_a_rate)) {
@@ -107,7 +105,7 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
             "--curve {}: a bus bandwidth of {} with {} ranks is not above 0; leave these rows out",
             dataset.path, curve.key.collective, curve.key.ranks);
       }
-      offer(system->curves, curve, request);
+      offer(system.curves, curve, request);
     }
   }
   return systems;

@@ -70,15 +70,13 @@ std::vector<WorkloadLimit> limits_of(const WorkloadRequest& request,
   std::vector<WorkloadLimit> limits;
   for (const WorkloadRow& row : rows) {
     for (const StepTime& step : row.steps) {
-      auto limit = std::ranges::find_if(limits, [&](const WorkloadLimit& known) {
+      const auto same = [&](const WorkloadLimit& known) {
         return known.model == row.model && known.system == row.system &&
                known.overlap == step.overlap;
-      });
-      if (limit == limits.end()) {
-        limit = limits.insert(limits.end(),
-                              {.model = row.model, .system = row.system, .overlap = step.overlap});
-      }
-      if (step.efficiency >= request.target) limit->ranks = row.ranks;  // rows rise in ranks
+      };
+      WorkloadLimit& limit = find_or_add(
+          limits, same, {.model = row.model, .system = row.system, .overlap = step.overlap});
+      if (step.efficiency >= request.target) limit.ranks = row.ranks;  // rows rise in ranks
     }
   }
   return limits;
@@ -88,13 +86,10 @@ std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
   std::vector<WorkloadRanking> rankings;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].sync) continue;
-    auto ranking = std::ranges::find_if(rankings, [&](const WorkloadRanking& known) {
+    const auto same = [&](const WorkloadRanking& known) {
       return known.model == rows[i].model && known.ranks == rows[i].ranks;
-    });
-    if (ranking == rankings.end()) {
-      ranking = rankings.insert(rankings.end(), {.model = rows[i].model, .ranks = rows[i].ranks});
-    }
-    ranking->rows.push_back(i);
+    };
+    find_or_add(rankings, same, {.model = rows[i].model, .ranks = rows[i].ranks}).rows.push_back(i);
   }
   std::erase_if(rankings, [](const WorkloadRanking& ranking) { return ranking.rows.size() < 2; });
   for (WorkloadRanking& ranking : rankings) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "format/csv_writer.hpp"
-#include "study/compare/launch.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
 #include "tests/unit/support/sample_records.hpp"

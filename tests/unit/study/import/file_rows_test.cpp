@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/log_runs.hpp"
+#include "study/import/file_rows.hpp"
 
 #include <filesystem>
 
@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "study/import/file_rows.hpp"
 #include "study/import/log_reader.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/log_lines.hpp"
-
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "study/import/log.hpp"
 
 namespace busbar::study {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/torn_row.hpp"
-
 #include <algorithm>
 #include <tuple>
 
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "study/import/log_reader.hpp"
+#include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "format/document.hpp"
-#include "study/report/document.hpp"
+#include "study/report/data.hpp"
 #include "study/report/findings.hpp"
 #include "tests/unit/support/study_rows.hpp"
 #include "topo/systems/system_file.hpp"
