@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "judge/judge_input.hpp"
+#include "judge/judge.hpp"
 #include "judge/sample.hpp"
 #include "judge/verdict.hpp"
 

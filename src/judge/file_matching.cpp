@@ -16,20 +16,24 @@
 namespace busbar::judge {
 namespace {
 
-/// Rows of a file that were measured together.
+/// Rows of a file that were measured together, before sets are asked.
 struct FilePart {
+  const study::FileRows& file;
   std::string collective{};
   int ranks = 0;
   int nodes = 0;
   bool grouped = false;  ///< rows of groups, as of rails
   std::string devices{};
   std::vector<Record> records{};
+  std::vector<std::string> hosts{};  ///< its nodes, as nodes_of has them
 };
 
 /// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
-FilePart part_of_head(const study::Dataset& dataset) {
+FilePart part_of_head(const study::FileRows& file) {
+  const study::Dataset& dataset = file.dataset;
   const std::string split = dataset.setting("split");
-  return {.collective = dataset.setting("collective"),
+  return {.file = file,
+          .collective = dataset.setting("collective"),
           .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
           .nodes = to_number<int>(dataset.setting("nodes")).value_or(0),
           .grouped = !split.empty() && split != "none"};
@@ -47,9 +51,9 @@ std::vector<FilePart> parts_of(const study::FileRows& file) {
   std::vector<FilePart> list;
   for (auto& [key, records] : parts) {
     const auto& [collective, ranks, nodes, grouped, devices] = key;
-    list.push_back({collective, ranks, nodes, grouped, devices, std::move(records)});
+    list.push_back({file, collective, ranks, nodes, grouped, devices, std::move(records)});
   }
-  if (list.empty()) list.push_back(part_of_head(file.dataset));
+  if (list.empty()) list.push_back(part_of_head(file));
   return list;
 }
 
@@ -91,40 +95,32 @@ std::string known_name(const std::string& host, const std::vector<std::string>& 
 }
 
 /// Where a part was measured: names of its nodes, reported or made up.
-std::vector<std::string> nodes_of(const study::FileRows& file, const FilePart& part,
-                                  const std::vector<std::string>& known,
+std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
-  std::vector<std::string> hosts = split_words(file.dataset.fact(fact::kHosts));
+  const study::Dataset& dataset = part.file.dataset;
+  std::vector<std::string> hosts = split_words(dataset.fact(fact::kHosts));
   for (std::string& host : hosts) host = known_name(host, known);
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
   if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
   if (known.size() == wanted) return known;
-  std::vector<std::string> names{file.dataset.label};
+  std::vector<std::string> names{dataset.label};
   for (std::size_t i = 1; i < wanted; ++i) {
-    names.push_back(fmt::format("{} {}", file.dataset.label, i + 1));
+    names.push_back(fmt::format("{} {}", dataset.label, i + 1));
   }
-  notes.push_back(fmt::format("{} does not name its {}: {} stands for it", file.dataset.path,
+  notes.push_back(fmt::format("{} does not name its {}: {} stands for it", dataset.path,
                               wanted == 1 ? "host" : "hosts", join(names, ", ")));
   return names;
 }
 
-/// A part with its nodes, before sets are asked.
-struct Placed {
-  const study::FileRows& file;
-  FilePart part{};
-  std::vector<std::string> nodes{};
-};
-
-bool fits(const DeviceSetRule& set, const Placed& placed, const std::vector<std::string>& all) {
-  const std::vector<std::string>& nodes = placed.nodes;
+bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std::string>& all) {
+  const std::vector<std::string>& nodes = part.hosts;
   const auto is = [&](std::size_t count) { return nodes.size() == count; };
   bool shape = is(all.size());
   if (set.kind == SetKind::PerNode) shape = is(1);
   if (set.kind == SetKind::Pairwise) shape = is(2) || (is_bisected(set, all.size()) && !is(1));
   if (set.kind == SetKind::List) shape = is(set.nodes.size()) && has_all(set.nodes, nodes);
-  return shape && has_all(all, nodes) && (set.kind == SetKind::Rails) == placed.part.grouped &&
-         placed.part.ranks == shape_of(set, nodes.size()).ranks &&
-         may_be_devices(placed.part.devices, set.gpus);
+  return shape && has_all(all, nodes) && (set.kind == SetKind::Rails) == part.grouped &&
+         part.ranks == shape_of(set, nodes.size()).ranks && may_be_devices(part.devices, set.gpus);
 }
 
 /// The sets by which a rule judges the collective.
@@ -138,30 +134,30 @@ std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
 }
 
 /// What no set wants, and what there is: "node (per_node, 8 ranks on each node)".
-std::string misfit(const Placed& placed, const std::vector<const DeviceSetRule*>& sets) {
+std::string misfit(const FilePart& part, const std::vector<const DeviceSetRule*>& sets) {
   const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
     return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
                        counted(shape_of(*set, 1).ranks, "rank"),
                        set->gpus.empty() ? "" : ", GPUs " + set->gpus);
   });
   return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
-                     placed.file.dataset.path, placed.part.collective,
-                     counted(std::max(placed.part.ranks, 0), "rank"), join(placed.nodes, ", "),
+                     part.file.dataset.path, part.collective,
+                     counted(std::max(part.ranks, 0), "rank"), join(part.hosts, ", "),
                      wanted.empty() ? "no rule is for it" : "there is " + wanted);
 }
 
 /// All parts of all files; `nodes` gets those that they name where none are known.
-std::vector<Placed> place(std::span<const study::FileRows> files, std::vector<std::string>& nodes,
-                          std::vector<std::string>& notes) {
+std::vector<FilePart> place(std::span<const study::FileRows> files, std::vector<std::string>& nodes,
+                            std::vector<std::string>& notes) {
   const std::vector<std::string> known = nodes;
-  std::vector<Placed> parts;
+  std::vector<FilePart> parts;
   for (const study::FileRows& file : files) {
     for (FilePart& part : parts_of(file)) {
-      std::vector<std::string> own = nodes_of(file, part, known, notes);
-      for (const std::string& node : own) {
+      part.hosts = nodes_of(part, known, notes);
+      for (const std::string& node : part.hosts) {
         if (known.empty()) add_new(nodes, node);
       }
-      parts.push_back({file, std::move(part), std::move(own)});
+      parts.push_back(std::move(part));
     }
   }
   return parts;
@@ -180,18 +176,18 @@ std::vector<Observation> observe_files(const Specification& specification,
     }
   }
   std::vector<std::string> all = specification.system.nodes;
-  const std::vector<Placed> parts = place(files, all, notes);
+  const std::vector<FilePart> parts = place(files, all, notes);
   std::vector<Observation> observations;
   std::map<std::tuple<std::string, std::string, std::string>, int> launches;
-  for (const Placed& placed : parts) {
-    const std::string& collective = placed.part.collective;
+  for (const FilePart& part : parts) {
+    const std::string& collective = part.collective;
     const auto sets = sets_for(specification, collective);
     // The same nodes in another order are the same instance.
     std::vector<std::string> nodes = all;
-    std::erase_if(nodes, [&](const std::string& node) { return !contains(placed.nodes, node); });
+    std::erase_if(nodes, [&](const std::string& node) { return !contains(part.hosts, node); });
     bool wanted = false;
     for (const DeviceSetRule* set : sets) {
-      if (!fits(*set, placed, all)) continue;
+      if (!fits(*set, part, all)) continue;
       wanted = true;
       const bool named = set->kind == SetKind::PerNode || set->kind == SetKind::Pairwise;
       const std::string instance = named ? join(nodes, "+") : "all";
@@ -200,12 +196,12 @@ std::vector<Observation> observe_files(const Specification& specification,
                               .nodes = nodes,
                               .launch = launches[{set->id, instance, collective}]++,
                               .collective = collective,
-                              .file = placed.file.dataset.path,
-                              .failure = file_failure(placed.file.dataset),
-                              .facts = placed.file.dataset.facts,
-                              .records = placed.part.records});
+                              .file = part.file.dataset.path,
+                              .failure = file_failure(part.file.dataset),
+                              .facts = part.file.dataset.facts,
+                              .records = part.records});
     }
-    if (!wanted) notes.push_back(misfit(placed, sets));
+    if (!wanted) notes.push_back(misfit(part, sets));
   }
   return observations;
 }

@@ -134,8 +134,7 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
   const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
-  const auto measured =
-      static_cast<std::size_t>(std::ranges::count_if(point.rows, std::not_fn(skipped)));
+  const std::size_t measured = count_of(point.rows, std::not_fn(skipped));
   if (input.partial && measured < kFewest) {
     const std::string why = too_few(measured);
     for (CheckedRow& row : point.rows) {

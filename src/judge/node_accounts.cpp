@@ -19,7 +19,6 @@ struct NodeEvidence {
   std::vector<std::string> silent{};  ///< without any value
 };
 
-/// The results that a node took part in.
 struct NodeResults {
   std::size_t all = 0;
   std::size_t valued = 0;

@@ -56,8 +56,8 @@ Reference in_metric(double value, std::string kind, const SampleKey& key) {
   return {.value = value, .kind = std::move(kind)};
 }
 
-Reference theoretical(const SampleKey& key, const Sample& sample, CeilingTable& ceilings) {
-  if (const auto figure = ceilings.of(key.collective, key.shape())) {
+Reference theoretical(const SampleKey& key, const Sample& sample, const Ceilings& ceilings) {
+  if (const auto figure = ceilings(key.collective, key.shape())) {
     return in_metric(figure->GBps, "ceiling: " + figure->text, key);
   }
   if (sample.bound_GBps) {
@@ -140,7 +140,7 @@ Reference of_baseline(const SampleKey& key, const JudgeInput& input) {
 
 /// The reference of a rule other than a fleet rule, or why it has none.
 Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeInput& input,
-                       CeilingTable& ceilings) {
+                       const Ceilings& ceilings) {
   if (key.rule.compare == RuleKind::Theoretical) return theoretical(key, sample, ceilings);
   if (key.rule.compare == RuleKind::Baseline) return of_baseline(key, input);
   if (!key.rule.value) return {.kind = "absolute", .error = "the rule has no value"};
@@ -149,7 +149,7 @@ Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeIn
 
 /// One collective and size, whose keys are of its instances.
 PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input,
-                        CeilingTable& ceilings) {
+                        const Ceilings& ceilings) {
   PointResult point;
   for (const SampleKey& key : keys) {
     CheckedRow& row = point.rows.emplace_back(judge_sample(key, input));
@@ -189,7 +189,7 @@ RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   const Specification& specification = input.specification;
   RuleResult judged{.rule = rule, .set = specification.device_set(rule.device_set)};
   const auto instances = instances_of(judged.set, input.nodes, input.observations);
-  CeilingTable ceilings(specification.ceiling);
+  const Ceilings ceilings = ceilings_of(specification.ceiling);
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
       const auto keys = keys_of(rule, judged.set, instances, collective, size);

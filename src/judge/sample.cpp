@@ -185,8 +185,7 @@ void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) 
 }  // namespace
 
 LaunchCount Sample::launches() const {
-  const auto failed =
-      static_cast<std::size_t>(std::ranges::count(failures, true, &LaunchFailure::crashed));
+  const std::size_t failed = count_of(failures, &LaunchFailure::crashed);
   return {.failed = failed, .made = failed + values.size()};
 }
 

@@ -16,15 +16,11 @@ using NameSet = std::set<std::string>;
 
 /// All are of one rule. Of two findings on the same nodes the worse stays, then the first.
 void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
-  const auto known = std::ranges::find(suspects, suspect.nodes, &Suspect::nodes);
-  if (known == suspects.end()) {
-    suspects.push_back(std::move(suspect));
-  } else if (suspect.defect > known->defect) {
-    *known = std::move(suspect);
-  }
+  const auto same = [&](const Suspect& known) { return known.nodes == suspect.nodes; };
+  Suspect& known = find_or_add(suspects, same, suspect);
+  if (suspect.defect > known.defect) known = std::move(suspect);
 }
 
-/// What a row that fails holds against its nodes.
 Defect defect_of(const CheckedRow& row) {
   return row.wrong_data()  ? Defect::WrongData
          : row.is_broken() ? Defect::FailedLaunches
@@ -139,12 +135,10 @@ std::string node_evidence(const BlamedNode& node, const CheckedRow& row, const S
 
 /// "only this pair" where that is known of all other pairs of its nodes.
 std::string link_text(const CheckedRow& link, const SuspectPairs& pairs) {
-  const auto open =
-      static_cast<std::size_t>(std::ranges::count_if(pairs.rows, [&](const CheckedRow* row) {
-        const bool shares =
-            contains(row->nodes, link.nodes[0]) || contains(row->nodes, link.nodes[1]);
-        return shares && row->nodes != link.nodes && !is_known(*row, pairs.defect);
-      }));
+  const std::size_t open = count_of(pairs.rows, [&](const CheckedRow* row) {
+    const bool shares = contains(row->nodes, link.nodes[0]) || contains(row->nodes, link.nodes[1]);
+    return shares && row->nodes != link.nodes && !is_known(*row, pairs.defect);
+  });
   return open == 0
              ? "only this pair: "
              : fmt::format("this pair ({} of its nodes not judged): ", counted(open, "other pair"));
@@ -220,7 +214,6 @@ void add_members(std::vector<Suspect>& suspects, const PointResult& point) {
   }
 }
 
-/// What confirmations say of a suspect.
 struct Confirmations {
   std::size_t good = 0;
   std::size_t low = 0;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "base/error.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
@@ -132,11 +134,29 @@ struct Acceptance {
   std::vector<NodeAccount> nodes{};
 
   /// The worst outcome; ERROR if there is no result.
-  [[nodiscard]] Outcome overall() const;
-  [[nodiscard]] std::size_t count(Outcome outcome) const;
+  [[nodiscard]] Outcome overall() const {
+    const auto worst = std::ranges::max_element(verdicts, {}, &CheckResult::outcome);
+    if (worst == verdicts.end()) return Outcome::Error;
+    const bool nothing = head.partial && worst->outcome == Outcome::Skip;
+    return nothing ? Outcome::Inconclusive : worst->outcome;
+  }
+  [[nodiscard]] std::size_t count(Outcome outcome) const {
+    return static_cast<std::size_t>(std::ranges::count(verdicts, outcome, &CheckResult::outcome));
+  }
 };
 
 /// 0 PASS, KNOWN, WARN (1 with `strict`), 1 FAIL, 3 INCONCLUSIVE, 4 ERROR, 77 where all is SKIP.
-[[nodiscard]] int exit_code_of(const Acceptance& acceptance, bool strict);
+[[nodiscard]] inline int exit_code_of(const Acceptance& acceptance, bool strict) {
+  switch (acceptance.overall()) {
+    case Outcome::Skip: return exit_code(Status::Skipped);
+    case Outcome::Pass:
+    case Outcome::Known: return exit_code(Status::Ok);
+    case Outcome::Warn: return exit_code(strict ? Status::Wrong : Status::Ok);
+    case Outcome::Inconclusive: return exit_code(Status::Unavailable);
+    case Outcome::Fail: return exit_code(Status::Wrong);
+    case Outcome::Error: break;
+  }
+  return exit_code(Status::Runtime);
+}
 
 }  // namespace busbar::judge

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/fleet.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +10,6 @@
 namespace busbar::judge {
 namespace {
 
-/// Has the pair a value that can be judged?
 bool has_value(const PairValue& pair) { return pair.value && std::isfinite(*pair.value); }
 
 /// Has the pair a value, and do both of its nodes count?
@@ -56,7 +54,6 @@ std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::ve
   return rows;
 }
 
-/// The node with the largest row effect.
 std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std::vector<bool>& low,
                                      const std::vector<bool>& active) {
   const std::vector<RowCount> rows = count_rows(pairs, low, active);
@@ -211,8 +208,8 @@ class PairTable {
     std::vector<bool> with_it = active_;
     with_it[node] = true;
     const std::vector<double> values = values_of(pairs_, with_it, node);
-    const auto low = static_cast<std::size_t>(std::ranges::count_if(
-        values, [&](double value) { return value < rule_.fail_below * others.median; }));
+    const std::size_t low =
+        count_of(values, [&](double value) { return value < rule_.fail_below * others.median; });
     if (values.empty()) return false;
     const FleetSpread of_median{
         .median = others.median,

@@ -138,20 +138,16 @@ std::string no_suspect_text(const Acceptance& acceptance) {
 }
 
 std::vector<std::string> node_lines(const Acceptance& acceptance) {
-  std::vector<std::pair<std::string, std::string>> lines;  // names, and what is said of them
+  std::vector<std::string> texts;
+  if (!acceptance.head.refused.empty()) return texts;
+  std::vector<std::pair<Words, std::string>> lines;  // names, and what is said of them
   for (const NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good || account.evidence.empty()) continue;
     const std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
-    const auto same = std::ranges::find(lines, text, &std::pair<std::string, std::string>::second);
-    if (same == lines.end()) {
-      lines.emplace_back(account.node, text);
-    } else {
-      same->first += " " + account.node;
-    }
+    const auto same = [&](const auto& line) { return line.second == text; };
+    find_or_add(lines, same, {{}, text}).first.push_back(account.node);
   }
-  std::vector<std::string> texts;
-  if (!acceptance.head.refused.empty()) return texts;
-  for (const auto& [names, text] : lines) texts.push_back(names + " " + text);
+  for (const auto& [names, text] : lines) texts.push_back(join(names, " ") + " " + text);
   return texts;
 }
 

@@ -99,7 +99,6 @@ Results bars_of(const Results& results) {
   return bars;
 }
 
-/// What goes into a chart of bars.
 struct BarMarks {
   ChartCurve launches = line_of("a launch", 0x08306B, 1.5);
   ChartCurve warns = line_of("warns beyond", kWarnColour, 1.6, 2);
@@ -255,7 +254,6 @@ ChartAxis names_axis(const Members& members) {
   return axis;
 }
 
-/// Around the suspects' rows and columns.
 ChartCurve frames_of(const Members& members) {
   ChartCurve frames = line_of("suspect", kFailColour, 2);
   const auto add = [&frames](double left, double right, double low, double high) {

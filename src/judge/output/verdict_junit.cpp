@@ -73,14 +73,13 @@ const char* element_of(Outcome outcome) {
 }
 
 pugi::xml_node add_suite(pugi::xml_node suites, std::string_view id, std::size_t tests,
-                         const std::map<std::string_view, int>& counts) {
+                         std::map<std::string_view, int> counts) {
   pugi::xml_node suite = suites.append_child("testsuite");
   set(suite, "name", id);
   set(suite, "tests", fmt::format("{}", tests));
   for (const auto& [attribute, element] :
        {std::pair{"failures", "failure"}, {"errors", "error"}, {"skipped", "skipped"}}) {
-    const auto found = counts.find(element);
-    set(suite, attribute, fmt::format("{}", found == counts.end() ? 0 : found->second));
+    set(suite, attribute, fmt::format("{}", counts[element]));
   }
   return suite;
 }

@@ -62,9 +62,7 @@ Section contract_section(const Acceptance& acceptance, const Specification& spec
                   .blocks = {run_table(specification), std::move(rules)}};
   if (acceptance.head.notes.empty()) return section;
   section.blocks.emplace_back(Paragraph{.text = "Notes of this run:"});
-  Bullets notes;
-  for (const std::string& note : acceptance.head.notes) notes.items.push_back(one_line(note));
-  section.blocks.emplace_back(std::move(notes));
+  section.blocks.emplace_back(Bullets{.items = mapped(acceptance.head.notes, one_line)});
   return section;
 }
 
@@ -125,7 +123,7 @@ Section nodes(const Acceptance& acceptance, const Specification& specification) 
   if (!accounting.missing.empty()) {
     bullets.items.push_back("missing: " + join(accounting.missing, " "));
   }
-  for (std::string& line : node_lines(acceptance)) bullets.items.push_back(std::move(line));
+  append(bullets.items, node_lines(acceptance));
   return {.id = "nodes",
           .heading = "Nodes",
           .blocks = {
@@ -135,13 +133,14 @@ Section nodes(const Acceptance& acceptance, const Specification& specification) 
 
 /// What the page and the summary have in common; the page has `middle` before the contract.
 Document verdict_document(const Acceptance& acceptance, const Specification& specification,
-                          const std::vector<ListedRow>& rows, std::vector<Section> middle = {}) {
+                          const std::vector<ListedRow>& rows,
+                          const std::vector<Section>& middle = {}) {
   Document document{.title = fmt::format("{}: interconnect acceptance of {}",
                                          name(acceptance.overall()), system_name(specification)),
                     .lead = lead(acceptance, specification),
                     .sections = {not_pass(acceptance, rows), suspects(acceptance),
                                  nodes(acceptance, specification)}};
-  std::move(middle.begin(), middle.end(), std::back_inserter(document.sections));
+  append(document.sections, middle);
   document.sections.push_back(contract_section(acceptance, specification));
   return document;
 }
@@ -151,9 +150,9 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
                                       const Specification& specification,
                                       const std::vector<ListedRow>& rows) {
   std::vector<Section> sections;
-  if (std::vector<Figure> maps = heat_maps(acceptance, specification); !maps.empty()) {
+  if (const std::vector<Figure> maps = heat_maps(acceptance, specification); !maps.empty()) {
     sections.push_back({.id = "pairs", .heading = "Pairs"});
-    std::move(maps.begin(), maps.end(), std::back_inserter(sections.back().blocks));
+    append(sections.back().blocks, maps);
   }
   sections.push_back({.id = "rules", .heading = "Measured against bound"});
   std::vector<std::string> seen;
@@ -173,8 +172,7 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
           .text = fmt::format("Reference: {}. Source: {}", reference_text(one), one.source)});
     }
     for (Figure& figure : waterfalls(acceptance, rule)) blocks.emplace_back(std::move(figure));
-    std::vector<ListedRow> own = rows;
-    std::erase_if(own, [&](const ListedRow& row) { return row.first().rule != rule; });
+    const auto own = filtered(rows, [&](const ListedRow& row) { return row.first().rule == rule; });
     Table table = make_table(
         listed_columns("instance collective size value bound ratio verdict reason"), own);
     table.caption = "Verdicts of " + rule;

@@ -17,7 +17,6 @@
 
 namespace busbar::judge {
 
-/// What an acceptance run needs.
 struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};

@@ -90,7 +90,6 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   return launched(setup, job.nodes(), set.ranks_per_node, variables, std::move(words));
 }
 
-/// The options that the contract of the run fixes.
 Words contract_options(const RunContract& run) {
   Words words;
   if (run.iterations > 0) append(words, {"-n", fmt::format("{}", run.iterations)});
@@ -99,7 +98,6 @@ Words contract_options(const RunContract& run) {
   return words;
 }
 
-/// As a shell reads it.
 std::string shell_text(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";

@@ -43,7 +43,6 @@ void allow_launches(const LaunchLimits& limits, std::size_t launches);
 /// The failure of a launch that was ended with the run, in a journal, too.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
-/// How a launch went.
 struct LaunchResult {
   std::string csv{};
   std::string banner{};   ///< the first line that stood before the CSV: a host's greeting
@@ -60,7 +59,6 @@ struct LaunchResult {
 /// The commands of one launch, run after each other; their CSVs become one.
 using LaunchCommands = std::vector<Words>;
 
-/// How launches run.
 struct LaunchControl {
   Seconds timeout{0};            ///< of all commands of a launch
   std::size_t at_once = 1;       ///< at most this many launches at the same time

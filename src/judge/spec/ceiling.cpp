@@ -124,11 +124,6 @@ std::size_t devices_per_host(const topo::Graph& graph) {
   return graph.devices.size() / hosts_in(graph);
 }
 
-bool has_network(const topo::Graph& graph) {
-  return std::ranges::any_of(
-      graph.nodes, [](const topo::Node& node) { return node.kind == topo::NodeKind::Network; });
-}
-
 /// Numbers on a host, of which `ranks` are taken.
 std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& host, int ranks,
                                  const std::string& gpus) {
@@ -168,7 +163,7 @@ std::optional<GraphFigures> figures_of(const CeilingRule& rule, const SetShape& 
   topo::EqualHosts machine = topo::load_machine(rule.system);
   const bool one_host = hosts_in(machine.host) <= 1;
   if (shape.nodes > 1 && one_host && machine.hosts < shape.nodes) {
-    if (!has_network(machine.host)) return std::nullopt;
+    if (!any_has(machine.host.nodes, topo::NodeKind::Network, &topo::Node::kind)) return {};
     if (shape.nodes > topo::most_hosts(machine.host)) return std::nullopt;
     machine.hosts = shape.nodes;
   }
@@ -280,14 +275,15 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
   return scale_ceiling(rule, known->movement, {.n = ranks, .k = nodes, .g = ranks / nodes});
 }
 
-std::optional<CeilingFigure> CeilingTable::of(const std::string& collective,
-                                              const SetShape& shape) {
-  const Key key{collective, shape.ranks, shape.nodes, shape.gpus};
-  auto found = known_.find(key);
-  if (found == known_.end()) {
-    found = known_.emplace(key, ceiling_of(rule_, collective, shape)).first;
-  }
-  return found->second;
+Ceilings ceilings_of(const CeilingRule& rule) {
+  using Key = std::tuple<std::string, int, int, std::string>;
+  std::map<Key, std::optional<CeilingFigure>> known;
+  return [&rule, known](const std::string& collective, const SetShape& shape) mutable {
+    const auto [found, is_new] =
+        known.try_emplace({collective, shape.ranks, shape.nodes, shape.gpus});
+    if (is_new) found->second = ceiling_of(rule, collective, shape);
+    return found->second;
+  };
 }
 
 }  // namespace busbar::judge

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "judge/spec/specification.hpp"
 
@@ -24,22 +23,12 @@ struct CeilingFigure {
                                                       const std::string& collective,
                                                       const SetShape& shape);
 
-/// Ceilings that are computed once for each collective and shape: a graph's bound takes a while,
-/// and a pair of nodes is like another.
-class CeilingTable {
- public:
-  /// The rule must outlive this.
-  explicit CeilingTable(const CeilingRule& rule) : rule_(rule) {}
+/// As ceiling_of. Computed once for each collective and shape: a graph's bound takes a while, and a
+/// pair of nodes is like another.
+using Ceilings =
+    std::function<std::optional<CeilingFigure>(const std::string& collective, const SetShape&)>;
 
-  /// As ceiling_of.
-  [[nodiscard]] std::optional<CeilingFigure> of(const std::string& collective,
-                                                const SetShape& shape);
-
- private:
-  using Key = std::tuple<std::string, int, int, std::string>;
-
-  const CeilingRule& rule_;
-  std::map<Key, std::optional<CeilingFigure>> known_{};
-};
+/// The rule must outlive what is returned.
+[[nodiscard]] Ceilings ceilings_of(const CeilingRule& rule);
 
 }  // namespace busbar::judge

@@ -18,7 +18,6 @@
 namespace busbar::judge {
 namespace {
 
-/// Findings as they are made.
 class Findings {
  public:
   template <class... Args>
@@ -170,8 +169,8 @@ bool is_latency(const LintCase& subject) {
   return true;
 }
 
-void lint_collectives(const Specification& specification, const Rule& rule, CeilingTable& ceilings,
-                      Findings& findings) {
+void lint_collectives(const Specification& specification, const Rule& rule,
+                      const Ceilings& ceilings, Findings& findings) {
   const DeviceSetRule& set = specification.device_set(rule.device_set);
   std::vector<std::string> latency;
   for (const std::string& collective : rule.collectives) {
@@ -180,7 +179,7 @@ void lint_collectives(const Specification& specification, const Rule& rule, Ceil
                      .collective = collective,
                      .shape = shape_of(set, specification.system)};
     try {
-      subject.ceiling = ceilings.of(collective, subject.shape);
+      subject.ceiling = ceilings(collective, subject.shape);
     } catch (const Error& error) {
       findings.refuse(set.place, rule.id, "{}", error.what());
       return;
@@ -332,11 +331,8 @@ void lint_file(const Specification& specification, Findings& findings) {
   }
   findings.warn(specification.system.fingerprint_place, "", "{}",
                 unreported_error(specification, {}));
-  const auto& rules = specification.rules;
   for (const DeviceSetRule& set : specification.device_sets) {
-    const bool used =
-        std::ranges::any_of(rules, [&](const Rule& rule) { return rule.device_set == set.id; });
-    if (used) continue;
+    if (any_has(specification.rules, set.id, &Rule::device_set)) continue;
     findings.warn(set.place, "", "no rule is for device_set \"{}\"", set.id);
   }
 }
@@ -346,7 +342,7 @@ void lint_file(const Specification& specification, Findings& findings) {
 std::vector<LintFinding> lint(const Specification& specification, const Baseline* baseline,
                               const std::string& today) {
   Findings findings;
-  CeilingTable ceilings(specification.ceiling);
+  const Ceilings ceilings = ceilings_of(specification.ceiling);
   lint_file(specification, findings);
   lint_baseline(specification, baseline, today, findings);
   for (const Rule& rule : specification.rules) {

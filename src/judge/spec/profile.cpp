@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/spec/profile.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/spec/reader.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -50,8 +49,7 @@ void choose_rules(const TomlFields& profile, Specification& spec) {
 /// What no rule of the profile needs is not measured.
 void drop_unused_sets(Specification& spec) {
   std::erase_if(spec.device_sets, [&](const DeviceSetRule& set) {
-    return std::ranges::none_of(spec.rules,
-                                [&](const Rule& rule) { return rule.device_set == set.id; });
+    return !any_has(spec.rules, set.id, &Rule::device_set);
   });
 }
 
@@ -100,7 +98,6 @@ void need_values(std::string_view origin, const Specification& spec, Faults& fau
   }
 }
 
-/// Only the rules that were asked for.
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
   const std::vector<std::string> known = ids_of(spec.rules);
   for (const std::string& id : rules) {

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "judge/spec/field_reader.hpp"
-#include "judge/spec/profile.hpp"
 #include "judge/spec/source.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
@@ -165,9 +164,7 @@ std::vector<Listed> read_list(const TomlFields& file, const std::string& key, co
     Listed rule = read(TomlFields(node, file.origin(), what), place_of(node, file.origin()));
     // cppcheck-suppress knownConditionTrueFalse ; it does not see that `read` adds faults
     if (faults.count() > before) return;
-    const bool twice =
-        std::ranges::any_of(rules, [&](const Listed& other) { return other.id == rule.id; });
-    if (twice) {
+    if (any_has(rules, rule.id, &Listed::id)) {
       throw fault_at(file.origin(), node.source(),
                      fmt::format("there are two {} with id = \"{}\"", what, rule.id));
     }

@@ -62,7 +62,7 @@ const DeviceSetRule& Specification::device_set(std::string_view id) const {
 }
 
 bool Specification::needs_baseline() const {
-  return std::ranges::find(rules, RuleKind::Baseline, &Rule::compare) != rules.end();
+  return any_has(rules, RuleKind::Baseline, &Rule::compare);
 }
 
 std::string specification_json(const Specification& specification) {
