@@ -17,7 +17,6 @@
 
 namespace busbar {
 
-/// Options of `busbar accept`.
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
   std::vector<std::string> files{};  ///< of judge and baseline

@@ -112,7 +112,6 @@ void check_accept(const AcceptOptions& options, View command) {
   }
 }
 
-/// Which rules each profile has.
 std::string profile_list(std::span<const judge::Specification> profiles) {
   std::string text = profiles.empty() ? "" : "\nProfiles (--profile NAME)\n";
   for (const judge::Specification& profile : profiles) {

@@ -42,7 +42,6 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--markdown", "verdicts.md", judge::verdict_markdown},
                               Output{"--html", "report.html", judge::verdict_html}};
 
-/// Files of `accept judge` and `accept baseline`.
 struct AcceptFiles {
   std::vector<judge::Journal> journals{};
   std::vector<study::FileRows> csvs{};
@@ -122,7 +121,6 @@ void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
   if (options.rules.empty() && !all) options.rules = rules;
 }
 
-/// What was measured.
 struct Measurements {
   std::vector<judge::Observation> observations{};
   std::vector<std::string> nodes{};  ///< of the journals
@@ -141,7 +139,6 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
   return measured;
 }
 
-/// Whether the rule judges the launch.
 bool judges(const judge::Rule& rule, const judge::Observation& launch) {
   return rule.device_set == launch.device_set && contains(rule.collectives, launch.collective) &&
          std::ranges::any_of(launch.records, [&](const Record& row) {
@@ -149,7 +146,6 @@ bool judges(const judge::Rule& rule, const judge::Observation& launch) {
          });
 }
 
-/// The rules for which the files have rows.
 std::vector<std::string> rules_with_data(const judge::Specification& specification,
                                          const AcceptFiles& files) {
   std::vector<std::string> ignored;

@@ -161,7 +161,6 @@ void refuse_another_mpi(const LauncherChoice& choice, const std::optional<MpiLib
       choice.program, known->title, program, library->name);
 }
 
-/// What starts the ranks.
 LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunContract& run,
                                 const std::vector<std::string>& hosts, const std::string& program) {
   const Facts version = version_facts(program);
@@ -180,7 +179,6 @@ LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunCo
   return choice;
 }
 
-/// A measuring program that the specification needs.
 std::string any_program(const std::string& folder, const judge::Specification& specification) {
   const judge::DeviceSetRule& set = specification.device_sets.front();
   return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());

@@ -7,7 +7,6 @@
 namespace busbar {
 namespace compare_command {
 
-/// Options of `busbar compare`.
 struct CompareOptions {
   std::vector<std::string> before{};
   std::vector<std::string> after{};

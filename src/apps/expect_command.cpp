@@ -16,7 +16,6 @@
 namespace busbar {
 namespace expect_command {
 
-/// Options of `busbar expect`.
 struct ExpectOptions {
   std::optional<Bytes> size{};
   std::string system{topo::kAutoSystem};
@@ -182,7 +181,6 @@ const Collective& collective_of(const std::vector<std::string>& positionals) {
                     suggestion(positionals.front(), names, "expected " + alternatives(names)));
 }
 
-/// An answer to one figure, and whether it is a wrong one.
 struct ExpectOutput {
   std::string text{};
   Json json{};

@@ -213,7 +213,6 @@ std::string timeout_text(Bootstrap* bootstrap, const std::string& step, Seconds 
                      where, diagnosis_text());
 }
 
-/// Runs with the ranks joined.
 int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
   const auto rendezvous =
       find_rendezvous({.address = options.rendezvous, .rank = options.rank, .ranks = options.ranks},

@@ -16,7 +16,6 @@ namespace plot_command {
 
 namespace fs = std::filesystem;
 
-/// Options of `busbar plot`.
 struct PlotOptions {
   std::string folder{};  ///< -o
   std::vector<std::string> formats{"svg", "png"};

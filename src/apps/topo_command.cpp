@@ -42,7 +42,6 @@ struct MachineSource {
   }
 };
 
-/// Options of `busbar topo`.
 struct TopoOptions {
   std::vector<MachineSource> machines{};  ///< none: this machine
   std::string nvidia_smi = "nvidia-smi";
@@ -177,7 +176,6 @@ void check(const O& options, View action) {
 
 using topo::read_text_file;
 
-/// What `parse` makes of a captured file.
 template <class Parse>
 auto read_capture(const char* option, const std::string& path, const Parse& parse) {
   return parse(read_text_file(option, path), path);

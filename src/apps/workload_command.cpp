@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <filesystem>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
@@ -185,11 +184,6 @@ void complete(O& options) {
   }
 }
 
-template <class Item>
-bool has_name(const std::vector<Item>& items, std::string Item::*member, const std::string& name) {
-  return std::ranges::any_of(items, [&](const Item& item) { return item.*member == name; });
-}
-
 std::vector<study::WorkloadModel> chosen_models(const O& options) {
   const std::vector<study::WorkloadModel> known =
       options.models_file.empty() ? study::built_in_workload_models()
@@ -197,7 +191,7 @@ std::vector<study::WorkloadModel> chosen_models(const O& options) {
   std::vector<study::WorkloadModel> chosen;
   for (const std::string& name : options.models) {
     const study::WorkloadModel& found = study::find_workload_model(known, "--model", name);
-    if (has_name(chosen, &study::WorkloadModel::name, found.name)) {
+    if (any_has(chosen, found.name, &study::WorkloadModel::name)) {
       throw usage_error("--model: {} is given twice", found.name);
     }
     chosen.push_back(found);
@@ -285,7 +279,7 @@ std::vector<study::SystemRates> read_systems(const O& options) {
       {.type = std::string(info(options.request.type).name), .in_place = options.in_place});
   for (const Assigned<double>& rate : options.busbw) {
     const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
-    if (has_name(systems, &study::SystemRates::system, name)) {
+    if (any_has(systems, name, &study::SystemRates::system)) {
       throw usage_error("--busbw: two systems are named '{}'; give each its own name", name);
     }
     systems.push_back({.system = name, .constant_GBps = rate.value});
@@ -334,11 +328,6 @@ CommandOutput forward(const O& options) {
 constexpr std::string_view kCsvOption = "workload --csv";
 constexpr std::string_view kOutOption = "workload -o";
 
-/// Refuses a file that is not empty without creating one: it is created once there is a result.
-void refuse_existing(const std::string& path, std::string_view option) {
-  if (std::filesystem::exists(path)) OutputFile(path, option, OutputFile::Mode::New);
-}
-
 void write(const std::string& path, std::string_view option, std::string_view text) {
   OutputFile(path, option, OutputFile::Mode::New).append(text);
   fmt::print(stderr, "busbar: wrote {}\n", path);
@@ -349,8 +338,8 @@ Status run(std::span<char* const> arguments) {
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help, list_of_models());
   complete(options);
-  refuse_existing(options.csv, kCsvOption);
-  refuse_existing(options.out, kOutOption);
+  check_new(options.csv, kCsvOption);
+  check_new(options.out, kOutOption);
   options.request.cases = read_cases(options);
   options.request.systems = read_systems(options);
   const CommandOutput texts =
