@@ -76,10 +76,10 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   std::vector<Measured> all;
   for (FileRows& launch :
        read_launches(text, {.collective = std::string(collective.name)}, {.size = size})) {
-    const auto same = [&](const Measured& known) { return known.setting == launch.setting; };
-    Measured& measured = find_or_add(
-        all, same, {.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
-    std::ranges::move(launch.dataset.records, std::back_inserter(measured.records));
+    if (!any_has(all, launch.setting, &Measured::setting)) {
+      all.push_back({.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
+    }
+    append(find_by(all, launch.setting, &Measured::setting)->records, launch.dataset.records);
   }
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {

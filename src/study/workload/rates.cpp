@@ -95,8 +95,10 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
           "measure one with allreduce_perf",
           dataset.path);
     }
-    const auto same = [&](const SystemRates& known) { return known.system == dataset.label; };
-    SystemRates& system = find_or_add(systems, same, {.system = dataset.label});
+    if (!any_has(systems, dataset.label, &SystemRates::system)) {
+      systems.push_back({.system = dataset.label});
+    }
+    SystemRates& system = *find_by(systems, dataset.label, &SystemRates::system);
     system.simulated = system.simulated || dataset.simulated;
     for (const Curve& curve : curves) {
       if (!is_used(curve)) continue;

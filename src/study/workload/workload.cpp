@@ -74,8 +74,8 @@ std::vector<WorkloadLimit> limits_of(const WorkloadRequest& request,
         return known.model == row.model && known.system == row.system &&
                known.overlap == step.overlap;
       };
-      WorkloadLimit& limit = find_or_add(
-          limits, same, {.model = row.model, .system = row.system, .overlap = step.overlap});
+      const WorkloadLimit none{.model = row.model, .system = row.system, .overlap = step.overlap};
+      WorkloadLimit& limit = find_or_add(limits, same, none);
       if (step.efficiency >= request.target) limit.ranks = row.ranks;  // rows rise in ranks
     }
   }
