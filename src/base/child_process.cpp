@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/child_process.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/join_listener.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <crypt.h>
 #include <cstring>
@@ -9,12 +8,10 @@
 #include <sys/random.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {

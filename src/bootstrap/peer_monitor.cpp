@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/peer_monitor.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/tcp_bootstrap.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <optional>
-#include <poll.h>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
-#include "bootstrap/join_listener.hpp"
 
 namespace busbar {
 namespace {

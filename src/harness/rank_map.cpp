@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/rank_map.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
 #include <unistd.h>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/row.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "harness/host_topology.hpp"
 #include "stats/autocorrelation.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/run_header.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <map>
-
-#include <fmt/format.h>
-
 #include "base/embedded_text.hpp"
-#include "base/host.hpp"
-#include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/configuration.hpp"
 #include "model/fact.hpp"

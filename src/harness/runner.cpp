@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <optional>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/host.hpp"
 #include "base/round_robin.hpp"
 #include "base/splitmix64.hpp"
-#include "harness/host_topology.hpp"
-#include "harness/row.hpp"
 
 namespace busbar {
 namespace {

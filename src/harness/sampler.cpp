@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/sampler.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/visits.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "model/collective.hpp"
-#include "model/flag.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {

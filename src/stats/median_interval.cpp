@@ -6,7 +6,6 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
-#include <vector>
 
 #include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/assemble/assemble.hpp"
 
-#include <algorithm>
-#include <array>
 #include <unistd.h>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/assemble/gpus.hpp"
 #include "topo/probes/amd_smi.hpp"
 

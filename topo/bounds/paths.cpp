@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/paths.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {

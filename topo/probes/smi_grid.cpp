@@ -4,11 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstddef>
-#include <optional>
-#include <utility>
-
-#include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "topo/graph/graph.hpp"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/smi_matrix.hpp"
 
-#include <algorithm>
-#include <span>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "topo/probes/smi_grid.hpp"
 
 namespace busbar::topo {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/system_file.hpp"
 
-#include <algorithm>
 #include <list>
-#include <map>
-#include <set>
-
-#include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/toml_fields.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_tables.hpp"

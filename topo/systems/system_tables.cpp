@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/system_tables.hpp"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <optional>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"

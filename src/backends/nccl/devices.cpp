@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/nccl_communicator.hpp"
 
-#include <algorithm>
-#include <array>
 #include <exception>
-#include <limits>
 #include <thread>
 
-#include <fmt/format.h>
-
 #include "backends/nccl/routines.hpp"
-#include "backends/nccl/stream.hpp"
-#include "base/error.hpp"
 
 namespace busbar {
 namespace {

@@ -2,7 +2,6 @@
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <fcntl.h>
 #include <set>

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi/mpi_monitor.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <random>
 #include <sched.h>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 #include "bootstrap/mpi/mpi_calls.hpp"
 
 namespace busbar {
