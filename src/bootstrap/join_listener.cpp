@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 
@@ -96,8 +97,6 @@ Proof make_proof(const std::string& token, const Nonce& first, const Nonce& seco
   copy_text(std::string_view(hash).substr(setting.size()), proof);
   return proof;
 }
-
-std::string own_host_name() { return first_line_of("/proc/sys/kernel/hostname"); }
 
 /// Time for a connection to authenticate itself.
 constexpr Seconds kHandshakeTimeout{10};
@@ -218,7 +217,7 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   }
   Admission answer;
   copy_text(refusal, answer.refusal);
-  copy_text(own_host_name(), answer.host);
+  copy_text(host_name(), answer.host);
   const bool is_sent = pending.socket.offer(bytes_of(answer));
   if (!refusal.empty()) {
     const std::string line = fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank,
@@ -289,7 +288,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
               .channel = static_cast<std::int32_t>(channel),
               .process = getpid(),
               .nonce = make_nonce()};
-  copy_text(own_host_name(), hello.host);
+  copy_text(host_name(), hello.host);
   copy_text(rendezvous.job, hello.job);
   Challenge challenge;
   result.why_not = "the connection was closed";
@@ -320,10 +319,6 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   if (result.refusal.empty()) result.socket = std::move(*socket);
   return result;
 }
-
-}  // namespace
-
-namespace {
 
 /// A name without an address ends the wait for its host, after a while if a name server is silent.
 void require_known_host(const Rendezvous& rendezvous, Clock::time_point since) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 namespace {
@@ -236,18 +237,12 @@ class TcpBootstrap : public Bootstrap {
   /// name in common: containers of a host with names of their own are hosts of their own.
   void map_nodes() {
     std::array<char, 192> mine{};
-    copy_text(first_line_of("/proc/sys/kernel/random/boot_id") + ' ' +
-                  first_line_of("/proc/sys/kernel/hostname"),
-              mine);
-    const auto all = gather(mine);
+    copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
     std::vector<std::array<char, 192>> known;
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const auto found = std::ranges::find(known, all[rank]);
-      if (rank == static_cast<std::size_t>(links_.rank)) {
-        node_ = static_cast<int>(found - known.begin());
-      }
-      if (found == known.end()) known.push_back(all[rank]);
+    for (const auto& each : gather(mine)) {
+      if (std::ranges::find(known, each) == known.end()) known.push_back(each);
     }
+    node_ = static_cast<int>(std::ranges::find(known, mine) - known.begin());
     nodes_ = static_cast<int>(known.size());
   }
 
