@@ -80,11 +80,8 @@ std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Byt
   MemoryRequest request = memory_request(run, type, op);
   request.library_growth = library_growth;
   request.rotate_through = rotation(run);
-  std::vector<SizePlan> plans;
-  for (const Bytes size : run.options.sweep.sizes()) {
-    plans.push_back(plan_size(request, run.communicator, size));
-  }
-  return plans;
+  return mapped(run.options.sweep.sizes(),
+                [&](Bytes size) { return plan_size(request, run.communicator, size); });
 }
 
 Runner::Runner(const Run& run, Outputs& outputs)

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/lists.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"
 
@@ -94,14 +95,13 @@ std::optional<MedianInterval> median_interval(std::span<const double> samples) {
 
 std::vector<double> all_samples(VisitSamples visits) {
   std::vector<double> samples;
-  for (const auto& visit : visits) samples.insert(samples.end(), visit.begin(), visit.end());
+  for (const auto& visit : visits) append(samples, visit);
   return samples;
 }
 
 std::optional<MedianInterval> run_interval(VisitSamples visits) {
   if (visits.size() < kFewestVisits) return std::nullopt;
-  std::vector<double> medians;
-  for (const std::vector<double>& visit : visits) medians.push_back(median(visit));
+  const std::vector<double> medians = mapped(visits, median);
   const std::vector<double> samples = all_samples(visits);
   const double middle = median(samples);
 

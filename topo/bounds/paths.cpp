@@ -346,12 +346,9 @@ class PathFinder {
 };
 
 std::vector<double> capacities(const Graph& graph, const BoundOptions& options) {
-  std::vector<double> capacities;
-  capacities.reserve(graph.links.size());
-  for (const Link& link : graph.links) {
-    capacities.push_back(capacity_GBps(graph, link, options.constants, options.flows));
-  }
-  return capacities;
+  return mapped(graph.links, [&](const Link& link) {
+    return capacity_GBps(graph, link, options.constants, options.flows);
+  });
 }
 
 }  // namespace
