@@ -16,8 +16,7 @@
 
 namespace busbar {
 
-/// Messages in the order in which they are sent. All hosts of a job have the same byte order.
-namespace handshake {
+// Messages in the order in which they are sent. All hosts of a job have the same byte order.
 
 inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '2', '\n'};
 using Nonce = std::array<char, 8>;
@@ -43,16 +42,7 @@ struct Admission {
   std::array<char, 64> host{};
 };
 
-}  // namespace handshake
-
 namespace {
-
-using handshake::Admission;
-using handshake::Challenge;
-using handshake::Hello;
-using handshake::kMagic;
-using handshake::Nonce;
-using handshake::Proof;
 
 template <class Message>
 std::span<std::byte> bytes_of(Message& message) {
@@ -111,9 +101,9 @@ struct JoinListener::Pending {
   Socket socket{};
   std::string from{};
   Clock::time_point since{};
-  handshake::Nonce nonce{};  // ours
-  handshake::Hello hello{};
-  handshake::Proof proof{};
+  Nonce nonce{};  // ours
+  Hello hello{};
+  Proof proof{};
   bool challenged = false;
   std::size_t received = 0;  // of hello, then of proof
 };

@@ -32,23 +32,6 @@ std::size_t exact_low_rank(std::size_t count) {
   return rank;
 }
 
-}  // namespace
-
-std::optional<RankPair> median_ranks(std::size_t count, double iact, double stretch) {
-  const auto samples = static_cast<double>(count);
-  const double independent = std::floor(samples / std::max(iact, 1.0) + 1e-9);
-  if (independent < static_cast<double>(kFewestIndependent)) return std::nullopt;
-
-  const auto exact = static_cast<double>(exact_low_rank(static_cast<std::size_t>(independent)));
-  const double reach = ((independent + 1) / 2 - exact) * samples / independent * stretch;
-  // Nearest rank, not outward: outward costs 9 % of width at n = 50, where 98 % are covered anyway.
-  const double low = std::max(std::floor((samples + 1) / 2 - reach + 0.5), 1.0);
-  const auto low_rank = static_cast<std::size_t>(low);
-  return RankPair{.low = low_rank, .high = count + 1 - low_rank};
-}
-
-namespace {
-
 constexpr double kNormalQuantile = 1.959964;  // 97.5 %
 
 /// An estimated autocorrelation time T is worth about n / (2 T) degrees of freedom: a sum over M
@@ -77,6 +60,19 @@ double relative_half_width(double low, double high, double median) {
 }
 
 }  // namespace
+
+std::optional<RankPair> median_ranks(std::size_t count, double iact, double stretch) {
+  const auto samples = static_cast<double>(count);
+  const double independent = std::floor(samples / std::max(iact, 1.0) + 1e-9);
+  if (independent < static_cast<double>(kFewestIndependent)) return std::nullopt;
+
+  const auto exact = static_cast<double>(exact_low_rank(static_cast<std::size_t>(independent)));
+  const double reach = ((independent + 1) / 2 - exact) * samples / independent * stretch;
+  // Nearest rank, not outward: outward costs 9 % of width at n = 50, where 98 % are covered anyway.
+  const double low = std::max(std::floor((samples + 1) / 2 - reach + 0.5), 1.0);
+  const auto low_rank = static_cast<std::size_t>(low);
+  return RankPair{.low = low_rank, .high = count + 1 - low_rank};
+}
 
 std::optional<MedianInterval> median_interval(std::span<const double> samples) {
   const double iact = integrated_autocorrelation_time(samples);

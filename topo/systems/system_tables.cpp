@@ -90,14 +90,14 @@ constexpr int kMostFlows = 1 << 16;
 
 /// A figure of a table; 0 where it is missing. Shares are at most 1.
 template <typename Owner>
-struct Figure {
+struct FigureKey {
   std::string_view key;
   double Owner::*member;
   bool is_share = false;
 };
 
 constexpr auto figures_of(const StepTimes& /*owner*/) {
-  using Step = Figure<StepTimes>;
+  using Step = FigureKey<StepTimes>;
   return std::array{Step{"share", &StepTimes::share, true},
                     Step{"launch_us", &StepTimes::launch_us},
                     Step{"nvlink_us", &StepTimes::nvlink_us},
@@ -107,7 +107,7 @@ constexpr auto figures_of(const StepTimes& /*owner*/) {
                     Step{"network_share", &StepTimes::network_share, true}};
 }
 constexpr auto figures_of(const Protocol& /*owner*/) {
-  using Whole = Figure<Protocol>;
+  using Whole = FigureKey<Protocol>;
   return std::array{Whole{"efficiency", &Protocol::efficiency, true},
                     Whole{"in_switch_efficiency", &Protocol::in_switch_efficiency, true},
                     Whole{"issue_us", &Protocol::issue_us},
@@ -116,7 +116,7 @@ constexpr auto figures_of(const Protocol& /*owner*/) {
                     Whole{"network_latency_us", &Protocol::network_latency_us}};
 }
 constexpr auto figures_of(const Medium& /*owner*/) {
-  using One = Figure<Medium>;
+  using One = FigureKey<Medium>;
   return std::array{
       One{"nominal_GBps", &Medium::nominal_GBps}, One{"nccl_GBps", &Medium::nccl_GBps},
       One{"reported_GBps", &Medium::reported_GBps}, One{"flow_GBps", &Medium::flow_GBps},
