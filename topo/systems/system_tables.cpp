@@ -123,10 +123,12 @@ constexpr auto figures_of(const Medium& /*owner*/) {
       One{"efficiency", &Medium::efficiency, true}};
 }
 
-/// Reads the figures of a table that may have other keys, too.
+/// Reads the figures of a table that may have other keys, too: before and behind them in a list.
 template <typename Owner>
-void read_figures(const TomlFields& fields, Owner& owner, std::vector<std::string> keys) {
+void read_figures(const TomlFields& fields, Owner& owner, std::vector<std::string> keys,
+                  const std::vector<std::string>& more = {}) {
   for (const auto& figure : figures_of(owner)) keys.emplace_back(figure.key);
+  append(keys, more);
   fields.allow_only(keys);
   for (const auto& figure : figures_of(owner)) {
     const double value = fields.positive(figure.key, 0);
@@ -340,7 +342,7 @@ std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
 
 Medium read_medium(const TomlFields& fields) {
   Medium medium;
-  read_figures(fields, medium, {"name", "kind", "source"});
+  read_figures(fields, medium, {"name", "kind"}, {"source"});
   medium.name = fields.required_text("name");
   static_cast<void>(fields.required("kind"));
   medium.kind = *fields.value<LinkKind>("kind");
