@@ -115,9 +115,10 @@ std::string Machine::processor_model() const {
   return model == nullptr ? "unknown processor" : model;
 }
 
-/// The objects of a type with a processor that this process may use.
-std::vector<hwloc_obj*> Machine::usable(int type) const {
-  std::vector<hwloc_obj*> objects = all_of_type(topology_, type);
+/// Those with a processor that this process may use.
+std::vector<hwloc_obj*> Machine::usable(Spot spot) const {
+  std::vector<hwloc_obj*> objects =
+      all_of_type(topology_, spot == Spot::CpuCore ? HWLOC_OBJ_CORE : HWLOC_OBJ_NUMANODE);
   std::erase_if(objects, [&](const hwloc_obj* object) {
     return hwloc_bitmap_intersects(object->cpuset,
                                    hwloc_topology_get_allowed_cpuset(topology_.get())) == 0;
@@ -125,25 +126,15 @@ std::vector<hwloc_obj*> Machine::usable(int type) const {
   return objects;
 }
 
-int Machine::cores() const { return static_cast<int>(usable(HWLOC_OBJ_CORE).size()); }
+int Machine::count(Spot spot) const { return static_cast<int>(usable(spot).size()); }
 
-int Machine::numa_nodes() const { return static_cast<int>(usable(HWLOC_OBJ_NUMANODE).size()); }
-
-bool Machine::bind_to(int type, int index, int count) const {
-  const std::vector<hwloc_obj*> objects = usable(type);
+bool Machine::bind_to(Spot spot, int index, int count) const {
+  const std::vector<hwloc_obj*> objects = usable(spot);
   if (objects.empty()) return false;
   const auto places = static_cast<int>(objects.size());
   const int place = count <= places ? index * places / count : index % places;
   return bind_process(topology_, common(objects[static_cast<std::size_t>(place)]->cpuset,
                                         hwloc_topology_get_allowed_cpuset(topology_.get())));
-}
-
-bool Machine::bind_to_core(int index, int count) const {
-  return bind_to(HWLOC_OBJ_CORE, index, count);
-}
-
-bool Machine::bind_to_numa(int index, int count) const {
-  return bind_to(HWLOC_OBJ_NUMANODE, index, count);
 }
 
 std::vector<Core> Machine::cores_near(const std::string& bus_id) const {

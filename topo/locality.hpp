@@ -53,6 +53,9 @@ struct CoreShare {
 /// part would have less than `least` cores. Pure.
 [[nodiscard]] std::vector<int> share_of(const std::vector<Core>& cores, CoreShare share);
 
+/// What the processes of a host are spread over.
+enum class Spot { CpuCore, NumaNode };
+
 /// The machine as hwloc sees it from this process.
 class Machine {
  public:
@@ -65,14 +68,12 @@ class Machine {
   [[nodiscard]] std::string processor_model() const;
 
   /// How many this process may use.
-  [[nodiscard]] int cores() const;
-  [[nodiscard]] int numa_nodes() const;
+  [[nodiscard]] int count(Spot spot) const;
 
   /// Binds this process (all its threads) to a core or NUMA node for the `index`-th of `count`
   /// processes of this host: spread evenly while they fit, in turn when they do not. False where
   /// the operating system refuses.
-  [[nodiscard]] bool bind_to_core(int index, int count) const;
-  [[nodiscard]] bool bind_to_numa(int index, int count) const;
+  [[nodiscard]] bool bind_to(Spot spot, int index, int count) const;
   /// The cores near a PCI device (a GPU's or NIC's bus id, any spelling) that this machine allows,
   /// each with its processors; none where hwloc does not know the device.
   [[nodiscard]] std::vector<Core> cores_near(const std::string& bus_id) const;
@@ -81,8 +82,7 @@ class Machine {
   [[nodiscard]] bool bind_to_processors(const std::vector<int>& processors) const;
 
  private:
-  [[nodiscard]] std::vector<hwloc_obj*> usable(int type) const;
-  [[nodiscard]] bool bind_to(int type, int index, int count) const;
+  [[nodiscard]] std::vector<hwloc_obj*> usable(Spot spot) const;
   HwlocTopology topology_ = new_topology();
 };
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/child_process.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -146,6 +142,32 @@ int spawn(pid_t& child, Words& line, const CommandControl& control,
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return error;
+}
+
+/// The child of run_isolated.
+[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int out,
+                                Seconds timeout) {
+  for (const int number : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV}) {
+    std::signal(number, SIG_DFL);
+  }
+  sigset_t none{};
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::alarm(static_cast<unsigned>(std::max(timeout.count(), 1.0)));
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // what an assertion prints
+  try {
+    const std::string text = work();
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t count = ::write(out, text.data() + done, text.size() - done);
+      if (count <= 0) ::_exit(EXIT_FAILURE);
+      done += static_cast<std::size_t>(count);
+    }
+  } catch (...) {
+    ::_exit(EXIT_FAILURE);
+  }
+  ::_exit(EXIT_SUCCESS);
 }
 
 }  // namespace
@@ -350,36 +372,6 @@ void CommandLoop::read_pipes() {
     if ((pipes[2 * i].revents | pipes[2 * i + 1].revents) != 0) children_[i]->read();
   }
 }
-
-namespace {
-
-/// The child of run_isolated.
-[[noreturn]] void work_and_exit(const std::function<std::string()>& work, int out,
-                                Seconds timeout) {
-  for (const int number : {SIGABRT, SIGALRM, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV}) {
-    std::signal(number, SIG_DFL);
-  }
-  sigset_t none{};
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::alarm(static_cast<unsigned>(std::max(timeout.count(), 1.0)));
-  const rlimit no_core{};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);  // what an assertion prints
-  try {
-    const std::string text = work();
-    for (std::size_t done = 0; done < text.size();) {
-      const ssize_t count = ::write(out, text.data() + done, text.size() - done);
-      if (count <= 0) ::_exit(EXIT_FAILURE);
-      done += static_cast<std::size_t>(count);
-    }
-  } catch (...) {
-    ::_exit(EXIT_FAILURE);
-  }
-  ::_exit(EXIT_SUCCESS);
-}
-
-}  // namespace
 
 std::optional<std::string> run_isolated(const std::function<std::string()>& work, Seconds timeout) {
   Pipe pipe;

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/interrupt_watch.hpp"
 
-#include <chrono>
-
 namespace busbar {
 
 InterruptWatch::InterruptWatch() {

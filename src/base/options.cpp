@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
-
 namespace busbar {
 namespace {
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/toml_fields.hpp"
 
-#include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {

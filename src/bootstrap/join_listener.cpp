@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/join_listener.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <crypt.h>
 #include <cstring>
@@ -9,17 +8,15 @@
 #include <sys/random.h>
 #include <thread>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 
-/// Messages in the order in which they are sent. All hosts of a job have the same byte order.
-namespace handshake {
+// Messages in the order in which they are sent. All hosts of a job have the same byte order.
 
 inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '2', '\n'};
 using Nonce = std::array<char, 8>;
@@ -45,16 +42,7 @@ struct Admission {
   std::array<char, 64> host{};
 };
 
-}  // namespace handshake
-
 namespace {
-
-using handshake::Admission;
-using handshake::Challenge;
-using handshake::Hello;
-using handshake::kMagic;
-using handshake::Nonce;
-using handshake::Proof;
 
 template <class Message>
 std::span<std::byte> bytes_of(Message& message) {
@@ -100,8 +88,6 @@ Proof make_proof(const std::string& token, const Nonce& first, const Nonce& seco
   return proof;
 }
 
-std::string own_host_name() { return first_line_of("/proc/sys/kernel/hostname"); }
-
 /// Time for a connection to authenticate itself.
 constexpr Seconds kHandshakeTimeout{10};
 /// Connections that may be pending beside those of the ranks.
@@ -115,9 +101,9 @@ struct JoinListener::Pending {
   Socket socket{};
   std::string from{};
   Clock::time_point since{};
-  handshake::Nonce nonce{};  // ours
-  handshake::Hello hello{};
-  handshake::Proof proof{};
+  Nonce nonce{};  // ours
+  Hello hello{};
+  Proof proof{};
   bool challenged = false;
   std::size_t received = 0;  // of hello, then of proof
 };
@@ -221,7 +207,7 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   }
   Admission answer;
   copy_text(refusal, answer.refusal);
-  copy_text(own_host_name(), answer.host);
+  copy_text(host_name(), answer.host);
   const bool is_sent = pending.socket.offer(bytes_of(answer));
   if (!refusal.empty()) {
     const std::string line = fmt::format("refused rank {} on {} ({}, process {}): {}", rank.rank,
@@ -292,7 +278,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
               .channel = static_cast<std::int32_t>(channel),
               .process = getpid(),
               .nonce = make_nonce()};
-  copy_text(own_host_name(), hello.host);
+  copy_text(host_name(), hello.host);
   copy_text(rendezvous.job, hello.job);
   Challenge challenge;
   result.why_not = "the connection was closed";
@@ -323,10 +309,6 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   if (result.refusal.empty()) result.socket = std::move(*socket);
   return result;
 }
-
-}  // namespace
-
-namespace {
 
 /// A name without an address ends the wait for its host, after a while if a name server is silent.
 void require_known_host(const Rendezvous& rendezvous, Clock::time_point since) {

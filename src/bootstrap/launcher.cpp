@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 namespace {
@@ -122,10 +120,6 @@ std::string filled(std::string_view word, const WordValues& values) {
     word.remove_prefix(close + 1);
   }
   return result.append(word);
-}
-
-void append(Words& words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
 }
 
 Words variable_words(const Launcher& launcher, const RankLaunch& launch) {
@@ -324,7 +318,7 @@ std::vector<std::string> read_host_file(const std::string& option, const std::st
 
 bool is_this_host(std::string_view name) {
   const auto short_name = [](std::string_view full) { return full.substr(0, full.find('.')); };
-  const std::string own = first_line_of("/proc/sys/kernel/hostname");
+  const std::string own = host_name();
   return name == "localhost" || (!own.empty() && short_name(name) == short_name(own));
 }
 

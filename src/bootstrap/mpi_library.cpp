@@ -2,7 +2,6 @@
 #include "bootstrap/mpi_library.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/peer_monitor.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 
@@ -72,9 +68,8 @@ std::vector<RankPosition> PeerMonitor::positions() {
   send_all(Kind::Ping, 0);
   const auto deadline = Clock::now() + kPatience;
   while (Clock::now() < deadline && !all_have_answered()) std::this_thread::sleep_for(kTick);
-  std::vector<RankPosition> result{{.rank = rank_,
-                                    .host = first_line_of("/proc/sys/kernel/hostname"),
-                                    .position = events_.position()}};
+  std::vector<RankPosition> result{
+      {.rank = rank_, .host = host_name(), .position = events_.position()}};
   const std::lock_guard lock(mutex_);
   for (const auto& connection : connections_) {
     result.push_back({.rank = connection->peer.rank,

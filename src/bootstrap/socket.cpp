@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <ifaddrs.h>
 #include <memory>
@@ -14,7 +13,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
-#include <string_view>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -271,10 +270,9 @@ std::optional<UnknownHost> find_unknown_host(const std::string& host) {
   AddressList list;
   const int error = resolve({.host = host}, list);
   if (error == 0) return std::nullopt;
-  return UnknownHost{
-      .text = fmt::format("{}: cannot be resolved on {}: {}", host,
-                          first_line_of("/proc/sys/kernel/hostname"), resolve_error(error)),
-      .may_pass = error == EAI_AGAIN};
+  return UnknownHost{.text = fmt::format("{}: cannot be resolved on {}: {}", host, host_name(),
+                                         resolve_error(error)),
+                     .may_pass = error == EAI_AGAIN};
 }
 
 std::vector<std::string> own_addresses() {

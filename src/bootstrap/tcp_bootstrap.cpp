@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/tcp_bootstrap.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
-#include <optional>
-#include <poll.h>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
-#include "bootstrap/join_listener.hpp"
+#include "base/host.hpp"
 
 namespace busbar {
 namespace {
@@ -46,72 +36,67 @@ class RankAcceptor {
       : listener_(listener), ranks_(ranks), channels_(std::move(channels)) {}
 
   /// Waits for all. Throws Error (Runtime) that names the missing ranks.
-  void wait(const Address& address, Seconds timeout);
-  [[nodiscard]] std::vector<JoinedRank> take(Channel channel);
+  void wait(const Address& address, Seconds timeout) {
+    const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
+    while (!is_complete()) {
+      if (Clock::now() >= deadline) {
+        const std::vector<int> ranks = missing();
+        throw Error{
+            Status::Runtime,
+            fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {}",
+                        ranks.size(), ranks_, address.text(), timeout.count(), ranks_text(ranks))};
+      }
+      constexpr int kTick = 100;
+      pollfd look{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0};
+      static_cast<void>(poll(&look, 1, kTick));
+      for (JoinedRank& rank :
+           listener_.serve([&](const JoinedRank& each) { return refusal(each); })) {
+        joined_.emplace(std::pair{rank.channel, rank.rank}, std::move(rank));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<JoinedRank> take(Channel channel) {
+    std::vector<JoinedRank> result;
+    for (auto& [key, rank] : joined_) {
+      if (key.first == channel) result.push_back(std::move(rank));
+    }
+    return result;
+  }
 
  private:
-  [[nodiscard]] std::string refusal(const JoinedRank& rank) const;
+  [[nodiscard]] std::string refusal(const JoinedRank& rank) const {
+    if (rank.ranks != ranks_) {
+      return fmt::format("it was started as one of {}, but rank 0 as one of {}",
+                         counted(rank.ranks, "rank"), counted(ranks_, "rank"));
+    }
+    if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
+    const auto same = joined_.find({rank.channel, rank.rank});
+    if (same == joined_.end()) return "";
+    return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,
+                       same->second.process);
+  }
+
   [[nodiscard]] bool is_complete() const {
     return joined_.size() == channels_.size() * static_cast<std::size_t>(ranks_ - 1);
   }
-  [[nodiscard]] std::vector<int> missing() const;
+
+  [[nodiscard]] std::vector<int> missing() const {
+    std::vector<int> ranks;
+    for (int rank = 1; rank < ranks_; ++rank) {
+      const bool is_there = std::ranges::all_of(channels_, [&](Channel channel) {
+        return joined_.contains({channel, rank});
+      });
+      if (!is_there) ranks.push_back(rank);
+    }
+    return ranks;
+  }
 
   JoinListener& listener_;
   int ranks_;
   std::vector<Channel> channels_;
   std::map<std::pair<Channel, int>, JoinedRank> joined_{};
 };
-
-std::string RankAcceptor::refusal(const JoinedRank& rank) const {
-  if (rank.ranks != ranks_) {
-    return fmt::format("it was started as one of {}, but rank 0 as one of {}",
-                       counted(rank.ranks, "rank"), counted(ranks_, "rank"));
-  }
-  if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
-  const auto same = joined_.find({rank.channel, rank.rank});
-  if (same == joined_.end()) return "";
-  return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,
-                     same->second.process);
-}
-
-std::vector<int> RankAcceptor::missing() const {
-  std::vector<int> ranks;
-  for (int rank = 1; rank < ranks_; ++rank) {
-    const bool is_there = std::ranges::all_of(channels_, [&](Channel channel) {
-      return joined_.contains({channel, rank});
-    });
-    if (!is_there) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
-void RankAcceptor::wait(const Address& address, Seconds timeout) {
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
-  while (!is_complete()) {
-    if (Clock::now() >= deadline) {
-      const std::vector<int> ranks = missing();
-      throw Error{
-          Status::Runtime,
-          fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {}", ranks.size(),
-                      ranks_, address.text(), timeout.count(), ranks_text(ranks))};
-    }
-    constexpr int kTick = 100;
-    pollfd look{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0};
-    static_cast<void>(poll(&look, 1, kTick));
-    for (JoinedRank& rank :
-         listener_.serve([&](const JoinedRank& each) { return refusal(each); })) {
-      joined_.emplace(std::pair{rank.channel, rank.rank}, std::move(rank));
-    }
-  }
-}
-
-std::vector<JoinedRank> RankAcceptor::take(Channel channel) {
-  std::vector<JoinedRank> result;
-  for (auto& [key, rank] : joined_) {
-    if (key.first == channel) result.push_back(std::move(rank));
-  }
-  return result;
-}
 
 RankSockets links_of(std::vector<JoinedRank> joined, int ranks) {
   RankSockets links{.rank = 0, .ranks = ranks};
@@ -247,18 +232,12 @@ class TcpBootstrap : public Bootstrap {
   /// name in common: containers of a host with names of their own are hosts of their own.
   void map_nodes() {
     std::array<char, 192> mine{};
-    copy_text(first_line_of("/proc/sys/kernel/random/boot_id") + ' ' +
-                  first_line_of("/proc/sys/kernel/hostname"),
-              mine);
-    const auto all = gather(mine);
+    copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
     std::vector<std::array<char, 192>> known;
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const auto found = std::ranges::find(known, all[rank]);
-      if (rank == static_cast<std::size_t>(links_.rank)) {
-        node_ = static_cast<int>(found - known.begin());
-      }
-      if (found == known.end()) known.push_back(all[rank]);
+    for (const auto& each : gather(mine)) {
+      if (std::ranges::find(known, each) == known.end()) known.push_back(each);
     }
+    node_ = static_cast<int>(std::ranges::find(known, mine) - known.begin());
     nodes_ = static_cast<int>(known.size());
   }
 

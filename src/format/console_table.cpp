@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/console_table.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {

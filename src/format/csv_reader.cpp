@@ -4,17 +4,10 @@
 // The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <libfccp/csv.h>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {

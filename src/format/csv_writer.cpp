@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/csv_writer.hpp"
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "format/table.hpp"
 
 namespace busbar {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/document.hpp"
 
-#include <fmt/format.h>
-
 #include "base/embedded_text.hpp"
-#include "base/text.hpp"
 #include "format/markup_text.hpp"
 
 namespace busbar {

@@ -6,13 +6,8 @@
 #include <memory>
 #include <regex>
 #include <unistd.h>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "base/child_process.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "format/markup_text.hpp"
 
 namespace busbar {

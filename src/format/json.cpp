@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/json.hpp"
 
-#include <cmath>
-#include <type_traits>
-#include <utility>
-
 namespace busbar {
 namespace {
 

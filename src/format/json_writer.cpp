@@ -3,9 +3,7 @@
 
 #include <fstream>
 
-#include "base/error.hpp"
 #include "format/json.hpp"
-#include "model/record.hpp"
 
 namespace busbar {
 namespace {

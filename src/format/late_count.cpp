@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/late_count.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace busbar {
 
 void LateCount::add(const Record& record) {

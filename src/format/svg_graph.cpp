@@ -363,16 +363,6 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
   return rates;
 }
 
-/// Words in lines of at most `most` letters.
-std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
-  std::vector<std::string> lines{""};
-  for (const std::string& word : split_words(text)) {
-    if (lines.back().size() + word.size() > most) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string svg_graph(const Graph& graph, topo::ConstantSet constants) {
@@ -387,11 +377,11 @@ std::string svg_picture(const Graph& graph, topo::ConstantSet constants) {
   inner.replace(0, 4, fmt::format(R"(<svg y="{}")", number(kHead)));
   const std::string title = graph.title.empty() ? graph.name : graph.name + ": " + graph.title;
   std::string text = svg_text(kMargin, kHead - 6, 15, "start", title);
-  const auto most = static_cast<std::size_t>(drawing.width() / 6);
+  const auto most = static_cast<std::size_t>(drawing.width() / 6) + 1;
   double y = kHead + drawing.height() + kLine;
   for (const std::string& paragraph :
        {"Each way: " + join(link_rates(graph, constants), "; "), svg_graph_caption(graph)}) {
-    for (const std::string& line : wrapped(paragraph, most)) {
+    for (const std::string& line : split(wrapped(paragraph, most, 0), '\n')) {
       text += svg_text(kMargin, y, 11, "start", line);
       y += kLine;
     }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/table.hpp"
 
-#include <array>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "format/markup_text.hpp"
 
 namespace busbar {

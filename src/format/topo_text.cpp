@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/topo_text.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "format/table.hpp"
 
 namespace busbar {

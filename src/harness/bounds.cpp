@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/bounds.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/run.hpp"
-#include "topo/bounds/bound.hpp"
 
 namespace busbar {
 namespace {

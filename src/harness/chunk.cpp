@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/chunk.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <utility>
 
 namespace busbar {
 namespace {

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/configuration.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "base/embedded_text.hpp"
-#include "base/error.hpp"
 #include "base/splitmix64.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/host_topology.hpp"
 
-#include <algorithm>
-#include <array>
-#include <set>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/host.hpp"
-#include "base/text.hpp"
 #include "model/fact.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"

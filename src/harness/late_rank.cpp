@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/late_rank.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "stats/last_arrival.hpp"
 #include "stats/summary.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/load.hpp"
 
-#include <algorithm>
-
 namespace busbar {
 namespace {
 

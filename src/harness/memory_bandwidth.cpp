@@ -2,7 +2,6 @@
 #include "harness/memory_bandwidth.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <ctime>
 #include <iterator>

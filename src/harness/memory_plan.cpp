@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/memory_plan.hpp"
 
-#include <algorithm>
-#include <array>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "model/pattern.hpp"
 
 namespace busbar {

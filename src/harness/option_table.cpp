@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/option_table.hpp"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <type_traits>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
-
 namespace busbar {
 namespace {
 

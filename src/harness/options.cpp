@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/options.hpp"
 
-#include <array>
-
-#include <fmt/format.h>
-
 #include "base/embedded_text.hpp"
-#include "base/error.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/option_table.hpp"
 #include "stats/median_interval.hpp"

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/outputs.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <optional>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/host.hpp"
-#include "base/text.hpp"
 #include "format/console_table.hpp"
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
 #include "harness/configuration.hpp"
 #include "harness/late_rank.hpp"
-#include "harness/row.hpp"
 #include "model/fact.hpp"
 
 namespace busbar {

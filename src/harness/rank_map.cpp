@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/rank_map.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
 #include <unistd.h>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {
@@ -33,18 +25,15 @@ topo::CoreShare share_among(const std::vector<Neighbour>& ranks, int rank, const
 /// stays. Whether this rank was bound.
 bool bind_on_host(const topo::Machine& machine, const BindRequest& request, int index, int count) {
   const Bind bind = request.bind;
-  const bool numa = bind == Bind::Numa;
-  const auto bind_to = [&](int number, int of) {
-    return numa ? machine.bind_to_numa(number, of) : machine.bind_to_core(number, of);
-  };
+  const topo::Spot spot = bind == Bind::Numa ? topo::Spot::NumaNode : topo::Spot::CpuCore;
   if (bind == Bind::None) return false;
   if (request.devices) {
-    const int places = numa ? machine.numa_nodes() : machine.cores();
+    const int places = machine.count(spot);
     const auto place = place_of(*request.devices, index, count, places);
-    return place && bind_to(*place, places);
+    return place && machine.bind_to(spot, *place, places);
   }
   if (bind == Bind::Auto && machine.locality().bound) return false;
-  const bool bound = bind_to(index, count);
+  const bool bound = machine.bind_to(spot, index, count);
   if (!bound && bind != Bind::Auto) {
     throw Error{Status::Unavailable,
                 "--bind: the operating system refuses to bind this process; use --bind none"};
@@ -152,7 +141,8 @@ RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request) {
   if (request.devices && !bootstrap.agree(mine.bound_by_us == 1)) {
     throw usage_error(
         "--devices: a host has {} and {}; name those that every host has and lets ranks use",
-        counted(machine.cores(), "core"), counted(machine.numa_nodes(), "NUMA node"));
+        counted(machine.count(topo::Spot::CpuCore), "core"),
+        counted(machine.count(topo::Spot::NumaNode), "NUMA node"));
   }
   const topo::Locality locality = machine.locality();
   copy_text(host_name(), mine.host);

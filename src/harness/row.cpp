@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/row.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "harness/host_topology.hpp"
 #include "stats/autocorrelation.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
@@ -103,9 +96,8 @@ std::string sample_text(const Row& row, std::size_t sample) {
 }
 
 void parse_sample(std::string_view text, Row& row) {
-  std::vector<double> numbers;
-  for (const std::string& word : split(text, ' '))
-    numbers.push_back(to_number<double>(word).value());
+  const auto numbers = mapped(
+      split(text, ' '), [](const std::string& word) { return to_number<double>(word).value(); });
   row.samples_us.push_back(numbers.front());
   if (numbers.size() < 3) return;
   const auto last = static_cast<int>(numbers[1]);
@@ -172,8 +164,7 @@ void add_interval(Record& record, const Samples& samples) {
   const bool of_run = samples.visits.size() > 1;
   record.visits = std::max<std::size_t>(1, samples.visits.size());
   if (of_run) {
-    std::vector<double> medians;
-    for (const auto& visit : samples.visits) medians.push_back(stats::median(visit));
+    const auto medians = mapped(samples.visits, stats::median);
     const auto summary = stats::summarize(medians);
     const auto count = static_cast<double>(medians.size());
     record.visit_cv = summary->deviation * std::sqrt(count / (count - 1)) / summary->mean;

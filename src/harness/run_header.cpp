@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/run_header.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <map>
-
-#include <fmt/format.h>
-
 #include "base/embedded_text.hpp"
-#include "base/host.hpp"
-#include "base/text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/configuration.hpp"
 #include "model/fact.hpp"
@@ -18,62 +9,12 @@
 #include "topo/systems/recognize.hpp"
 
 namespace busbar {
-
-std::optional<TransportSummary> gather_transports(Bootstrap& world,
-                                                  const Communicator& communicator) {
-  const auto mine = communicator.transports();
-  if (!world.agree(mine.has_value())) return std::nullopt;
-  TransportSummary all{.known = true, .switchable = true, .nvls = true};
-  int rank = -1;
-  for (const LibraryTransports& one : world.gather(*mine)) {
-    ++rank;
-    all.known = all.known && one.known;
-    all.switchable = all.switchable && one.switchable;
-    all.nvls = all.nvls && one.nvls;
-    all.gpudirect = all.gpudirect || one.gpudirect;
-    for (const std::string& link : split(one.links.data(), ',')) {
-      if (!trim(link).empty()) all.links.emplace(trim(link));
-    }
-    if (one.channels.front() != '\0') all.channels.emplace(one.channels.data());
-    if (one.init_s <= all.init_s) continue;
-    all.init_s = one.init_s;
-    all.init = fmt::format("{:.2f} on rank {} ({})", one.init_s, rank, one.init.data());
-  }
-  return all;
-}
-
 namespace {
 
 const char* yes_or_no(const TransportSummary& transports, bool value) {
   if (!transports.known) return "unknown";
   return value ? "yes" : "no";
 }
-
-}  // namespace
-
-void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
-  facts.emplace_back(key(fact::kNvls), yes_or_no(transports, transports.nvls));
-  facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
-  facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
-  facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
-  if (!transports.init.empty()) facts.emplace_back(key(fact::kNcclInit), transports.init);
-}
-
-std::string note_of(const TransportSummary& transports) {
-  std::string note = "NCCL's log does not report its connections";
-  if (transports.known) {
-    note = fmt::format("NCCL's log: NVLS {}, GPUDirect RDMA {}, links: {}",
-                       yes_or_no(transports, transports.nvls),
-                       yes_or_no(transports, transports.gpudirect),
-                       transports.links.empty() ? "none" : join_all(transports.links, ", "));
-  }
-  if (transports.switchable) return note;
-  return note +
-         "; no algorithm, protocol and channels of rows: this NCCL cannot switch its log while it "
-         "runs (2.24 and later can)";
-}
-
-namespace {
 
 /// g++'s own version is a bare number; clang's has its name in it.
 std::string compiler() {
@@ -329,6 +270,51 @@ HeaderFacts facts_of(const HeaderInput& input) {
 }
 
 }  // namespace
+
+std::optional<TransportSummary> gather_transports(Bootstrap& world,
+                                                  const Communicator& communicator) {
+  const auto mine = communicator.transports();
+  if (!world.agree(mine.has_value())) return std::nullopt;
+  TransportSummary all{.known = true, .switchable = true, .nvls = true};
+  int rank = -1;
+  for (const LibraryTransports& one : world.gather(*mine)) {
+    ++rank;
+    all.known = all.known && one.known;
+    all.switchable = all.switchable && one.switchable;
+    all.nvls = all.nvls && one.nvls;
+    all.gpudirect = all.gpudirect || one.gpudirect;
+    for (const std::string& link : split(one.links.data(), ',')) {
+      if (!trim(link).empty()) all.links.emplace(trim(link));
+    }
+    if (one.channels.front() != '\0') all.channels.emplace(one.channels.data());
+    if (one.init_s <= all.init_s) continue;
+    all.init_s = one.init_s;
+    all.init = fmt::format("{:.2f} on rank {} ({})", one.init_s, rank, one.init.data());
+  }
+  return all;
+}
+
+void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
+  facts.emplace_back(key(fact::kNvls), yes_or_no(transports, transports.nvls));
+  facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
+  facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
+  facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
+  if (!transports.init.empty()) facts.emplace_back(key(fact::kNcclInit), transports.init);
+}
+
+std::string note_of(const TransportSummary& transports) {
+  std::string note = "NCCL's log does not report its connections";
+  if (transports.known) {
+    note = fmt::format("NCCL's log: NVLS {}, GPUDirect RDMA {}, links: {}",
+                       yes_or_no(transports, transports.nvls),
+                       yes_or_no(transports, transports.gpudirect),
+                       transports.links.empty() ? "none" : join_all(transports.links, ", "));
+  }
+  if (transports.switchable) return note;
+  return note +
+         "; no algorithm, protocol and channels of rows: this NCCL cannot switch its log while it "
+         "runs (2.24 and later can)";
+}
 
 std::string configuration(const HeaderInput& input) {
   std::string text =

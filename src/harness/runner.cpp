@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include <algorithm>
-#include <array>
 #include <numeric>
-#include <optional>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/host.hpp"
 #include "base/round_robin.hpp"
 #include "base/splitmix64.hpp"
-#include "harness/host_topology.hpp"
-#include "harness/row.hpp"
 
 namespace busbar {
 namespace {
@@ -90,11 +80,8 @@ std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Byt
   MemoryRequest request = memory_request(run, type, op);
   request.library_growth = library_growth;
   request.rotate_through = rotation(run);
-  std::vector<SizePlan> plans;
-  for (const Bytes size : run.options.sweep.sizes()) {
-    plans.push_back(plan_size(request, run.communicator, size));
-  }
-  return plans;
+  return mapped(run.options.sweep.sizes(),
+                [&](Bytes size) { return plan_size(request, run.communicator, size); });
 }
 
 Runner::Runner(const Run& run, Outputs& outputs)

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/sampler.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
@@ -23,11 +20,6 @@ struct Decision {
   std::uint64_t samples = 0;
   stats::StopReason stop = stats::StopReason::None;
 };
-
-template <class T>
-void append_all(std::vector<T>& to, const std::vector<T>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
 
 /// Samples one row.
 class RowSampler {
@@ -163,10 +155,10 @@ class RowSampler {
   }
 
   void append(const ChunkResult& chunk) {
-    append_all(result_.times_us, chunk.samples_us);
-    append_all(result_.arrivals, chunk.arrivals);
-    append_all(result_.rank_times_us, chunk.rank_times_us);
-    append_all(result_.start_skews_us, chunk.start_skew_us);
+    busbar::append(result_.times_us, chunk.samples_us);
+    busbar::append(result_.arrivals, chunk.arrivals);
+    busbar::append(result_.rank_times_us, chunk.rank_times_us);
+    busbar::append(result_.start_skews_us, chunk.start_skew_us);
     result_.enqueue_us.push_back(chunk.enqueue_us);
     result_.host_times_us.push_back(chunk.host_us);
     result_.loads_us.push_back(chunk.load_us);

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/session.hpp"
 
-#include <algorithm>
-#include <exception>
-#include <optional>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/bounds.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/load.hpp"
@@ -15,7 +8,6 @@
 #include "harness/rank_map.hpp"
 #include "harness/run_header.hpp"
 #include "harness/runner.hpp"
-#include "model/backend.hpp"
 
 namespace busbar {
 namespace {

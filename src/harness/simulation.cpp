@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/simulation.hpp"
 
-#include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
 #include "base/host.hpp"
-#include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
 #include "harness/configuration.hpp"
-#include "harness/options.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"

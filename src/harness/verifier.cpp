@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/verifier.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
-
 namespace busbar {
 namespace {
 

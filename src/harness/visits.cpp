@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/visits.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "model/collective.hpp"
-#include "model/flag.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -28,15 +19,14 @@ Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
     const Record& record = visit.record;
     const auto operations = static_cast<double>(record.operations.value_or(0));
     all.visits.push_back(visit.samples_us);
-    all.times_us.insert(all.times_us.end(), visit.samples_us.begin(), visit.samples_us.end());
+    append(all.times_us, visit.samples_us);
     all.operations += record.operations.value_or(0);
     all.warmup_operations += record.warmup_operations.value_or(0);
     all.batch = std::max(all.batch, record.batch.value_or(1));
     if (record.enqueue_time_us) all.enqueue_us.push_back(*record.enqueue_time_us);
     if (record.host_time_us) all.host_times_us.push_back(*record.host_time_us);
-    all.arrivals.insert(all.arrivals.end(), visit.arrivals.begin(), visit.arrivals.end());
-    all.rank_times_us.insert(all.rank_times_us.end(), visit.rank_times_us.begin(),
-                             visit.rank_times_us.end());
+    append(all.arrivals, visit.arrivals);
+    append(all.rank_times_us, visit.rank_times_us);
     if (record.load_us) all.loads_us.push_back(*record.load_us);
     if (record.start_skew_us) all.start_skews_us.push_back(*record.start_skew_us);
     Disturbances& sum = all.disturbances;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -58,7 +59,7 @@ bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
 
 std::vector<RankReason> gather_reasons(Bootstrap& world, const std::optional<std::string>& mine) {
   RankReason reason;
-  copy_text(first_line_of("/proc/sys/kernel/hostname"), reason.host);
+  copy_text(host_name(), reason.host);
   if (mine) copy_text(mine->empty() ? "unknown" : *mine, reason.text);
   return world.gather(reason);
 }

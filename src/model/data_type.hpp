@@ -9,7 +9,7 @@
 
 namespace busbar {
 
-/// Element types, in the order in which nccl-tests lists them.
+/// Element types, in the order in which nccl-tests lists them: NCCL's numbers.
 enum class DataType {
   Int8,
   Uint8,
@@ -54,7 +54,7 @@ inline constexpr std::array<TypeInfo, 12> kTypes{{
   return kTypes[static_cast<std::size_t>(type)];
 }
 
-/// Reduction operations; None is for collectives that only move data.
+/// Reduction operations, by NCCL's numbers; None is for collectives that only move data.
 enum class ReduceOp { Sum, Prod, Max, Min, Avg, None };
 
 inline constexpr std::array<std::string_view, 6> kOpNames{"sum", "prod", "max",

@@ -78,14 +78,8 @@ inline void add_flag(Record& record, Flag flag) {
 
 /// True for a row that has the flag; flags of other versions of busbar do not disturb.
 [[nodiscard]] inline bool has_flag(const Record& record, Flag flag) {
-  const std::string_view wanted = name(flag);
-  std::string_view flags = record.flags;
-  while (!flags.empty()) {
-    const std::size_t end = std::min(flags.find(' '), flags.size());
-    if (flags.substr(0, end) == wanted) return true;
-    flags.remove_prefix(std::min(end + 1, flags.size()));
-  }
-  return false;
+  const std::string word = fmt::format(" {} ", name(flag));
+  return fmt::format(" {} ", record.flags).find(word) != std::string::npos;
 }
 
 }  // namespace busbar

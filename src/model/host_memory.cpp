@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <fstream>
 #include <sstream>
-#include <string>
-#include <string_view>
 #include <sys/mman.h>
 
 #include <fmt/format.h>

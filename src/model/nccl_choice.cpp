@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/nccl_choice.hpp"
 
-#include <array>
 #include <charconv>
-#include <span>
 
 #include <fmt/format.h>
 

@@ -2,12 +2,6 @@
 #include "model/record.hpp"
 
 #include <cmath>
-#include <type_traits>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace busbar {
 namespace {

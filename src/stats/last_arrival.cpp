@@ -49,7 +49,7 @@ std::optional<int> find_last(std::span<const int> last, std::span<const double> 
     return static_cast<double>(counts[i]) - chances[i] * static_cast<double>(last.size());
   };
   std::vector<int> order(chances.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+  std::iota(order.begin(), order.end(), 0);
   std::ranges::partial_sort(order, order.begin() + 2,
                             [&](int a, int b) { return excess(a) > excess(b); });
   const int first = order[0];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/stop_rule.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace busbar::stats {

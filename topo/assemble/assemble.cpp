@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/assemble/assemble.hpp"
 
-#include <algorithm>
-#include <array>
-#include <unistd.h>
-
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
+#include "base/host.hpp"
 #include "topo/assemble/gpus.hpp"
 #include "topo/probes/amd_smi.hpp"
 
@@ -129,9 +122,7 @@ Graph assemble(const Sources& sources) {
 
 Sources probe_machine(const std::string& nvidia_smi) {
   Sources sources;
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  sources.name = host.data();
+  sources.name = host_name();
   sources.smi = probe_nvidia_smi(nvidia_smi);
   if (sources.smi.gpus.empty() && !sources.smi.matrix) {
     if (auto amd = probe_amd_smi()) sources.smi = std::move(*amd);

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/assemble/gpus.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <set>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {

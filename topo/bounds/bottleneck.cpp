@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bottleneck.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <map>
-#include <set>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
-
 namespace busbar::topo {
 namespace {
 

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bound.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <set>
 
 #include <lemon/preflow.h>
 #include <lemon/smart_graph.h>
 
-#include "base/error.hpp"
-#include "base/lists.hpp"
 #include "model/collective.hpp"
 #include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/host_limits.hpp"

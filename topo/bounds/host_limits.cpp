@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/host_limits.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <set>
 
 #include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/paths.hpp"

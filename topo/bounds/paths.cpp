@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/paths.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -354,12 +346,9 @@ class PathFinder {
 };
 
 std::vector<double> capacities(const Graph& graph, const BoundOptions& options) {
-  std::vector<double> capacities;
-  capacities.reserve(graph.links.size());
-  for (const Link& link : graph.links) {
-    capacities.push_back(capacity_GBps(graph, link, options.constants, options.flows));
-  }
-  return capacities;
+  return mapped(graph.links, [&](const Link& link) {
+    return capacity_GBps(graph, link, options.constants, options.flows);
+  });
 }
 
 }  // namespace

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/choose.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <functional>
-#include <map>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "topo/choice/ranking.hpp"
 

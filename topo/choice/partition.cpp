@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/partition.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
-#include <set>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "topo/choice/ranking.hpp"
 
 namespace busbar::topo {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/ranking.hpp"
 
-#include <algorithm>
-#include <map>
 #include <numeric>
 #include <tuple>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/choice/isomorphism.hpp"
 
 namespace busbar::topo {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/scores.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <utility>
 
 #include "topo/bounds/packing.hpp"
 #include "topo/choice/isomorphism.hpp"

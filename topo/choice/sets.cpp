@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/sets.hpp"
 
-#include <algorithm>
-#include <map>
 #include <numeric>
-#include <set>
-#include <utility>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace busbar::topo {

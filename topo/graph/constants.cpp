@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/graph/constants.hpp"
 
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 
 namespace busbar::topo {
 namespace {

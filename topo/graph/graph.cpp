@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/graph/graph.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
 #include <numeric>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::topo {

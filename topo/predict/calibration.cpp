@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/calibration.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
-
-#include <fmt/format.h>
 
 namespace busbar::topo {
 namespace {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/causes.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/cluster.hpp"
 
-#include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {

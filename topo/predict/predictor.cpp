@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/predictor.hpp"
 
-#include <algorithm>
-
-#include "topo/bounds/bound.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/schedule.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
 
 #include "topo/bounds/bottleneck.hpp"
 #include "topo/bounds/paths.hpp"

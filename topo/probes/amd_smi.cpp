@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/amd_smi.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/probes/amd_tables.hpp"
 #include "topo/probes/smi_text.hpp"
 

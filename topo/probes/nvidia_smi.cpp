@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/nvidia_smi.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <system_error>
-#include <utility>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "topo/graph/graph.hpp"
 #include "topo/probes/smi_text.hpp"
 
 namespace busbar::topo {

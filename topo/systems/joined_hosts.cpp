@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/joined_hosts.hpp"
 
-#include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace busbar::topo {

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/recognize.hpp"
 
-#include <algorithm>
-#include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/options.hpp"
-#include "base/text.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/graph/constants.hpp"
 #include "topo/systems/system_file.hpp"

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/system_file.hpp"
 
-#include <algorithm>
 #include <list>
-#include <map>
-#include <set>
-
-#include <fmt/format.h>
 
 #include "base/embedded_text.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/toml_fields.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_tables.hpp"
@@ -209,17 +202,7 @@ class SystemReader {
     // A TOML table has no order of its own; the file's is kept, so that what was saved reads back.
     for (const auto& [key, value] : media.entries()) {
       const TomlFields fields(*value, file.origin(), fmt::format("[medium.{}]", key));
-      fields.allow_only({"name", "kind", "nominal_GBps", "nccl_GBps", "reported_GBps", "flow_GBps",
-                         "efficiency", "source"});
-      const Medium medium{.name = fields.required_text("name"),
-                          .kind = read_kind<LinkKind>(fields),
-                          .nominal_GBps = fields.positive("nominal_GBps", 0),
-                          .nccl_GBps = fields.positive("nccl_GBps", 0),
-                          .reported_GBps = fields.positive("reported_GBps", 0),
-                          .flow_GBps = fields.positive("flow_GBps", 0),
-                          .efficiency = read_share(fields, "efficiency"),
-                          .source = fields.text("source")};
-      take_medium(fields, key, medium);
+      take_medium(fields, key, read_medium(fields));
     }
   }
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/system_tables.hpp"
 
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <optional>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "topo/probes/smi_matrix.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
@@ -96,34 +88,66 @@ std::string as_toml(const std::vector<Words>& rows) {
 
 constexpr int kMostFlows = 1 << 16;
 
-struct StepKey {
+/// A figure of a table; 0 where it is missing. Shares are at most 1.
+template <typename Owner>
+struct FigureKey {
   std::string_view key;
-  double StepTimes::*member;
+  double Owner::*member;
+  bool is_share = false;
 };
-constexpr std::array<StepKey, 5> kStepKeys{{{"launch_us", &StepTimes::launch_us},
-                                            {"nvlink_us", &StepTimes::nvlink_us},
-                                            {"pcie_us", &StepTimes::pcie_us},
-                                            {"smp_us", &StepTimes::smp_us},
-                                            {"network_us", &StepTimes::network_us}}};
 
-struct ProtocolKey {
-  std::string_view key;
-  double Protocol::*member;
-};
-constexpr std::array<ProtocolKey, 4> kProtocolKeys{
-    {{"issue_us", &Protocol::issue_us},
-     {"direct_issue_us", &Protocol::direct_issue_us},
-     {"channel_GBps", &Protocol::channel_GBps},
-     {"network_latency_us", &Protocol::network_latency_us}}};
+constexpr auto figures_of(const StepTimes& /*owner*/) {
+  using Step = FigureKey<StepTimes>;
+  return std::array{Step{"share", &StepTimes::share, true},
+                    Step{"launch_us", &StepTimes::launch_us},
+                    Step{"nvlink_us", &StepTimes::nvlink_us},
+                    Step{"pcie_us", &StepTimes::pcie_us},
+                    Step{"smp_us", &StepTimes::smp_us},
+                    Step{"network_us", &StepTimes::network_us},
+                    Step{"network_share", &StepTimes::network_share, true}};
+}
+constexpr auto figures_of(const Protocol& /*owner*/) {
+  using Whole = FigureKey<Protocol>;
+  return std::array{Whole{"efficiency", &Protocol::efficiency, true},
+                    Whole{"in_switch_efficiency", &Protocol::in_switch_efficiency, true},
+                    Whole{"issue_us", &Protocol::issue_us},
+                    Whole{"direct_issue_us", &Protocol::direct_issue_us},
+                    Whole{"channel_GBps", &Protocol::channel_GBps},
+                    Whole{"network_latency_us", &Protocol::network_latency_us}};
+}
+constexpr auto figures_of(const Medium& /*owner*/) {
+  using One = FigureKey<Medium>;
+  return std::array{
+      One{"nominal_GBps", &Medium::nominal_GBps}, One{"nccl_GBps", &Medium::nccl_GBps},
+      One{"reported_GBps", &Medium::reported_GBps}, One{"flow_GBps", &Medium::flow_GBps},
+      One{"efficiency", &Medium::efficiency, true}};
+}
 
-StepTimes read_steps(const TomlFields& fields) {
-  std::vector<std::string> keys{"share", "network_share"};
-  for (const StepKey& step : kStepKeys) keys.emplace_back(step.key);
+/// Reads the figures of a table that may have other keys, too: before and behind them in a list.
+template <typename Owner>
+void read_figures(const TomlFields& fields, Owner& owner, std::vector<std::string> keys,
+                  const std::vector<std::string>& more = {}) {
+  for (const auto& figure : figures_of(owner)) keys.emplace_back(figure.key);
+  append(keys, more);
   fields.allow_only(keys);
-  StepTimes times{.share = read_share(fields, "share"),
-                  .network_share = read_share(fields, "network_share")};
-  for (const StepKey& step : kStepKeys) times.*step.member = fields.positive(step.key, 0);
-  return times;
+  for (const auto& figure : figures_of(owner)) {
+    const double value = fields.positive(figure.key, 0);
+    if (figure.is_share && value > 1) {
+      throw fields.fault(figure.key, "{} is a share: above 0, at most 1", figure.key);
+    }
+    owner.*figure.member = value;
+  }
+}
+
+/// A line for each figure that is known.
+template <typename Owner>
+std::string figure_lines(const Owner& owner) {
+  std::string text;
+  for (const auto& figure : figures_of(owner)) {
+    const double value = owner.*figure.member;
+    if (value > 0) text += fmt::format("{} = {}\n", figure.key, value);
+  }
+  return text;
 }
 
 std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
@@ -132,18 +156,6 @@ std::vector<Algorithm> read_algorithms(const TomlFields& fields) {
     const auto known = mapped<std::string>(kAlgorithms, name<Algorithm>);
     throw fields.fault("algorithms", unknown_word("algorithm", word, known));
   });
-}
-
-void add_figure(std::string& text, std::string_view key, double value) {
-  if (value > 0) text += fmt::format("{} = {}\n", key, value);
-}
-
-std::string steps_table(Sending sending, const StepTimes& times) {
-  std::string text = fmt::format("\n[protocol.{}]\n", name(sending));
-  add_figure(text, "share", times.share);
-  for (const StepKey& step : kStepKeys) add_figure(text, step.key, times.*step.member);
-  add_figure(text, "network_share", times.network_share);
-  return text;
 }
 
 /// What the key "p2p" says of this graph, as TOML; empty where nothing is known.
@@ -218,14 +230,9 @@ std::string links(const Graph& graph) {
 }
 
 std::string medium_table(const Medium& medium, const std::string& key) {
-  std::string text = fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n", key,
-                                 quoted(medium.name), name(medium.kind));
-  add_figure(text, "nominal_GBps", medium.nominal_GBps);
-  add_figure(text, "nccl_GBps", medium.nccl_GBps);
-  add_figure(text, "reported_GBps", medium.reported_GBps);
-  add_figure(text, "flow_GBps", medium.flow_GBps);
-  add_figure(text, "efficiency", medium.efficiency);
-  return text + fmt::format("source = {}\n", quoted(medium.source));
+  return fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n{}source = {}\n", key,
+                     quoted(medium.name), name(medium.kind), figure_lines(medium),
+                     quoted(medium.source));
 }
 
 std::string devices_line(const Graph& graph) {
@@ -333,46 +340,39 @@ std::vector<Words> read_labels(const TomlFields& file, const Graph& graph) {
   return read_rows(file, "labels", device_count(graph), is_label);
 }
 
-double read_share(const TomlFields& fields, std::string_view key) {
-  const double share = fields.positive(key, 0);
-  if (share > 1) throw fields.fault(key, "{} is a share: above 0, at most 1", key);
-  return share;
+Medium read_medium(const TomlFields& fields) {
+  Medium medium;
+  read_figures(fields, medium, {"name", "kind"}, {"source"});
+  medium.name = fields.required_text("name");
+  static_cast<void>(fields.required("kind"));
+  medium.kind = *fields.value<LinkKind>("kind");
+  medium.source = fields.text("source");
+  return medium;
 }
 
 Protocol read_protocol(const TomlFields& file) {
   if (!file.has("protocol")) return {};
   const TomlFields fields(file.required("protocol"), file.origin(), "[protocol]");
-  std::vector<std::string> keys{
-      "efficiency", "in_switch_efficiency", "flows", "algorithms", "library", "source"};
-  for (const ProtocolKey& figure : kProtocolKeys) keys.emplace_back(figure.key);
+  std::vector<std::string> keys{"flows", "algorithms", "library", "source"};
   for (const Sending sending : kSendings) keys.emplace_back(name(sending));
-  fields.allow_only(keys);
-  Protocol protocol{.efficiency = read_share(fields, "efficiency"),
-                    .in_switch_efficiency = read_share(fields, "in_switch_efficiency"),
-                    .flows = fields.integer("flows", 1, kMostFlows, 0),
-                    .algorithms = read_algorithms(fields),
-                    .source = fields.required_text("source")};
-  for (const ProtocolKey& figure : kProtocolKeys) {
-    protocol.*figure.member = fields.positive(figure.key, 0);
-  }
+  Protocol protocol;
+  read_figures(fields, protocol, std::move(keys));
+  protocol.flows = fields.integer("flows", 1, kMostFlows, 0);
+  protocol.algorithms = read_algorithms(fields);
+  protocol.source = fields.required_text("source");
   protocol.library = fields.value<Library>("library");
   for (const Sending sending : kSendings) {
     if (!fields.has(name(sending))) continue;
-    protocol.steps.at(static_cast<std::size_t>(sending)) =
-        read_steps({fields.required(name(sending)), file.origin(),
-                    fmt::format("[protocol.{}]", name(sending))});
+    const TomlFields steps(fields.required(name(sending)), file.origin(),
+                           fmt::format("[protocol.{}]", name(sending)));
+    read_figures(steps, protocol.steps.at(static_cast<std::size_t>(sending)), {});
   }
   return protocol;
 }
 
 std::string protocol_table(const Protocol& protocol) {
   if (protocol == Protocol{}) return {};
-  std::string text = "\n[protocol]\n";
-  add_figure(text, "efficiency", protocol.efficiency);
-  add_figure(text, "in_switch_efficiency", protocol.in_switch_efficiency);
-  for (const ProtocolKey& figure : kProtocolKeys) {
-    add_figure(text, figure.key, protocol.*figure.member);
-  }
+  std::string text = "\n[protocol]\n" + figure_lines(protocol);
   if (protocol.library) text += fmt::format("library = {}\n", quoted(name(*protocol.library)));
   if (protocol.flows > 0) text += fmt::format("flows = {}\n", protocol.flows);
   if (!protocol.algorithms.empty()) {
@@ -383,7 +383,8 @@ std::string protocol_table(const Protocol& protocol) {
   text += fmt::format("source = {}\n", quoted(protocol.source));
   for (const Sending sending : kSendings) {
     const StepTimes& times = protocol.steps.at(static_cast<std::size_t>(sending));
-    if (!(times == StepTimes{})) text += steps_table(sending, times);
+    if (times == StepTimes{}) continue;
+    text += fmt::format("\n[protocol.{}]\n{}", name(sending), figure_lines(times));
   }
   return text;
 }

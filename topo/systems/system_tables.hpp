@@ -47,7 +47,7 @@ namespace busbar::topo {
 /// The table [protocol] of this protocol; empty where nothing is known.
 [[nodiscard]] std::string protocol_table(const Protocol& protocol);
 
-/// The share of `key`: above 0, at most 1; 0 where it is missing.
-[[nodiscard]] double read_share(const TomlFields& fields, std::string_view key);
+/// A table [medium.*] of a system file.
+[[nodiscard]] Medium read_medium(const TomlFields& fields);
 
 }  // namespace busbar::topo

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -11,11 +10,8 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
-#include <ifaddrs.h>
 #include <limits>
 #include <memory>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -27,6 +23,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "bootstrap/socket.hpp"
 #include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 #include "model/host_memory.hpp"
@@ -38,24 +35,13 @@ constexpr std::string_view kLoopback = "127.0.0.1";
 /// Operations may last: -T watches them. Gloo adds this to the time of day.
 constexpr std::chrono::hours kLongest{24 * 30};
 
-/// The address of the first interface that is up and reaches other hosts. Names are of little use:
-/// a host's own is often a loopback address to itself (Debian's 127.0.1.1).
+/// By which other hosts reach this one. Names are of little use: a host's own is often a loopback
+/// address to itself (Debian's 127.0.1.1).
 std::string first_address() {
-  ifaddrs* list = nullptr;
-  std::string address;
-  if (getifaddrs(&list) != 0) return address;
-  for (const ifaddrs* each = list; each != nullptr && address.empty(); each = each->ifa_next) {
-    const bool is_useful = (each->ifa_flags & IFF_UP) != 0 &&
-                           (each->ifa_flags & IFF_LOOPBACK) == 0 && each->ifa_addr != nullptr &&
-                           each->ifa_addr->sa_family == AF_INET;
-    if (!is_useful) continue;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    const auto* inet = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
-    inet_ntop(AF_INET, &inet->sin_addr, text.data(), text.size());
-    address = text.data();
-  }
-  freeifaddrs(list);
-  return address;
+  const std::vector<std::string> own = own_addresses();
+  const auto is_v4 = [](const std::string& each) { return each.find(':') == std::string::npos; };
+  const auto found = std::ranges::find_if(own, is_v4);
+  return found == own.end() ? std::string(kLoopback) : *found;
 }
 
 gloo::transport::tcp::attr interface_of(const Bootstrap& bootstrap) {
@@ -66,7 +52,6 @@ gloo::transport::tcp::attr interface_of(const Bootstrap& bootstrap) {
   }
   wanted.hostname = bootstrap.nodes() == 1 ? std::string(kLoopback) : bootstrap.address();
   if (wanted.hostname.empty()) wanted.hostname = first_address();
-  if (wanted.hostname.empty()) wanted.hostname = kLoopback;
   return wanted;
 }
 

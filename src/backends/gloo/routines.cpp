@@ -2,8 +2,6 @@
 #include "backends/gloo/routines.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
@@ -15,7 +13,6 @@
 #include <gloo/scatter.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <gloo/types.h>
-#include <vector>
 
 namespace busbar {
 namespace {

@@ -190,33 +190,17 @@ const MpiRoutine* find_routine(std::string_view collective) {
 }
 
 std::optional<MPI_Datatype> mpi_type(DataType type) {
-  switch (type) {
-    case DataType::Int8: return MPI_INT8_T;
-    case DataType::Uint8: return MPI_UINT8_T;
-    case DataType::Int32: return MPI_INT32_T;
-    case DataType::Uint32: return MPI_UINT32_T;
-    case DataType::Int64: return MPI_INT64_T;
-    case DataType::Uint64: return MPI_UINT64_T;
-    case DataType::Float: return MPI_FLOAT;
-    case DataType::Double: return MPI_DOUBLE;
-    case DataType::Half:
-    case DataType::Bfloat16:
-    case DataType::F8e4m3:
-    case DataType::F8e5m2: break;
-  }
-  return std::nullopt;
+  const std::array types{MPI_INT8_T,  MPI_UINT8_T,       MPI_INT32_T,       MPI_UINT32_T,
+                         MPI_INT64_T, MPI_UINT64_T,      MPI_DATATYPE_NULL, MPI_FLOAT,
+                         MPI_DOUBLE,  MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+  const MPI_Datatype found = types.at(static_cast<std::size_t>(type));
+  return found == MPI_DATATYPE_NULL ? std::nullopt : std::optional(found);
 }
 
 std::optional<MPI_Op> mpi_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::Sum: return MPI_SUM;
-    case ReduceOp::Prod: return MPI_PROD;
-    case ReduceOp::Max: return MPI_MAX;
-    case ReduceOp::Min: return MPI_MIN;
-    case ReduceOp::None: return MPI_OP_NULL;
-    case ReduceOp::Avg: break;
-  }
-  return std::nullopt;
+  if (op == ReduceOp::Avg) return std::nullopt;
+  const std::array ops{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_OP_NULL, MPI_OP_NULL};
+  return ops.at(static_cast<std::size_t>(op));
 }
 
 }  // namespace busbar

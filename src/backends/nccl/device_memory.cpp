@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/device_memory.hpp"
 
-#include <algorithm>
-#include <array>
-#include <limits>
-
-#include "backends/nccl/libraries.hpp"
-
 // The fatbin: backend.mk.
 extern "C" const unsigned char busbar_kernels[];  // NOLINT(readability-identifier-naming)
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "backends/nccl/libraries.hpp"
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -34,8 +34,7 @@ Device describe(int index) {
 }
 
 VisibleDevices look(const DeviceRequest& request) {
-  VisibleDevices seen{.first = request.first, .shares = request.share ? 1 : 0};
-  copy_text(first_line_of("/proc/sys/kernel/random/boot_id"), seen.host);
+  VisibleDevices seen{.host = boot_id(), .first = request.first, .shares = request.share ? 1 : 0};
   for (const Device& device : visible_cuda_devices()) {
     const auto at = static_cast<std::size_t>(seen.count);
     if (at == VisibleDevices::kMost) break;

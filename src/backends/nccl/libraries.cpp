@@ -4,9 +4,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/nccl_choice.hpp"
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
-#include <string>
+#include <exception>
+#include <limits>
+#include <thread>
 
 #include <fmt/format.h>
 
+#include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/devices.hpp"
-#include "backends/nccl/nccl_communicator.hpp"
+#include "backends/nccl/nccl_comm.hpp"
 #include "backends/nccl/nccl_log.hpp"
 #include "backends/nccl/nccl_ras.hpp"
-#include "base/error.hpp"
+#include "backends/nccl/routines.hpp"
+#include "backends/nccl/stream.hpp"
 #include "base/text.hpp"
-#include "model/nccl_choice.hpp"
 
 namespace busbar {
 namespace {
@@ -36,6 +39,306 @@ void check_cta_policy(int policy) {
   if (nccl_version() >= needed) return;
   throw usage_error(newer_nccl_text(fmt::format("-x {}: this CTA policy", policy), needed));
 }
+
+constexpr int kSmallFloatsFrom = 90;  // compute capability 9.0: nccl-tests' rule
+constexpr int kSymmetricWindow = 1;   // NCCL_WIN_COLL_SYMMETRIC of nccl.h, 2.27
+
+int attribute(cudaDeviceAttr which) {
+  int device = 0;
+  int value = 0;
+  check_cuda(cuda().get_device(&device));
+  check_cuda(cuda().get_attribute(&value, which, device));
+  return value;
+}
+
+Bytes less(Bytes a, Bytes b) { return a > b ? a - b : 0; }
+
+bool is_small_float(DataType type) { return type == DataType::F8e4m3 || type == DataType::F8e5m2; }
+
+/// Device memory over NCCL, one rank on the current device, one stream.
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(Bootstrap& bootstrap, const ConnectOptions& options)
+      : rank_(bootstrap.rank()),
+        ranks_(bootstrap.size()),
+        nodes_(bootstrap.nodes()),
+        registration_(options.registration),
+        shares_device_(options.shares_devices),
+        compute_capability_(attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
+                            attribute(cudaDevAttrComputeCapabilityMinor)),
+        total_memory_(device_memory_now().total),
+        memory_(stream_.get()),
+        stopwatch_(stream_.get()),
+        free_at_first_(device_memory_now().free),
+        arena_([this](std::byte* block) { deregister(block); }),
+        held_start_(stream_.get()),
+        log_(options.observe_choice ? std::make_unique<NcclLog>(nccl().reread_log_settings)
+                                    : nullptr),
+        comm_(bootstrap, options),
+        free_when_connected_(device_memory_now().free) {
+    if (log_) observe_transports();
+  }
+
+  NcclCommunicator(const NcclCommunicator&) = delete;
+  NcclCommunicator& operator=(const NcclCommunicator&) = delete;
+
+  ~NcclCommunicator() override {
+    start_held();  // NCCL's end waits for the stream
+    while (std::uncaught_exceptions() == 0 && !registered_.empty()) {
+      deregister(registered_.front().block);
+    }
+    registered_.clear();  // an aborted communicator has forgotten them
+  }
+
+  [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
+    const NcclRoutine* routine = find_nccl_routine(call.collective->name);
+    if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
+    if (call.in_place && !routine->in_place) return std::string(kOverwrites);
+    if (auto reason = no_registration()) return reason;
+    if (!is_small_float(call.type)) return std::nullopt;
+    const std::string_view name = info(call.type).name;
+    if (nccl_version() < kNcclSmallFloats) return newer_nccl_text(name, kNcclSmallFloats);
+    if (call.collective->reduces && compute_capability_ < kSmallFloatsFrom) {
+      return fmt::format("{} needs compute capability 9.0, this device has {}.{}", name,
+                         compute_capability_ / 10, compute_capability_ % 10);
+    }
+    if (ranks_ == 1 && call.op == ReduceOp::Avg) {  // onerank.cu of NCCL 2.24 to 2.30
+      return fmt::format("NCCL has no average of {} on one rank", name);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+
+  /// NCCL takes its channels' buffers at the first operation of a kind, not when it connects: an
+  /// allowance of a sixteenth of the device's memory, 2 GiB at most (docs/measurement.md).
+  [[nodiscard]] Bytes temporary_bytes(const Call& /*call*/) const override {
+    return std::min(total_memory_ / 16, 2 * kGiB);
+  }
+
+  [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
+    return collective.in_place(count, rank_);
+  }
+  [[nodiscard]] std::optional<Bytes> free_device_memory() const override {
+    return device_memory_now().free;
+  }
+
+  [[nodiscard]] std::optional<DeviceMemoryUse> device_memory_use() const override {
+    return DeviceMemoryUse{.initialization = less(free_at_first_, free_when_connected_),
+                           .user = most_allocated_,
+                           .collective = library_growth()};
+  }
+
+  [[nodiscard]] Bytes device_cache() const override {
+    return static_cast<Bytes>(attribute(cudaDevAttrL2CacheSize));
+  }
+
+  /// On a shared device the memory may be another rank's.
+  [[nodiscard]] Bytes library_growth() const override {
+    if (shares_device_) return 0;
+    return less(less(free_when_connected_, device_memory_now().free), arena_.taken());
+  }
+
+  void reserve(Bytes bytes) override { arena_.reserve(bytes); }
+  [[nodiscard]] Buffer allocate(Bytes bytes) override {
+    std::byte* data = arena_.allocate(bytes);
+    if (data == nullptr) {
+      throw Error{Status::Unavailable,
+                  fmt::format("no device memory for a buffer of {}", format_bytes(bytes))};
+    }
+    Buffer buffer(data, bytes, [this](std::byte* memory, Bytes) { arena_.release(memory); });
+    most_allocated_ = std::max(most_allocated_, arena_.taken());
+    poison(data, bytes);
+    return buffer;
+  }
+
+  /// The whole block of the arena, once.
+  void register_buffer(const Buffer& buffer) override {
+    if (registration_ == Registration::None) return;
+    const DeviceArena::Block& block = arena_.block_of(buffer.data());
+    for (const Registered& known : registered_) {
+      if (known.block == block.data) return;
+    }
+    void* handle = nullptr;  // written when the call is settled, not when it returns
+    comm_.settle(registration_ == Registration::Local
+                     ? nccl().register_buffer(comm_.get(), block.data, block.size, &handle)
+                     : nccl().register_window(comm_.get(), block.data, block.size, &handle,
+                                              kSymmetricWindow));
+    registered_.push_back({.block = block.data, .handle = handle});
+  }
+
+  /// NCCL calls it a success where it does not register: with a null handle, or before 2.29, where
+  /// ranks of several nodes have no window, with one that has no meaning.
+  [[nodiscard]] bool is_registered() const override {
+    const bool unknown =
+        registration_ == Registration::Symmetric && nodes_ > 1 && nccl_version() < kNcclNullWindows;
+    return !unknown && !registered_.empty() &&
+           std::ranges::all_of(registered_,
+                               [](const Registered& entry) { return entry.handle != nullptr; });
+  }
+
+  void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) override {
+    memory_.fill(to, count, tile, first);
+    wait();
+  }
+
+  void poison(std::byte* to, Bytes bytes) override {
+    memory_.poison(to, bytes);
+    wait();
+  }
+
+  void copy(std::byte* to, const std::byte* from, Bytes bytes) override {
+    memory_.copy(to, from, bytes);
+  }
+  [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
+                                   std::uint64_t first) override {
+    Difference comparison;
+    if (count == 0) return comparison;
+    DeviceComparison found;
+    memory_.compare(data, count, tile, first, found);
+    wait();
+    comparison.wrong = found.wrong;
+    if (found.wrong == 0) return comparison;
+    const Bytes element = tile.element_size();
+    std::array<std::byte, 8> got{};
+    comparison.first_wrong = found.first_wrong;
+    memory_.read(got.data(), data + found.first_wrong * element, element);
+    wait();
+    const std::uint64_t position = (first + found.first_wrong) % Pattern::kPeriod;
+    comparison.expected = element_text(tile.type(), tile.data() + position * element);
+    comparison.got = element_text(tile.type(), got.data());
+    return comparison;
+  }
+
+  void flip_bit(std::byte* data) override {
+    std::byte value{};
+    memory_.read(&value, data, 1);
+    wait();
+    value ^= std::byte{1};
+    memory_.write(data, &value, 1);
+    wait();
+  }
+
+  void enqueue(const Call& call) override {
+    const NcclRoutine* routine = find_nccl_routine(call.collective->name);
+    if (routine == nullptr) throw runtime_failure("a call without an NCCL routine");
+    const NcclArguments arguments{.send = call.send,
+                                  .recv = call.recv,
+                                  .count = call.count,
+                                  .block = call.count * info(call.type).size,
+                                  .type = nccl_type(call.type),
+                                  .op = nccl_op(call.op),
+                                  .root = call.root,
+                                  .peers = call.peers,
+                                  .rank = rank_,
+                                  .ranks = ranks_,
+                                  .comm = comm_.get(),
+                                  .stream = stream_.get()};
+    comm_.settle_operation(routine->enqueue(arguments));
+  }
+
+  void begin_group() override { comm_.settle(nccl().group_start()); }
+  void end_group() override { comm_.settle_operation(nccl().group_end()); }
+  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override {
+    return std::make_unique<CudaGraph>(stream_.get(), issue);
+  }
+
+  /// NCCL logs its choices on the communicator's rank 0 alone.
+  void begin_observing() override {
+    if (log_ && rank_ == 0) log_->start();
+  }
+
+  [[nodiscard]] std::optional<LibraryChoice> observed_choice() override {
+    if (!log_ || !log_->switchable() || rank_ != 0) return std::nullopt;
+    log_->stop();
+    return parse_nccl_choice(log_->text());
+  }
+
+  [[nodiscard]] std::optional<LibraryTransports> transports() const override { return transports_; }
+  [[nodiscard]] bool hold() override { return held_start_.hold(); }
+  void start_held() override { held_start_.start(); }
+  /// Polls the stream, and NCCL for errors that no call returned.
+  void wait() override {
+    for (;;) {
+      const cudaError_t state = cuda().query_stream(stream_.get());
+      if (state == cudaSuccess) return;
+      if (state != cudaErrorNotReady) {
+        // What NCCL reports is nearer to the cause than what is left of it in CUDA.
+        comm_.check_async();
+        check_cuda(state);
+      }
+      (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
+      comm_.check_async();
+      // NCCL's own threads may have no other processor than this one.
+      std::this_thread::yield();
+    }
+  }
+
+  [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
+
+ private:
+  /// Why -R is not possible with this library, or nothing.
+  [[nodiscard]] std::optional<std::string> no_registration() const {
+    if (registration_ == Registration::Local && !nccl().register_buffer) {
+      return newer_nccl_text("-R: it", kNcclRegistration);
+    }
+    if (registration_ == Registration::Symmetric && !nccl().register_window) {
+      return newer_nccl_text("-R: it", kNcclWindows);
+    }
+    return std::nullopt;
+  }
+
+  void deregister(std::byte* block) noexcept {
+    const auto entry = std::ranges::find(registered_, block, &Registered::block);
+    if (entry == registered_.end()) return;
+    if (entry->handle != nullptr && comm_.get() != nullptr) {
+      (void)comm_.wait_for(registration_ == Registration::Local
+                               ? nccl().deregister_buffer(comm_.get(), entry->handle)
+                               : nccl().deregister_window(comm_.get(), entry->handle));
+    }
+    registered_.erase(entry);
+  }
+
+  /// One operation of one element, and what the log says of it: from 2.22 on ranks connect at
+  /// their first.
+  void observe_transports() {
+    const auto element = allocate_cuda_memory(sizeof(float));
+    comm_.settle_operation(nccl().allreduce(element.get(), element.get(), 1, ncclFloat, ncclSum,
+                                            comm_.get(), stream_.get()));
+    wait();
+    log_->stop();
+    transports_ = parse_nccl_transports(log_->text());
+    transports_->switchable = log_->switchable();
+  }
+
+  int rank_;
+  int ranks_;
+  int nodes_;
+  Registration registration_;
+  bool shares_device_;
+  int compute_capability_ = 0;  // ten times the major one, plus the minor
+  Bytes total_memory_ = 0;
+  Bytes most_allocated_ = 0;
+  CudaOwned<cudaStream_t> stream_ = make_cuda_stream();
+  DeviceMemory memory_;
+  EventStopwatch stopwatch_;
+  Bytes free_at_first_;  // before NCCL took anything
+  /// A block of the arena; with a null handle NCCL did nothing.
+  struct Registered {
+    std::byte* block = nullptr;
+    void* handle = nullptr;
+  };
+  std::vector<Registered> registered_;  // in the order of all ranks
+  DeviceArena arena_;
+  HeldStart held_start_;
+  std::unique_ptr<NcclLog> log_;  // --nccl-choice: from before NCCL's first call on
+  std::optional<LibraryTransports> transports_;
+  // Ends before all memory: freeing waits for operations, which only its end ends.
+  NcclComm comm_;
+  Bytes free_when_connected_;
+};
 
 class NcclBackend final : public Backend {
  public:

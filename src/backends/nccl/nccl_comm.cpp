@@ -2,20 +2,10 @@
 #include "backends/nccl/nccl_comm.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <thread>
 
-#include <fmt/format.h>
-
-#include "backends/nccl/libraries.hpp"
-#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

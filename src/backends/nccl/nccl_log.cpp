@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/nccl_log.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -9,11 +8,7 @@
 #include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
 
-#include <fmt/format.h>
-
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/nccl_choice.hpp"
 

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/routines.hpp"
 
-#include <array>
-
 namespace busbar {
 namespace {
 
 using A = NcclArguments;
-
-// By their numbers in nccl.h of 2.24, which an older header does not have.
-constexpr auto kFloat8e4m3 = static_cast<ncclDataType_t>(10);
-constexpr auto kFloat8e5m2 = static_cast<ncclDataType_t>(11);
 
 /// Sends and receives that are issued as one; remembers the first failure.
 class NcclGroup {
@@ -108,40 +102,13 @@ const auto kRoutines = std::to_array<NcclRoutine>({
 }  // namespace
 
 const NcclRoutine* find_nccl_routine(std::string_view collective) {
-  for (const NcclRoutine& routine : kRoutines) {
-    if (routine.collective == collective) return &routine;
-  }
-  return nullptr;
+  return find_by(kRoutines, collective, &NcclRoutine::collective);
 }
 
-ncclDataType_t nccl_type(DataType type) {
-  switch (type) {
-    case DataType::Int8: return ncclInt8;
-    case DataType::Uint8: return ncclUint8;
-    case DataType::Int32: return ncclInt32;
-    case DataType::Uint32: return ncclUint32;
-    case DataType::Int64: return ncclInt64;
-    case DataType::Uint64: return ncclUint64;
-    case DataType::Half: return ncclHalf;
-    case DataType::Float: return ncclFloat;
-    case DataType::Double: return ncclDouble;
-    case DataType::Bfloat16: return ncclBfloat16;
-    case DataType::F8e4m3: return kFloat8e4m3;
-    case DataType::F8e5m2: return kFloat8e5m2;
-  }
-  return ncclFloat;
-}
+ncclDataType_t nccl_type(DataType type) { return static_cast<ncclDataType_t>(type); }
 
 ncclRedOp_t nccl_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::Prod: return ncclProd;
-    case ReduceOp::Max: return ncclMax;
-    case ReduceOp::Min: return ncclMin;
-    case ReduceOp::Avg: return ncclAvg;
-    case ReduceOp::Sum:
-    case ReduceOp::None: break;
-  }
-  return ncclSum;
+  return op == ReduceOp::None ? ncclSum : static_cast<ncclRedOp_t>(op);
 }
 
 }  // namespace busbar

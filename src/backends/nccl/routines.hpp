@@ -36,7 +36,7 @@ struct NcclRoutine {
 /// The row of a collective, or null where NCCL cannot do it.
 [[nodiscard]] const NcclRoutine* find_nccl_routine(std::string_view collective);
 
-/// NCCL's number of a type; of the 8-bit floating types from kNcclSmallFloats on.
+/// NCCL's number of a type, which is ours; of the 8-bit floating types from kNcclSmallFloats on.
 [[nodiscard]] ncclDataType_t nccl_type(DataType type);
 /// NCCL's name for an operation; ncclSum for data movement, where it does not matter.
 [[nodiscard]] ncclRedOp_t nccl_op(ReduceOp op);

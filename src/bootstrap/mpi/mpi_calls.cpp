@@ -3,9 +3,7 @@
 
 #include <array>
 #include <sched.h>
-#include <string>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

@@ -42,7 +42,7 @@ TEST(Machine, BindsToOneCoreAndSeesItAfterwards) {
   const AffinityGuard guard;
   if (guard.processors() < 2) GTEST_SKIP() << "one processor: nothing to bind";
   const Machine machine;
-  ASSERT_TRUE(machine.bind_to_core(0, 1));
+  ASSERT_TRUE(machine.bind_to(Spot::CpuCore, 0, 1));
   const Locality locality = machine.locality();
   EXPECT_TRUE(locality.core.has_value());
   EXPECT_LE(locality.processors.size(), guard.processors());
@@ -53,7 +53,7 @@ TEST(Machine, SpreadsRanksOverDifferentCoresWhileTheyFitAndInTurnElse) {
   const AffinityGuard guard;
   const Machine machine;
   const auto core_of = [&](int index, int count) {
-    EXPECT_TRUE(machine.bind_to_core(index, count));
+    EXPECT_TRUE(machine.bind_to(Spot::CpuCore, index, count));
     return machine.locality().core;
   };
   for (const int ranks : {2, 100000}) {
@@ -67,7 +67,7 @@ TEST(Machine, SpreadsRanksOverDifferentCoresWhileTheyFitAndInTurnElse) {
 TEST(Machine, BindsToANumaNode) {
   const AffinityGuard guard;
   const Machine machine;
-  ASSERT_TRUE(machine.bind_to_numa(0, 1));
+  ASSERT_TRUE(machine.bind_to(Spot::NumaNode, 0, 1));
   EXPECT_TRUE(machine.locality().numa.has_value());
 }
 
