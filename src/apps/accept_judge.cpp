@@ -48,6 +48,19 @@ struct AcceptFiles {
   std::vector<std::string> notes{};
 };
 
+void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
+  for (const std::string& path : study::distinct_files(paths, files.notes)) {
+    files.journals.push_back(judge::load_journal(path));
+    const auto& unlisted = files.journals.back().unlisted;
+    if (unlisted.empty()) continue;
+    files.notes.push_back(
+        fmt::format("{} does not list {} beside it ({}{}), which {} not judged: the run was "
+                    "killed before it could add the line",
+                    path, counted(unlisted.size(), "CSV"), unlisted.front(),
+                    unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
+  }
+}
+
 /// Throws Error (Usage) for a missing file.
 AcceptFiles read_files(const std::vector<std::string>& paths) {
   AcceptFiles files;
@@ -70,19 +83,10 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
       (is_journal ? journals : csvs).push_back(path);
     }
   }
+  read_journals(files, journals);
   std::vector<std::string> of_journals;
-  for (const std::string& path : study::distinct_files(journals, files.notes)) {
-    files.journals.push_back(judge::load_journal(path));
-    if (const auto& unlisted = files.journals.back().unlisted; !unlisted.empty()) {
-      files.notes.push_back(
-          fmt::format("{} does not list {} beside it ({}{}), which {} not judged: the run was "
-                      "killed before it could add the line",
-                      path, counted(unlisted.size(), "CSV"), unlisted.front(),
-                      unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
-    }
-    for (const judge::Observation& line : files.journals.back().lines) {
-      add_new(of_journals, line.file);
-    }
+  for (const judge::Journal& journal : files.journals) {
+    for (const judge::Observation& line : journal.lines) add_new(of_journals, line.file);
   }
   for (const std::string& path : study::distinct_files(csvs, files.notes, of_journals)) {
     files.csvs.push_back(study::read_launch(path));

@@ -107,8 +107,9 @@ Facts version_facts(const std::string& program) {
 /// The MPI library that a program is built with; nothing where it has none.
 std::optional<MpiLibrary> library_of(Facts version) {
   const std::string name = version["MPI library"];
-  if (name.empty())
+  if (name.empty()) {
     return find_mpi() == nullptr ? std::nullopt : std::optional(find_mpi()->library());
+  }
   if (name.starts_with("none")) return std::nullopt;
   return mpi_library_of(name);
 }
@@ -223,6 +224,18 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                       folder.journal_path(), options.specification, options.output)};
 }
 
+judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specification& specification,
+                           const std::vector<std::string>& hosts, std::uint64_t seed) {
+  return {options.output,
+          {.specification = options.specification,
+           .profile = specification.profile,
+           .rules = specification.only,
+           .seed = fmt::format("{}", seed),
+           .nodes = hosts},
+          judge::complete_text(judge::find_specification(options.specification)),
+          options.resume};
+}
+
 }  // namespace
 
 Status accept_run(const AcceptOptions& options) {
@@ -245,14 +258,7 @@ Status accept_run(const AcceptOptions& options) {
   });
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
-  judge::RunFolder folder(options.output,
-                          {.specification = options.specification,
-                           .profile = specification.profile,
-                           .rules = specification.only,
-                           .seed = fmt::format("{}", seed),
-                           .nodes = hosts},
-                          judge::complete_text(judge::find_specification(options.specification)),
-                          options.resume);
+  judge::RunFolder folder = folder_of(options, specification, hosts, seed);
   setup.host_file = [&](const std::string& lines) { return folder.host_file(lines); };
   InterruptWatch watch;
   using Seen = std::span<const judge::Observation>;

@@ -134,7 +134,7 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
-  const std::string simulated = value_of(measured.facts, fact::kSystem);
+  std::string simulated = value_of(measured.facts, fact::kSystem);
   if (!simulated.empty()) return simulated;
   const topo::WantedSystem system =
       measured.facts.empty()

@@ -208,7 +208,7 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
   name.erase(std::unique(name.begin(), name.end(), is_double), name.end());
   if (name.ends_with('-')) name.pop_back();
   for (int number = launch.number;; ++number) {
-    const std::string path =
+    std::string path =
         (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +
         ".csv";
     if (!any_has(others, path, &ImportedFile::path)) return path;

@@ -252,8 +252,9 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
 void require_known_host(const Options& options) {
   if (options.rendezvous.empty()) return;
   const Address address = parse_address("--rendezvous", options.rendezvous);
-  if (const auto unknown = find_unknown_host(address.host))
+  if (const auto unknown = find_unknown_host(address.host)) {
     throw usage_error(unknown->text + "; ranks meet by this name: give one that all hosts know");
+  }
 }
 
 /// Reads the command line and does what needs no other ranks: its exit code; nothing where this

@@ -135,8 +135,9 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
                       reader_.place(), one_line(columns().substr(0, kMost)));
   }
   const auto fields = record_fields();
-  for (const std::string& name : names)
+  for (const std::string& name : names) {
     fields_.push_back(find_by(fields, name, &RecordField::name));
+  }
 }
 
 bool CsvRows::next(Record& record) {

@@ -2,6 +2,7 @@
 #include "harness/chunk.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace busbar {
 namespace {
@@ -60,7 +61,7 @@ ChunkRunner::ChunkRunner(const PairGroup& pair_group, Communicator& communicator
     : pair_group_(pair_group),
       communicator_(communicator),
       calls_(calls),
-      settings_(settings),
+      settings_(std::move(settings)),
       tracker_(tracker) {}
 
 /// The work before a batch, an interval of its own: the host's time of its end.

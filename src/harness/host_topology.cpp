@@ -180,8 +180,9 @@ std::vector<std::pair<std::string, std::string>> inventory_facts(
   constexpr std::array kInventory{fact::kGpusPerNode, fact::kNicsPerNode, fact::kDriver};
   std::vector<std::pair<std::string, std::string>> facts;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!values.at(i).empty())
+    if (!values.at(i).empty()) {
       facts.emplace_back(key(kInventory.at(i)), join_all(values.at(i), "; "));
+    }
   }
   return facts;
 }

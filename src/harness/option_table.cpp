@@ -154,10 +154,11 @@ std::string shown(const O& options) {
   using Value = set::ValueOf<Member>;
   if constexpr (!std::is_same_v<Value, std::remove_cvref_t<decltype(value)>>) {
     if (!value) return "auto";
-    if constexpr (NamedEnum<Value>)
+    if constexpr (NamedEnum<Value>) {
       return std::string(name(*value));
-    else
+    } else {
       return fmt::format("{}", *value);
+    }
   } else if constexpr (std::is_same_v<Value, bool>) {
     return value ? "on" : "off";
   } else if constexpr (NamedEnum<Value>) {
@@ -365,13 +366,13 @@ std::string words_of(const RunOption& row, const O& options) {
 }
 
 /// The rows that stand on command lines: all but variables of the environment.
-constexpr auto is_option = [](const RunOption& row) { return row.option.set != nullptr; };
+constexpr auto kIsOption = [](const RunOption& row) { return row.option.set != nullptr; };
 constexpr auto kOptions = [] {
-  std::array<Option<O>, static_cast<std::size_t>(std::ranges::count_if(kRows, is_option))>
+  std::array<Option<O>, static_cast<std::size_t>(std::ranges::count_if(kRows, kIsOption))>
       options{};
   std::size_t count = 0;
   for (const RunOption& row : kRows) {
-    if (is_option(row)) options[count++] = row.option;
+    if (kIsOption(row)) options[count++] = row.option;
   }
   return options;
 }();

@@ -49,8 +49,9 @@ std::string difference(const std::string& earlier, const std::string& now) {
     return std::ranges::find(parts, part_key(part), part_key);
   };
   for (const std::string& part : configuration_of(Options{})) {
-    if (find(before, part) == before.end() && find(after, part) != after.end())
+    if (find(before, part) == before.end() && find(after, part) != after.end()) {
       before.push_back(part);
+    }
   }
   for (const std::string& part : after) {
     const auto was = find(before, part);

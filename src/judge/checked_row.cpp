@@ -176,12 +176,12 @@ std::string noise_text(const CheckResult& result, const Rule& rule,
 
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
   const RunContract& run = specification.run;
-  for (auto flaw = sample.flaws.rbegin(); flaw != sample.flaws.rend(); ++flaw) {
-    const bool permitted = (*flaw == Flaw::Unchecked && !run.check_data) ||
-                           (*flaw == Flaw::SameMachine && run.same_machine);
-    if (!permitted) return *flaw;
-  }
-  return {};
+  const auto counts = [&](Flaw flaw) {
+    return !(flaw == Flaw::Unchecked && !run.check_data) &&
+           !(flaw == Flaw::SameMachine && run.same_machine);
+  };
+  const auto worst = std::find_if(sample.flaws.rbegin(), sample.flaws.rend(), counts);
+  return worst == sample.flaws.rend() ? std::nullopt : std::optional(*worst);
 }
 
 Miss miss_of(const Bounds& bounds, double ratio) {

@@ -163,18 +163,23 @@ std::vector<FilePart> place(std::span<const study::FileRows> files, std::vector<
   return parts;
 }
 
+/// Throws Error (Usage) for a file that says nothing.
+void require_content(std::span<const study::FileRows> files) {
+  for (const study::FileRows& file : files) {
+    const study::Dataset& dataset = file.dataset;
+    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
+      throw usage_error("{}: it has neither rows nor a head that names its run", dataset.path);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Observation> observe_files(const Specification& specification,
                                        std::span<const study::FileRows> files,
                                        std::vector<std::string>& notes) {
-  for (const study::FileRows& file : files) {
-    const study::Dataset& dataset = file.dataset;
-    append(notes, file.notes);
-    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
-      throw usage_error("{}: it has neither rows nor a head that names its run", dataset.path);
-    }
-  }
+  require_content(files);
+  for (const study::FileRows& file : files) append(notes, file.notes);
   std::vector<std::string> all = specification.system.nodes;
   const std::vector<FilePart> parts = place(files, all, notes);
   std::vector<Observation> observations;

@@ -129,18 +129,22 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   point.blame = finding.blame;
 }
 
+bool skipped(const CheckedRow& row) { return row.outcome == Outcome::Skip; }
+
+void decide_all_absent(PointResult& point, const std::string& why) {
+  for (CheckedRow& row : point.rows) {
+    if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
+  }
+  decide_absent(*point.fleet, why, true);
+}
+
 }  // namespace
 
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
-  const auto skipped = [](const CheckedRow& row) { return row.outcome == Outcome::Skip; };
   const std::size_t measured = count_of(point.rows, std::not_fn(skipped));
   if (input.partial && measured < kFewest) {
-    const std::string why = too_few(measured);
-    for (CheckedRow& row : point.rows) {
-      if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
-    }
-    return decide_absent(fleet, why, true);
+    return decide_all_absent(point, too_few(measured));
   }
   std::vector<CheckedRow*> rows;
   for (CheckedRow& row : point.rows) {

@@ -14,6 +14,18 @@
 namespace busbar::judge {
 namespace {
 
+/// What generic name of a GPU stands for another, or empty.
+std::string gpu_note(const JudgeInput& input) {
+  const auto& fingerprint = input.specification.system.fingerprint;
+  const auto gpu = fingerprint.find("gpu");
+  if (gpu == fingerprint.end() || input.assumed.contains("gpu")) return {};
+  for (const Observation& observation : input.observations) {
+    std::string note = study::generic_gpu_note(observation.view(), gpu->second.front());
+    if (!note.empty()) return note;
+  }
+  return {};
+}
+
 /// Assumptions, and what rows are that are never a pass, once each.
 std::vector<std::string> notes_of(const JudgeInput& input) {
   std::vector<std::string> notes;
@@ -31,15 +43,7 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
     }
   }
   append(notes, of_rows);
-  const auto& fingerprint = input.specification.system.fingerprint;
-  const auto gpu = fingerprint.find("gpu");
-  for (const Observation& observation : input.observations) {
-    if (gpu == fingerprint.end() || input.assumed.contains("gpu")) break;
-    std::string note = study::generic_gpu_note(observation.view(), gpu->second.front());
-    if (note.empty()) continue;
-    notes.push_back(std::move(note));
-    break;
-  }
+  if (std::string note = gpu_note(input); !note.empty()) notes.push_back(std::move(note));
   append(notes, shared_host_notes(input.observations, input.specification.run.same_machine));
   return notes;
 }

@@ -14,6 +14,7 @@
 #include "backends/nccl/routines.hpp"
 #include "backends/nccl/stream.hpp"
 #include "base/text.hpp"
+#include "model/nccl_choice.hpp"
 
 namespace busbar {
 namespace {

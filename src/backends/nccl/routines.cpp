@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/routines.hpp"
 
+#include "base/lists.hpp"
+
 namespace busbar {
 namespace {
 

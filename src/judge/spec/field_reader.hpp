@@ -116,7 +116,7 @@ template <TableOfFields Struct>
   std::vector<std::string> keys = keys_of<Struct>();
   keys.insert(keys.end(), more.begin(), more.end());
   for (const Error& unknown : table.unknown_keys(keys)) {
-    if (faults == nullptr) throw unknown;
+    if (faults == nullptr) throw Error(unknown);
     faults->add(unknown);
   }
   Struct value;
