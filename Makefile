@@ -48,7 +48,7 @@ LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf
 
 # Two halves: what runs on a compute node, and what reads files. A measuring program has nothing of the second.
 MEASURE_SOURCES := $(wildcard src/base/*.cpp src/stats/*.cpp src/model/*.cpp topo/*.cpp topo/*/*.cpp src/bootstrap/*.cpp \
-  $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/format/*.cpp src/harness/*.cpp)
+  $(if $(filter mpi,$(BACKENDS)),src/bootstrap/mpi/*.cpp) $(BACKENDS:%=src/backends/%/*.cpp) src/format/*.cpp src/machine/*.cpp src/harness/*.cpp)
 ANALYZE_SOURCES := $(wildcard src/study/*.cpp src/study/*/*.cpp src/judge/*.cpp src/judge/*/*.cpp)
 # A folder is compiled as one file, in half the time that its files take one by one; JOIN=0 compiles each by
 # itself, which is faster for who changes one file again and again. The sub-folders of the judge are compiled with it.

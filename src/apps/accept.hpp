@@ -14,6 +14,7 @@
 #include "judge/spec/lint.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
+#include "machine/host_window.hpp"
 
 namespace busbar {
 
@@ -61,7 +62,8 @@ struct AcceptOptions {
 /// Judges observations of these nodes, which all must be accounted for; none: the nodes of the
 /// specification or of the files.
 using Judge = std::function<judge::Acceptance(std::span<const judge::Observation>,
-                                              const std::vector<std::string>& nodes)>;
+                                              const std::vector<std::string>& nodes,
+                                              const machine::HostWindows& machines)>;
 /// Reads the baseline if a rule compares with one. The specification must outlive the result.
 [[nodiscard]] Judge judge_by(const judge::Specification& specification,
                              const AcceptOptions& options);

@@ -130,6 +130,7 @@ struct Measurements {
   std::vector<std::string> nodes{};  ///< of the journals
   std::vector<std::string> seeds{};
   std::vector<std::string> notes{};
+  machine::HostWindows machines{};
 };
 
 Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
@@ -138,6 +139,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
     append(measured.observations, journal.lines);
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
+    measured.machines.add(journal.machines);
   }
   append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
@@ -249,13 +251,15 @@ Judge judge_by(const judge::Specification& specification, const AcceptOptions& o
   }
   return [&specification, baseline = std::move(baseline), assumed = options.assumed,
           partial = options.partial](std::span<const judge::Observation> observations,
-                                     const std::vector<std::string>& nodes) {
+                                     const std::vector<std::string>& nodes,
+                                     const machine::HostWindows& machines) {
     return judge::judge_all({.specification = specification,
                              .observations = observations,
                              .baseline = baseline ? &*baseline : nullptr,
                              .today = this_day(),
                              .nodes = nodes,
                              .partial = partial,
+                             .machines = &machines,
                              .assumed = assumed});
   };
 }
@@ -308,7 +312,8 @@ Status accept_judge(AcceptOptions options) {
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
   judge::Acceptance acceptance = judge_by(specification, options)(
-      measured.observations, options.hosts.empty() ? measured.nodes : options.hosts);
+      measured.observations, options.hosts.empty() ? measured.nodes : options.hosts,
+      measured.machines);
   std::vector<std::string>& notes = acceptance.head.notes;
   append(notes, measured.notes);
   add_new(notes, profile_note);

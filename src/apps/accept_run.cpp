@@ -282,7 +282,10 @@ Status accept_run(const AcceptOptions& options) {
        .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .stop = [&] { return watch.wait() != 0; },
-       .judge = [&](Seen observations) { return judge_now(observations, hosts); },
+       .judge =
+           [&](Seen observations) {
+             return judge_now(observations, hosts, folder.journal().machines);
+           },
        .refuse = refuse,
        .note = note,
        .warn =
@@ -298,8 +301,8 @@ Status accept_run(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge_now(folder.journal().lines, hosts), folder.journal().seed, options,
-                  options.output, specification);
+  return conclude(judge_now(folder.journal().lines, hosts, folder.journal().machines),
+                  folder.journal().seed, options, options.output, specification);
 }
 
 }  // namespace busbar

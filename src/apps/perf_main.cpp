@@ -30,6 +30,7 @@
 #include "format/markup_text.hpp"
 #include "format/output_file.hpp"
 #include "harness/configuration.hpp"
+#include "harness/host_facts.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
@@ -267,6 +268,7 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
   if (line.print_and_exit && line.options.hosts.empty()) {
     require_known_host(line.options);
     if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
+    if (line.options.facts_path == "-") fmt::print("{}", as_comments(own_facts(line.options)));
     flush_standard_output();
     return exit_code(Status::Ok);
   }

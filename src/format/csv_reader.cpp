@@ -56,6 +56,12 @@ bool split_cells(std::string& line, std::vector<std::string>& cells) {
 
 }  // namespace
 
+std::vector<std::string> csv_cells(std::string line) {
+  std::vector<std::string> cells;
+  if (!split_cells(line, cells)) cells.clear();
+  return cells;
+}
+
 struct CsvReader::Lines {
   explicit Lines(const std::string& path) : reader(path, std::make_unique<FileBytes>(path, last)) {}
 

@@ -59,6 +59,9 @@ class CsvReader {
   bool finished_ = false;
 };
 
+/// The cells of a line, without blanks around them; none where a quote is not closed.
+[[nodiscard]] std::vector<std::string> csv_cells(std::string line);
+
 /// The records of a CSV that a *_perf program wrote. Columns that the file lacks stay empty,
 /// unknown ones are ignored.
 class CsvRows {

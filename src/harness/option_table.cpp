@@ -330,6 +330,8 @@ constexpr auto kRows = std::to_array<RunOption>({
      nothing(shown<&O::samples_path>).only(kMeasured)},
     {{"--per-rank", "FILE", set::file<&O::per_rank_path>},
      nothing(shown<&O::per_rank_path>).only(kMeasured)},
+    {{"--facts", "FILE", set::file<&O::facts_path>},
+     nothing(shown<&O::facts_path>).only(kMeasured)},
     {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>).only(kMeasured)},
     {{"-p,--parallel_init", "N", [](O&, View n, View v) { (void)parse_integer(n, v, 0, 1); }},
      nothing()},

@@ -30,8 +30,10 @@ void check_outputs(const Options& o) {
     std::string_view option;
     const std::string& path;
   };
+  static const std::string kNoPath;  // standard output may have several
   const std::array outputs{Output{"--csv", o.csv_path}, Output{"--samples", o.samples_path},
-                           Output{"--per-rank", o.per_rank_path}, Output{"-J", o.json_path}};
+                           Output{"--per-rank", o.per_rank_path}, Output{"-J", o.json_path},
+                           Output{"--facts", o.facts_path == "-" ? kNoPath : o.facts_path}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[i].path.empty() || outputs[i].path != outputs[k].path) continue;

@@ -114,6 +114,7 @@ struct Options {
   std::string csv_path;
   std::string samples_path;
   std::string per_rank_path;
+  std::string facts_path;  ///< --facts
   bool resume = false;
   Cadence cadence = Cadence::Streaming;
   double ci_width = 0.02;  ///< relative half width

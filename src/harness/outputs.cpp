@@ -7,6 +7,7 @@
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
 #include "harness/configuration.hpp"
+#include "harness/host_facts.hpp"
 #include "harness/late_rank.hpp"
 #include "model/fact.hpp"
 
@@ -97,6 +98,13 @@ void Outputs::open(const Options& options) {
     journals_.insert(journals_.begin(),
                      std::make_unique<SamplesWriter>(options.per_rank_path, options.resume,
                                                      SamplesWriter::Times::OfRanks));
+  }
+  if (!options.facts_path.empty()) {
+    using Mode = OutputFile::Mode;
+    facts_.emplace(options.facts_path, "--facts", options.resume ? Mode::Continue : Mode::New);
+    if (options.facts_path != "-" && facts_->size() == 0) {
+      facts_->append(csv_text(machine::fact_columns(), std::vector<machine::FactLine>{}));
+    }
   }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
@@ -210,6 +218,11 @@ void Outputs::count(const Record& record) {
   if (has_flag(record, Flag::FaultInjected)) ++summary_.fault_rows;
   busbw_total_ += record.busbw_GBps.value_or(0);
   summary_.mean_busbw_GBps = busbw_total_ / static_cast<double>(summary_.rows);
+}
+
+void Outputs::write_facts(std::string_view lines) {
+  if (!facts_) return;
+  facts_->append(facts_->path() == "-" ? as_comments(lines) : std::string(lines));
 }
 
 void Outputs::end(const std::string& memory_use) {

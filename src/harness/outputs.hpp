@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/output_file.hpp"
 #include "format/progress_line.hpp"
 #include "format/writer.hpp"
 #include "harness/options.hpp"
@@ -43,6 +44,8 @@ class Outputs {
   /// A row that an earlier run has is not written again. Who is last is named here, from all the
   /// row's samples.
   void write(Row row);
+  /// Adds lines of facts to the file of --facts, or as comments to standard output.
+  void write_facts(std::string_view lines);
   /// `memory_use` is the text of -M, else empty.
   void end(const std::string& memory_use);
 
@@ -66,6 +69,7 @@ class Outputs {
   RunContext context_{};
   std::vector<std::unique_ptr<Writer>> displays_;  ///< of all rows: the table, the JSON
   std::vector<std::unique_ptr<Writer>> journals_;  ///< of new rows: the CSVs
+  std::optional<OutputFile> facts_{};
   std::multimap<std::pair<RowKey, std::uint64_t>, Record> earlier_;  ///< by row and cycle
   std::string earlier_configuration_;
   RunSummary summary_;

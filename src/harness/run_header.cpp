@@ -287,6 +287,7 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
       if (!trim(link).empty()) all.links.emplace(trim(link));
     }
     if (one.channels.front() != '\0') all.channels.emplace(one.channels.data());
+    if (one.network.front() != '\0') all.networks.emplace(one.network.data());
     if (one.init_s <= all.init_s) continue;
     all.init_s = one.init_s;
     all.init = fmt::format("{:.2f} on rank {} ({})", one.init_s, rank, one.init.data());
@@ -299,6 +300,7 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
   facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
   facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
   facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
+  facts.emplace_back(key(fact::kNetwork), join_all(transports.networks, "; "));
   if (!transports.init.empty()) facts.emplace_back(key(fact::kNcclInit), transports.init);
 }
 

@@ -23,6 +23,7 @@ struct TransportSummary {
   bool gpudirect = false;            ///< on some rank
   std::set<std::string> links{};     ///< kinds of connections
   std::set<std::string> channels{};  ///< usually the same on all ranks
+  std::set<std::string> networks{};  ///< and these
   double init_s = 0;                 ///< of the library's start on the slowest rank
   std::string init{};                ///< "0.55 on rank 3 (kernels 0.31, alloc 0.10)"
 };

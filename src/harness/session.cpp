@@ -2,6 +2,7 @@
 #include "harness/session.hpp"
 
 #include "harness/bounds.hpp"
+#include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/load.hpp"
 #include "harness/outputs.hpp"
@@ -207,6 +208,9 @@ Status run_session(const Options& options, const Collective& collective,
   const bool has_devices = backend.has_devices();
   check_applicable(options, backend, collective);
   Outputs outputs(world, options);
+  watchdog.step("reading the hosts' facts");
+  HostFacts facts(world, options);
+  outputs.write_facts(facts.read());
   watchdog.step("looking at the devices");
   ClaimedDevices claimed = claim_devices(world, backend, options);
   const RankMap rank_map = map_ranks(world, bind_request(options, backend, claimed, world.rank()));
@@ -238,6 +242,8 @@ Status run_session(const Options& options, const Collective& collective,
     complete(run);
     const Status status =
         measure(run, choice, backend.settings(wanted), invocation, outputs, runner);
+    watchdog.step("reading the hosts' facts");
+    outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);
     return status;
   } catch (const std::exception& error) {

@@ -15,6 +15,8 @@ namespace {
 
 std::string fact_error(const Observation& observation, const std::string& key,
                        const std::vector<std::string>& wanted, const Facts& assumed) {
+  // Inside a node no network is used.
+  if (key == busbar::key(fact::kLinks) && observation.nodes.size() < 2) return {};
   const std::optional<std::string> reported = study::fact_of(observation.view(), key, assumed);
   if (!reported) return "fingerprint: " + study::unreported_text(observation.view(), key);
   if (study::matches_fact(key, *reported, wanted)) return {};
@@ -57,6 +59,18 @@ std::string fingerprint_error(const Specification& specification,
       if (error.empty()) error = fact_error(observation, key, wanted, assumed);
     }
     if (!error.empty()) return error;
+  }
+  return {};
+}
+
+std::string set_error(const DeviceSetRule& set, std::span<const Observation> observations,
+                      const Facts& assumed) {
+  for (const Observation& observation : observations) {
+    if (observation.device_set != set.id || observation.records.empty()) continue;
+    for (const auto& [key, wanted] : set.fingerprint) {
+      std::string error = fact_error(observation, key, wanted, assumed);
+      if (!error.empty()) return error;
+    }
   }
   return {};
 }

@@ -19,6 +19,11 @@ namespace busbar::judge {
                                             std::span<const Observation> observations,
                                             const Facts& assumed);
 
+/// The same by the fingerprint of a device set.
+[[nodiscard]] std::string set_error(const DeviceSetRule& set,
+                                    std::span<const Observation> observations,
+                                    const Facts& assumed);
+
 /// Why no run of ours can have the fingerprint, or empty: over MPI no GPUs are probed.
 [[nodiscard]] std::string unreported_error(const Specification& specification,
                                            const Facts& assumed);

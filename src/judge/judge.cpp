@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fact_check.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/rule_check.hpp"
 #include "judge/suspects.hpp"
@@ -43,20 +44,41 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
     }
   }
   append(notes, of_rows);
+  for (const DeviceSetRule& set : input.specification.device_sets) {
+    const auto variable = [](const auto& one) {
+      return fmt::format("{}={}", one.first, one.second);
+    };
+    std::vector<std::string> settings = mapped(set.env, variable);
+    append(settings, set.backend_options);
+    if (settings.empty()) continue;
+    notes.push_back(fmt::format("device set {} ran with {}", set.id, join(settings, " ")));
+  }
   if (std::string note = gpu_note(input); !note.empty()) notes.push_back(std::move(note));
   append(notes, shared_host_notes(input.observations, input.specification.run.same_machine));
   return notes;
 }
 
+void refuse(CheckResult& verdict, const std::string& reason) {
+  verdict.outcome = Outcome::Error;
+  verdict.reason = reason;
+  verdict.decided_by = DecidedBy::Other;
+  verdict.unreachable.clear();
+}
+
+/// Why launches of device sets are not what their sets ask for, by set.
+std::map<std::string, std::string> set_errors_of(const JudgeInput& input) {
+  std::map<std::string, std::string> errors;
+  for (const DeviceSetRule& set : input.specification.device_sets) {
+    std::string error = set_error(set, input.observations, input.assumed);
+    if (!error.empty()) errors[set.id] = std::move(error);
+  }
+  return errors;
+}
+
 /// Nothing can be said by the rules of another system.
 void refuse_all(Acceptance& acceptance, const std::string& reason) {
   acceptance.head.refused = reason;
-  for (CheckResult& verdict : acceptance.verdicts) {
-    verdict.outcome = Outcome::Error;
-    verdict.reason = reason;
-    verdict.decided_by = DecidedBy::Other;
-    verdict.unreachable.clear();
-  }
+  for (CheckResult& verdict : acceptance.verdicts) refuse(verdict, reason);
   acceptance.suspects.clear();
 }
 
@@ -71,8 +93,12 @@ Acceptance judge_all(const JudgeInput& given) {
   std::vector<Cleared> cleared;
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
+  const auto set_errors = set_errors_of(input);
   for (const Rule& rule : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);
+    if (const auto error = set_errors.find(rule.device_set); error != set_errors.end()) {
+      judged.each([&](CheckedRow& row) { refuse(row, error->second); });
+    }
     std::vector<Suspect> suspects = suspects_of(judged, input.nodes);
     append(cleared, confirm(judged, suspects, input.observations));
     append(acceptance.suspects, suspects);
@@ -89,7 +115,11 @@ Acceptance judge_all(const JudgeInput& given) {
         "oversubscribed: ranks shared processors in {} of {} (device set {}); these never pass",
         oversubscribed, counted(acceptance.verdicts.size(), "verdict"), join_all(sets, ", ")));
   }
+  const std::vector<CheckResult> facts = judge_facts(input);
+  append(acceptance.verdicts, facts);
+  append(acceptance.suspects, fact_suspects(facts));
   drop_explained(acceptance.suspects);
+  if (input.machines != nullptr) add_fact_evidence(acceptance.suspects, *input.machines);
   const std::string stranger =
       fingerprint_error(input.specification, input.observations, input.assumed);
   if (!stranger.empty()) refuse_all(acceptance, stranger);

@@ -9,6 +9,7 @@
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
+#include "machine/host_window.hpp"
 
 namespace busbar::judge {
 
@@ -19,7 +20,8 @@ struct JudgeInput {
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
   bool partial = false;                ///< what files lack was not measured: SKIP, no ERROR
-  Facts assumed{};                     ///< facts of the fingerprint that files do not report
+  const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read
+  Facts assumed{};  ///< facts of the fingerprint that files do not report
 };
 
 /// Results in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise

@@ -45,7 +45,8 @@ enum class DecidedBy {
 /// CheckResult::instance of what is said of all instances together.
 inline constexpr std::string_view kFleet = "fleet";
 
-/// What one rule says of one size on one instance of a device set.
+/// What one rule says of one size on one instance of a device set; of a rule of facts what it says
+/// of a node, with the fact's name in place of the collective, no size and no metric.
 struct CheckResult {
   std::string rule{};
   std::string device_set{};
@@ -74,10 +75,11 @@ struct CheckResult {
 };
 
 /// What is held against a node or a link; a worse one explains the others.
-enum class Defect { Slow, FailedLaunches, WrongData };
+enum class Defect { Fact, Slow, FailedLaunches, WrongData };
 
 constexpr auto enum_names(Defect) {
-  return std::array{Named{Defect::Slow, "slow"}, Named{Defect::FailedLaunches, "hung or crashed"},
+  return std::array{Named{Defect::Fact, "a fact"}, Named{Defect::Slow, "slow"},
+                    Named{Defect::FailedLaunches, "hung or crashed"},
                     Named{Defect::WrongData, "wrong data"}};
 }
 

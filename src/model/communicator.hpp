@@ -73,6 +73,7 @@ struct LibraryTransports {
   bool gpudirect = false;   ///< some connection over the network uses GPUDirect RDMA
   std::array<char, 256> links{};     ///< kinds of connections, "NET/IB, P2P/CUMEM", sorted
   std::array<char, 120> channels{};  ///< "16 coll, 8 nvls, 32 p2p"
+  std::array<char, 160> network{};   ///< "IB, 8 adapters", or a plugin and its version
   double init_s = 0;                 ///< that its own start took; 0: the log does not report it
   std::array<char, 200> init{};      ///< its parts in seconds, "kernels 0.31, alloc 0.10"
 };

@@ -34,6 +34,7 @@ std::span<const Fact> fact_table() {
                                      kGpudirectRdma,
                                      kLinks,
                                      kChannels,
+                                     kNetwork,
                                      kNcclInit,
                                      kSimulated,
                                      kSystem,
@@ -56,6 +57,7 @@ std::span<const Fact> fact_table() {
 
 std::string fact_key(std::string_view text) {
   if (text == "nccl") return key(fact::kLibrary);
+  if (text == "transport") return key(fact::kLinks);
   if (text == "ngpus") return key(fact::kRanksPerNode);
   std::string name(text);  // of a baseline it may have a device set's id: "driver.my-pairs"
   std::replace(name.begin(),

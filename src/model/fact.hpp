@@ -43,6 +43,7 @@ inline constexpr Fact kNvls{"nccl_nvls", "yes, no or unknown"};
 inline constexpr Fact kGpudirectRdma{"nccl_gpudirect_rdma", "the same"};
 inline constexpr Fact kLinks{"nccl_links", "transports that NCCL took"};
 inline constexpr Fact kChannels{"nccl_channels", "their numbers"};
+inline constexpr Fact kNetwork{"nccl_network", "NCCL's network and its adapters, or its plugin"};
 inline constexpr Fact kNcclInit{"nccl_init", "seconds of NCCL's own start, of its slowest rank"};
 inline constexpr Fact kSimulated{"simulated", "yes: predicted, not measured"};
 inline constexpr Fact kSystem{"system", "name of its file"};
@@ -66,8 +67,8 @@ inline constexpr Fact kRanksPerNode{"ranks_per_node", "of the rows"};
 [[nodiscard]] std::span<const Fact> fact_table();
 
 /// The key of a text that names a fact: "gpus_per_node" of "gpus-per-node", as files of older
-/// versions have it; "library" of "nccl" and "ranks_per_node" of "ngpus", as their specifications
-/// do.
+/// versions have it; "library" of "nccl", "nccl_links" of "transport" and "ranks_per_node" of
+/// "ngpus", as their specifications do.
 [[nodiscard]] std::string fact_key(std::string_view text);
 
 [[nodiscard]] inline std::string key(const Fact& fact) { return std::string(fact.key); }

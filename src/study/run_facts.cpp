@@ -145,6 +145,14 @@ bool matches_fact(const std::string& name, const std::string& reported,
       return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);
     });
   }
+  if (name == key(fact::kLinks)) {
+    // Of networks all, so that a part that went another way is no match.
+    const auto links = mapped<std::string>(split(reported, ','), trim);
+    const auto networks =
+        filtered(links, [](const std::string& link) { return link.starts_with("NET/"); });
+    const auto is_one = [&](const std::string& link) { return contains(wanted, link); };
+    return std::ranges::any_of(links, is_one) && std::ranges::all_of(networks, is_one);
+  }
   return is_wanted(reported, [](const auto& one, const auto& text) {
     return is_number(one) ? text == one : is_part(one, text);
   });

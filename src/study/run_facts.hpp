@@ -35,7 +35,8 @@ struct FileView {
 
 /// True where what is reported is one of the values that are wanted, upper and lower case alike: a
 /// GPU by its whole name, but for "NVIDIA" before it, and of several each, where a generic name may
-/// be any GPU's; a number as it is; other texts as a part.
+/// be any GPU's; NCCL's links by whole names, of networks all of them; a number as it is; other
+/// texts as a part.
 [[nodiscard]] bool matches_fact(const std::string& name, const std::string& reported,
                                 const std::vector<std::string>& wanted);
 

@@ -40,6 +40,26 @@ void add_channels(View message, LibraryTransports& transports) {
   transports.known = true;
 }
 
+/// Reads "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:...", and of plugins
+/// "NET/OFI Initializing aws-ofi-nccl 1.13.2-aws", which wins.
+void add_network(View message, LibraryTransports& transports) {
+  constexpr View kUsing = " : Using ";
+  const bool is_plugin = message.starts_with("NET/OFI Initializing ");
+  const std::size_t at = message.find(kUsing);
+  const bool known = transports.network.front() != '\0';
+  std::string text;
+  if (is_plugin) {
+    text = message.substr(std::string_view("NET/OFI Initializing ").size());
+  } else if (message.starts_with("NET/") && at != View::npos && !known) {
+    std::size_t adapters = 0;
+    while (message.find(fmt::format("[{}]", adapters), at) != View::npos) ++adapters;
+    text = fmt::format("{}, {}", message.substr(4, at - 4), counted(adapters, "adapter"));
+  }
+  if (text.empty()) return;
+  transports.network = {};
+  copy_text(text, transports.network);
+}
+
 /// Reads "Init timings - ncclCommInitRank: rank 0 nranks 8 total 0.55 (kernels 0.31, ...)": of the
 /// slowest, if the rank has several communicators.
 void add_init(View message, LibraryTransports& transports) {
@@ -75,6 +95,7 @@ LibraryTransports parse_nccl_transports(View log) {
     const View message = nccl_message(line);
     if (message.find(" coll channels, ") != View::npos) add_channels(message, transports);
     if (message.starts_with("Init timings - ")) add_init(message, transports);
+    if (message.starts_with("NET/")) add_network(message, transports);
     if (!message.starts_with("Channel ") && !message.starts_with("CollNet ")) continue;
     const std::size_t at = message.find(kVia);
     if (at == View::npos) continue;

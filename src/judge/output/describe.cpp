@@ -19,10 +19,12 @@ constexpr auto kResultColumns = std::to_array<Column<Result>>({
     {"device_set", "", [](const Result& r) { return r.device_set; }},
     {"collective", "", [](const Result& r) { return r.collective; }},
     {"dtype", "", [](const Result& r) { return r.type; }},
-    {"size_bytes", "", [](const Result& r) { return r.size; }},
+    {"size_bytes", "",
+     [](const Result& r) { return r.size == 0 ? std::nullopt : std::optional(r.size); }},
     {"metric", "", [](const Result& r) { return r.metric; }},
     {"unit", "", [](const Result& r) { return unit(r.metric); }},
-    {"statistic", "", [](const Result& r) { return r.statistic; }},
+    {"statistic", "",
+     [](const Result& r) { return r.metric == Metric::None ? "" : name(r.statistic); }},
     {"n_launches", "", [](const Result& r) { return r.values.size(); }},
     {"value", "", [](const Result& r) { return r.value; }},
     {"cv", "", [](const Result& r) { return r.cv; }},
@@ -102,6 +104,7 @@ std::string figure(std::optional<double> value) {
 std::string exact(double value) { return fmt::format("{}", value); }
 
 std::string size_text(Bytes size) {
+  if (size == 0) return {};
   constexpr Bytes kHundredths = 100;  // what format_bytes shows
   constexpr Bytes kStep = 1024;
   Bytes unit = 1;

@@ -23,7 +23,8 @@ namespace busbar::judge {
 [[nodiscard]] std::string figure(std::optional<double> value);
 /// The shortest text that reads back as the same number.
 [[nodiscard]] std::string exact(double value);
-/// "16 MiB", or "1025 B" where that would be rounded: names of cases must not collide.
+/// "16 MiB", or "1025 B" where that would be rounded: names of cases must not collide; empty for 0,
+/// which is that of facts.
 [[nodiscard]] std::string size_text(Bytes size);
 /// A multiple of the reference in GB/s or us; a gap where one of them is.
 [[nodiscard]] std::optional<double> edge(const CheckResult& result, std::optional<double> bound);

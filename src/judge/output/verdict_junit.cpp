@@ -27,8 +27,9 @@ void add_property(pugi::xml_node properties, std::string_view key, std::string_v
 
 /// "pair-floor h1+h2 alltoall 16 MiB": the same in every run of a specification.
 std::string case_name(const CheckResult& result) {
-  return fmt::format("{} {} {} {}", result.rule, result.instance, result.collective,
-                     size_text(result.size));
+  const std::string size = size_text(result.size);
+  return fmt::format("{} {} {}{}{}", result.rule, result.instance, result.collective,
+                     size.empty() ? "" : " ", size);
 }
 
 /// "verdict=FAIL value=12.3 unit=GB/s ratio=0.98 ...": without what has no value.

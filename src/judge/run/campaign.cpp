@@ -29,6 +29,7 @@ bool Campaign::run() {
     if (wanted && !is_stopped()) search(set);
   }
   if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, acceptance()));
+  if (!is_stopped()) touch(answering());  // for what has changed in its facts
   return !refusal_.empty() || !is_stopped();
 }
 
@@ -50,6 +51,7 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
   launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
+           folder_.add_facts(nodes[number], result.csv);
            if (!result.csv.starts_with("busbar ")) {
              note_banner(nodes[number], result.csv.substr(0, result.csv.find('\n')));
            }
@@ -66,6 +68,11 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
   const std::string where =
       nodes.size() == 1 ? nodes.front() : fmt::format("any of {} nodes", nodes.size());
   throw usage_error("no launch can succeed on {}: {}", where, refusals.front());
+}
+
+std::vector<std::string> Campaign::answering() const {
+  return filtered(request_.nodes,
+                  [this](const std::string& node) { return !silent_.contains(node); });
 }
 
 /// Once.

@@ -33,7 +33,8 @@ struct CampaignRequest {
 };
 
 /// Makes all launches of a specification: first every node is touched, then what is planned is
-/// measured, then what the verdicts ask for: groups of a search, reruns, confirmations.
+/// measured, then what the verdicts ask for: groups of a search, reruns, confirmations. At last the
+/// nodes are touched again: each time they report their facts.
 class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
@@ -53,6 +54,7 @@ class Campaign {
   void launch(std::span<const LaunchCommands> launches, double timeout_s,
               const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
+  [[nodiscard]] std::vector<std::string> answering() const;
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   void ask();

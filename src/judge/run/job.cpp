@@ -83,7 +83,10 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   append(words, {"-T", fmt::format("{:g}", kShareOfTimeout * specification.run.timeout_s)});
   if (!set.gpus.empty()) append(words, {"--devices", set.gpus});
   append(words, options);
-  Variables variables;
+  append(words, set.backend_options);
+  const auto is_of_nccl = [](const auto& fact) { return fact.first.starts_with("nccl_"); };
+  if (std::ranges::any_of(set.fingerprint, is_of_nccl)) words.emplace_back("--nccl-choice");
+  Variables variables(set.env.begin(), set.env.end());
   if (set.kind == SetKind::Rails) {
     variables.emplace_back("NCCL_TESTS_SPLIT", fmt::format("MOD {}", set.ranks_per_node));
   }
@@ -150,7 +153,7 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
 
 Words touch_command(const LaunchSetup& setup, const std::string& collective,
                     const std::string& node) {
-  Words words{program(setup, collective), "--version"};
+  Words words{program(setup, collective), "--version", "--facts", "-"};
   constexpr int kAnyPort = 1;
   const bool by_name = setup.launcher.starts_each_rank() && !setup.launcher.words.empty();
   if (by_name && setup.has_groups) {

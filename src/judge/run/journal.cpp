@@ -224,6 +224,8 @@ Journal load_journal(const std::string& path) {
   drop_interrupted(journal.lines);
   journal.unlisted = unlisted_files(folder.empty() ? "." : folder, files);
   read_rows_from(journal.lines, 0, folder);
+  const std::string of_facts = beside(path, "facts.csv");
+  if (std::filesystem::exists(of_facts)) journal.machines = machine::read_facts(of_facts);
   return journal;
 }
 
@@ -264,8 +266,29 @@ std::string RunFolder::host_file(const std::string& lines) {
   return path;
 }
 
+void RunFolder::add_facts(const std::string& node, std::string_view output) {
+  std::string rows;
+  for (const std::string& line : split(output, '\n')) {
+    if (!line.starts_with(machine::kFactPrefix)) continue;
+    std::vector<std::string> cells = csv_cells(line.substr(machine::kFactPrefix.size()));
+    if (cells.size() < 2) continue;
+    cells[1] = node;  // by which it is judged, whatever it calls itself
+    if (journal_.machines.add(cells)) rows += csv_line(cells);
+  }
+  if (rows.empty()) return;
+  if (!facts_) {
+    facts_.emplace(facts_path(), "-o", OutputFile::Mode::Continue);
+    facts_->drop_unfinished_line();
+    if (facts_->size() == 0) {
+      facts_->append(csv_text(machine::fact_columns(), std::vector<machine::FactLine>{}));
+    }
+  }
+  facts_->append(rows);
+}
+
 void RunFolder::discard() {
   file_.reset();
+  facts_.reset();
   std::filesystem::remove_all(path_);
 }
 

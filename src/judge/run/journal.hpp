@@ -13,6 +13,7 @@
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
 #include "judge/run/launch_queue.hpp"
+#include "machine/host_window.hpp"
 
 namespace busbar::judge {
 
@@ -28,6 +29,7 @@ struct Journal {
   /// CSVs of launches in the folder that no line names: the run was killed when it had written
   /// them.
   std::vector<std::string> unlisted{};
+  machine::HostWindows machines{};  ///< facts of nodes before, between and after launches
 };
 
 /// Device set, instance, collective, launch, attempt and purpose.
@@ -58,6 +60,9 @@ class RunFolder {
   /// returns.
   void add(std::size_t number, const Job& job, const LaunchResult& result);
 
+  /// Adds the lines of facts ("# fact: ...") that a program printed on a node to facts.csv.
+  void add_facts(const std::string& node, std::string_view output);
+
   /// Removes the folder, for a run that is refused before its first launch.
   void discard();
 
@@ -65,6 +70,7 @@ class RunFolder {
   [[nodiscard]] std::string host_file(const std::string& lines);
 
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
+  [[nodiscard]] std::string facts_path() const { return path_ + "/facts.csv"; }
   /// The head and all lines so far.
   [[nodiscard]] const Journal& journal() const { return journal_; }
 
@@ -74,6 +80,7 @@ class RunFolder {
   std::set<LaunchKey> earlier_{};
   std::map<std::string, std::string> host_files_{};  ///< paths by their lines
   std::optional<OutputFile> file_{};
+  std::optional<OutputFile> facts_{};
 };
 
 }  // namespace busbar::judge

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "judge/baseline.hpp"
+#include "model/fact.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -151,6 +152,11 @@ void FieldReader::read(std::string_view key, int& value, const FieldCheck& check
 }
 
 void FieldReader::read(std::string_view key, double& value, const FieldCheck& check) const {
+  const auto* number = table_.required(key).as_integer();
+  if (check.may_be_zero && number != nullptr && number->get() == 0) {
+    value = 0;
+    return;
+  }
   value = table_.positive(key, 0);
   if (check.fraction && value > 1) {
     throw table_.fault(key, "{} is a fraction: 0.02 is 2 %; it must be at most 1", key);
@@ -187,15 +193,27 @@ void FieldReader::read(std::string_view key, std::vector<Bytes>& value,
 }
 
 /// Facts of a fingerprint, each with the values of which a run must have one.
-void FieldReader::read(std::string_view key, std::map<std::string, std::vector<std::string>>& value,
+void FieldReader::read(std::string_view key, Fingerprint& value,
                        const FieldCheck& /*check*/) const {
   const TomlFields facts(table_.required(key), table_.origin(), std::string(key));
-  facts.allow_only({"gpu", "gpus_per_node", "nics_per_node", "processor", "library", "driver"});
+  facts.allow_only({"gpu", "gpus_per_node", "nics_per_node", "processor", "library", "driver",
+                    "transport", "nccl_gpudirect_rdma", "nccl_nvls", "nccl_network"});
   constexpr int kMost = 100'000;
   for (const auto& [fact, node] : facts.entries()) {
     const bool counted = fact.ends_with("_per_node");
-    value[fact] = counted ? std::vector{fmt::format("{}", facts.integer(fact, 0, kMost, 0))}
-                          : one_or_many(facts, fact);
+    value[fact_key(fact)] = counted
+                                ? std::vector{fmt::format("{}", facts.integer(fact, 0, kMost, 0))}
+                                : one_or_many(facts, fact);
+  }
+}
+
+void FieldReader::read(std::string_view key, Environment& value,
+                       const FieldCheck& /*check*/) const {
+  const TomlFields variables(table_.required(key), table_.origin(), std::string(key));
+  for (const auto& [name, node] : variables.entries()) {
+    const bool is_name = name.find_first_of("= \t") == std::string::npos && !name.empty();
+    if (!is_name) throw variables.fault(name, "\"{}\" is not the name of a variable", name);
+    value[name] = one_line(variables.required_text(name));
   }
 }
 

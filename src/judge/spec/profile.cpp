@@ -98,8 +98,10 @@ void need_values(std::string_view origin, const Specification& spec, Faults& fau
   }
 }
 
+/// Of rules of facts too, which every profile has.
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
-  const std::vector<std::string> known = ids_of(spec.rules);
+  std::vector<std::string> known = ids_of(spec.rules);
+  append(known, ids_of(spec.facts));
   for (const std::string& id : rules) {
     if (contains(known, id)) continue;
     const std::string near = nearest_word(id, known);
@@ -108,7 +110,9 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
                       near.empty() ? "" : fmt::format("; did you mean {}?", near));
   }
   std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(rules, rule.id); });
-  for (const Rule& rule : spec.rules) spec.only.push_back(rule.id);
+  std::erase_if(spec.facts, [&](const FactRule& rule) { return !contains(rules, rule.id); });
+  spec.only = ids_of(spec.rules);
+  append(spec.only, ids_of(spec.facts));
 }
 
 /// With `rules` these stay, whichever the profile chooses.

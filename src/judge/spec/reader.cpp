@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "judge/spec/field_reader.hpp"
 #include "judge/spec/source.hpp"
+#include "machine/machine_fact.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
 #include "model/fact.hpp"
@@ -323,6 +324,37 @@ Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specifica
   return rule;
 }
 
+FactRule read_fact_rule(const TomlFields& fields, const TextPlace& place, Faults& faults) {
+  const auto check = [&](FactRule& rule) {
+    const machine::MachineFact* fact = machine::find_fact(rule.fact);
+    if (fact == nullptr) {
+      throw fields.fault(
+          "fact", "{}; busbar facts --list has them",
+          unknown_word("fact", rule.fact,
+                       mapped<std::string>(machine::machine_facts(), &machine::MachineFact::name)));
+    }
+    std::vector<std::string> limits;
+    for (const char* key : {"delta_max", "balance_min", "at_least", "equals", "same"}) {
+      if (fields.has(key)) limits.emplace_back(key);
+    }
+    if (limits.size() != 1) {
+      throw fields.fault(
+          "fact", "[[expect_fact]] needs one limit: delta_max, balance_min, at_least, equals or {}",
+          R"(same = "fleet")");
+    }
+    const bool rises = rule.delta_max || rule.balance_min;
+    if (rises && !machine::is_counter(*fact)) {
+      throw fields.fault(limits.front(), "{} needs a counter, which {} is not", limits.front(),
+                         rule.fact);
+    }
+    static_cast<void>(fields.one_of("same", {"fleet"}));
+  };
+  auto rule = read_checked<FactRule>(fields, faults, check);
+  if (rule.id.empty()) rule.id = rule.fact;
+  rule.place = place;
+  return rule;
+}
+
 /// The ids that a list has, whatever else is wrong with it.
 std::vector<std::string> ids_in(const toml::table& table, std::string_view key) {
   std::vector<std::string> ids;
@@ -368,6 +400,14 @@ Specification parse_specification(std::string_view text, const std::string& orig
         return read_rule(fields, place, s, ids, faults);
       },
       faults);
+  if (file.has("expect_fact")) {
+    s.facts = read_list<FactRule>(
+        file, "expect_fact",
+        [&](const TomlFields& fields, const TextPlace& where) {
+          return read_fact_rule(fields, where, faults);
+        },
+        faults);
+  }
   faults.collect([&] { s = with_profile(file, s, profile, rules, faults); });
   if (faults.count() == 0) return specification;
   if (all_faults != nullptr) *all_faults = faults.lines();

@@ -13,7 +13,8 @@
 
 namespace busbar::judge {
 
-enum class Metric { BusBandwidth, AlgorithmBandwidth, Time };
+/// None, which has no name, is that of facts.
+enum class Metric { BusBandwidth, AlgorithmBandwidth, Time, None };
 enum class Statistic { Median, Mean, Min, P90, P99, Max };
 enum class RuleKind { Absolute, Theoretical, Baseline, Fleet };
 enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
@@ -57,9 +58,9 @@ using busbar::name;
 
 /// @}
 
-/// "GB/s" or "us".
+/// "GB/s" or "us"; of facts empty.
 [[nodiscard]] constexpr std::string_view unit(Metric metric) {
-  return metric == Metric::Time ? "us" : "GB/s";
+  return metric == Metric::Time ? "us" : metric == Metric::None ? "" : "GB/s";
 }
 
 /// Where something stands in the specification: both from 1, 0 where it does not stand there.
@@ -69,12 +70,17 @@ struct TextPlace {
   std::string file{};  ///< one that the specification is based on; empty: the specification itself
 };
 
+/// Facts, each with the values of which it must have one.
+using Fingerprint = std::map<std::string, std::vector<std::string>>;
+/// Variables with their values.
+using Environment = std::map<std::string, std::string>;
+
 /// Which system the specification is for.
 struct SystemIdentity {
   std::string name{};
-  /// Fact and the values of which it must have one, of: gpu (a whole name), gpus_per_node,
+  /// Of: gpu (a whole name), gpus_per_node,
   /// nics_per_node (a number as it is), processor, library, driver (a part of what is reported).
-  std::map<std::string, std::vector<std::string>> fingerprint{};
+  Fingerprint fingerprint{};
   std::vector<std::string> nodes{};  ///< by name; empty: those of the command line or of the files
   TextPlace fingerprint_place{};
 };
@@ -132,6 +138,9 @@ struct DeviceSetRule {
   int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
   std::vector<std::string> nodes{};  ///< of List; empty else
   int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by bisection
+  Environment env{};                 ///< variables of its launches
+  std::vector<std::string> backend_options{};  ///< words of their command line
+  Fingerprint fingerprint{};  ///< facts that its launches must have, beside [system]'s
   TextPlace place{};
 };
 
@@ -187,6 +196,20 @@ struct Rule {
   TextPlace value_place{};
 };
 
+/// What a fact of every node must be (machine/machine_fact.hpp): one of the limits is given.
+struct FactRule {
+  std::string id{};  ///< the fact's name, unless given
+  std::string fact{};
+  std::string instance = "*";           ///< a pattern of glob(7): which ports, GPUs, ...
+  std::optional<double> delta_max{};    ///< how much a counter may rise while a run lasts
+  std::optional<double> balance_min{};  ///< the least rise of a node's instances over the largest
+  std::optional<double> at_least{};     ///< the number that a value begins with
+  std::vector<std::string> equals{};    ///< one of these texts
+  std::string same{};                   ///< "fleet": what most nodes have
+  std::string source{};
+  TextPlace place{};
+};
+
 /// A whole specification, after a profile was chosen.
 struct Specification {
   std::string file{};               ///< for messages
@@ -199,6 +222,7 @@ struct Specification {
   std::optional<BaselineRule> baseline{};
   std::vector<DeviceSetRule> device_sets{};
   std::vector<Rule> rules{};
+  std::vector<FactRule> facts{};
 
   /// The set of an id; the reader has made sure that it is there.
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;

@@ -23,6 +23,7 @@ struct FieldCheck {
   int most = std::numeric_limits<int>::max();
   std::optional<int> automatic{};  ///< the number that "auto" stands for
   bool fraction = false;           ///< at most 1
+  bool may_be_zero = false;
   bool one_or_many = false;  ///< a text or a list of different texts; a text is their sentence
   bool calendar_date = false;
   bool by_hand = false;         ///< the reader of the table reads it itself
@@ -92,6 +93,9 @@ void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
   visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
   visit("nodes", set.nodes, {.required = true, .only_with = {"kind", "list"}});
   visit("all_pairs_up_to", set.all_pairs_up_to, {.only_with = {"kind", "pairwise"}, .least = 2});
+  visit("env", set.env);
+  visit("backend_options", set.backend_options);
+  visit("fingerprint", set.fingerprint);
 }
 
 void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
@@ -126,6 +130,18 @@ void visit_fields(Either<Rule> auto& rule, const auto& visit) {
   visit("known_issue", rule.known_issue);
 }
 
+void visit_fields(Either<FactRule> auto& rule, const auto& visit) {
+  visit("id", rule.id);
+  visit("fact", rule.fact, {.required = true});
+  visit("instance", rule.instance);
+  visit("delta_max", rule.delta_max, {.may_be_zero = true});
+  visit("balance_min", rule.balance_min, {.fraction = true});
+  visit("at_least", rule.at_least);
+  visit("equals", rule.equals, {.one_or_many = true});
+  visit("same", rule.same);
+  visit("source", rule.source, {.one_or_many = true});
+}
+
 void visit_fields(Either<Specification> auto& specification, const auto& visit) {
   visit("system", specification.system);
   visit("ceiling", specification.ceiling);
@@ -134,6 +150,7 @@ void visit_fields(Either<Specification> auto& specification, const auto& visit) 
   visit("baseline", specification.baseline);
   visit("device_set", specification.device_sets);
   visit("expect", specification.rules);
+  visit("expect_fact", specification.facts);
 }
 /// @}
 

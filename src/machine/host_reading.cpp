@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/host_reading.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <glob.h>
+#include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/child_process.hpp"
+#include "base/host.hpp"
+#include "topo/probes/nvidia_smi.hpp"
+
+namespace busbar::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A small file as the kernel makes them when they are read; a log ends where it would wait.
+struct SmallFile {
+  std::string text{};
+  int error = 0;  ///< errno
+};
+
+SmallFile read_small(const std::string& path) {
+  constexpr std::size_t kMost = 1U << 22U;
+  SmallFile file;
+  const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return {.error = errno};
+  std::array<char, 8192> part{};
+  while (file.text.size() < kMost) {
+    const ssize_t count = read(descriptor, part.data(), part.size());
+    if (count < 0 && errno == EPIPE) continue;  // the kernel's log has dropped its oldest lines
+    if (count < 0 && errno != EAGAIN) file.error = errno;
+    if (count <= 0) break;
+    file.text.append(part.data(), static_cast<std::size_t>(count));
+  }
+  close(descriptor);
+  return file;
+}
+
+std::vector<std::string> components(std::string_view path) { return split(path, '/'); }
+
+/// "mlx5_0:1": what stands for the wildcards of a pattern.
+std::string instance_of(std::string_view pattern, std::string_view path) {
+  const auto wanted = components(pattern);
+  const auto found = components(path);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(wanted.size(), found.size()); ++i) {
+    if (wanted[i].find_first_of("*{[?") != std::string::npos) parts.push_back(found[i]);
+  }
+  return join(parts, ":");
+}
+
+/// PCIe facts are of GPUs, switches of NVLink, adapters and accelerators.
+bool is_of_interest(const fs::path& path) {
+  if (path.string().find("/bus/pci/") == std::string::npos) return true;
+  const std::string device = first_line_of((path.parent_path() / "class").string());
+  return device.starts_with("0x02") || device.starts_with("0x03") || device.starts_with("0x12") ||
+         device.starts_with("0x0680");
+}
+
+class FileReader {
+ public:
+  FileReader(std::string root, HostReading& reading) : root_(std::move(root)), reading_(reading) {}
+
+  void read(const MachineFact& fact) {
+    std::vector<std::string> texts;
+    std::int64_t sum = 0;
+    std::size_t files = 0;
+    for (const std::string& path : paths_of(fact)) {
+      ++files;
+      if (fact.reader == Reader::Count) continue;
+      const std::string instance = instance_of(fact.source, path.substr(root_.size() + 1));
+      const FactValue value = value_of(fact, path);
+      if (value.text.empty() && value.reason.empty()) continue;
+      if (fact.reader == Reader::Sum && value.reason.empty()) {
+        sum += to_number<std::int64_t>(value.text).value_or(0);
+      } else if (fact.reader == Reader::Distinct && value.reason.empty()) {
+        add_new(texts, value.text);
+      } else {
+        add(fact, instance, value);
+      }
+    }
+    if (files == 0) return;
+    if (fact.reader == Reader::Sum) add(fact, "", {.text = fmt::format("{}", sum)});
+    if (fact.reader == Reader::Count) add(fact, "", {.text = fmt::format("{}", files)});
+    if (!texts.empty()) add(fact, "", {.text = join(texts, ", ")});
+  }
+
+ private:
+  void add(const MachineFact& fact, const std::string& instance, const FactValue& value) {
+    reading_.values[{std::string(fact.name), instance}] = value;
+  }
+
+  /// Files of a pattern that no fact before it has.
+  std::vector<std::string> paths_of(const MachineFact& fact) {
+    std::vector<std::string> paths;
+    glob_t found{};
+    const std::string pattern = fmt::format("{}/{}", root_, fact.source);
+    if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
+        const std::string path = found.gl_pathv[i];
+        if (is_of_interest(path) && taken_.insert(path).second) paths.push_back(path);
+      }
+    }
+    globfree(&found);
+    return paths;
+  }
+
+  static FactValue value_of(const MachineFact& fact, const std::string& path) {
+    const SmallFile file = read_small(path);
+    // The kernel has no value of what does not exist: a GID, the speed of a link that is down.
+    if (file.error == EINVAL || file.error == ENOENT) return {};
+    if (file.error != 0) return {.reason = std::strerror(file.error)};
+    if (fact.reader == Reader::KeyLine) return {.text = behind_key(file.text, fact.detail)};
+    const std::string line = one_line(trim(file.text.substr(0, file.text.find('\n'))));
+    const auto number = to_number<std::int64_t>(line);
+    if (fact.unit > 1 && number) return {.text = fmt::format("{}", *number * fact.unit)};
+    if (fact.unit > 1) return {.reason = fmt::format("not a number: '{}'", line)};
+    if (fact.reader != Reader::OfWhole || line.empty()) return {.text = line};
+    const fs::path whole = fs::path(path).parent_path() / fact.detail;
+    const std::string most(trim(first_line_of(whole.string())));
+    return {.text = most.empty() ? line : fmt::format("{} of {}", line, most)};
+  }
+
+  static std::string behind_key(std::string_view text, std::string_view key) {
+    for (const std::string& line : split(text, '\n')) {
+      const std::vector<std::string> words = split_words(line);
+      if (words.size() > 1 && words.front() == key) return words[1];
+    }
+    return {};
+  }
+
+  std::string root_;
+  HostReading& reading_;
+  std::set<std::string> taken_{};
+};
+
+void add_log(const std::string& root, HostReading& reading) {
+  const SmallFile log = read_small(root + "/dev/kmsg");
+  if (log.error == ENOENT) return;
+  if (log.error != 0) reading.values[{"kernel.log", ""}].reason = std::strerror(log.error);
+  add_kernel_log(log.text, reading);
+}
+
+/// The columns that this nvidia-smi knows: it refuses a query for the first that it does not.
+CommandResult ask_columns(const std::string& program, std::vector<std::string>& columns,
+                          HostReading& reading) {
+  CommandResult result;
+  while (!columns.empty()) {
+    result = run_command(
+        program, {"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
+    const std::string all = result.out + result.err;
+    const auto unknown = std::ranges::find_if(columns, [&](const std::string& column) {
+      return all.find(fmt::format("\"{}\" is not a valid field", column)) != std::string::npos;
+    });
+    if (unknown == columns.end()) break;
+    const MachineFact* fact = find_source(*unknown);
+    reading.values[{std::string(fact->name), ""}].reason = "this nvidia-smi does not know it";
+    columns.erase(unknown);
+  }
+  return result;
+}
+
+void ask_nvidia_smi(const std::string& program, HostReading& reading) {
+  std::vector<std::string> columns = smi_columns();
+  const CommandResult query = ask_columns(program, columns, reading);
+  if (query.not_found) return;
+  if (query.exit_status != 0) {
+    reading.values[{"gpu.driver", ""}].reason =
+        fmt::format("{} exits with {}", program, query.exit_status);
+    return;
+  }
+  add_smi_query(query.out, columns, reading);
+  try {
+    add_nvlink_status(run_command(program, {"nvlink", "-s"}).out, reading);
+  } catch (const Error& error) {
+    reading.values[{"nvlink.links", ""}].reason = error.what();
+  }
+  add_nvlink_errors(run_command(program, {"nvlink", "-e"}).out, reading);
+}
+
+}  // namespace
+
+std::string HostReading::text(const FactKey& key) const {
+  const auto found = values.find(key);
+  return found == values.end() ? std::string() : found->second.text;
+}
+
+HostReading read_host(const FactSources& sources) {
+  HostReading reading{.host = host_name(), .at = local_time()};
+  FileReader files(sources.root, reading);
+  for (const MachineFact& fact : machine_facts()) {
+    if (fact.reader != Reader::NvidiaSmi && fact.reader != Reader::Other) files.read(fact);
+  }
+  add_log(sources.root, reading);
+  if (!sources.nvidia_smi.empty()) ask_nvidia_smi(sources.nvidia_smi, reading);
+  return reading;
+}
+
+std::vector<std::string> smi_columns() {
+  const auto asked = filtered(
+      machine_facts(), [](const MachineFact& fact) { return fact.reader == Reader::NvidiaSmi; });
+  return mapped<std::string>(asked, &MachineFact::source);
+}
+
+void add_smi_query(std::string_view csv, const std::vector<std::string>& columns,
+                   HostReading& reading) {
+  for (const std::string& line : split(csv, '\n')) {
+    const auto cells = mapped<std::string>(split(line, ','), trim);
+    if (cells.size() != columns.size() + 1) continue;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const MachineFact* fact = find_source(columns[i]);
+      const std::string& cell = cells[i + 1];
+      const bool known = !cell.starts_with('[') && cell != "N/A";
+      if (fact == nullptr || cell.empty()) continue;
+      reading.values[{std::string(fact->name), "gpu" + cells.front()}] = {
+          .text = known ? cell : "", .reason = known ? "" : cell};
+    }
+  }
+}
+
+void add_nvlink_status(std::string_view text, HostReading& reading) {
+  constexpr double kMBps = 1000;
+  for (const topo::GpuFacts& gpu : topo::parse_nvlink_status(text, "nvidia-smi nvlink -s")) {
+    if (gpu.links.empty()) continue;
+    const std::string name = fmt::format("gpu{}", gpu.index);
+    const std::size_t active = count_of(gpu.links, &topo::NvlinkLink::active);
+    reading.values[{"nvlink.links", name}].text = fmt::format("{} of {}", active, gpu.links.size());
+    std::set<std::string> speeds;
+    for (const topo::NvlinkLink& link : gpu.links) {
+      if (link.GBps > 0) speeds.insert(fmt::format("{:.0f}", link.GBps * kMBps));
+    }
+    if (!speeds.empty()) reading.values[{"nvlink.speed", name}].text = join_all(speeds, ", ");
+  }
+}
+
+void add_nvlink_errors(std::string_view text, HostReading& reading) {
+  std::string gpu;
+  std::map<FactKey, std::int64_t> sums;
+  for (const std::string& line : split(text, '\n')) {
+    const View content = trim(line);
+    if (content.starts_with("GPU ")) {
+      gpu = "gpu" + std::string(content.substr(4, content.find(':') - 4));
+    }
+    // "Link 0: Replay Errors: 0"
+    const std::vector<std::string> parts = split(content, ':');
+    if (parts.size() != 3 || !content.starts_with("Link ") || gpu.empty()) continue;
+    const auto count = to_number<std::int64_t>(trim(parts[2]));
+    std::string kind = lower(trim(parts[1]));
+    if (!count || kind.find("error") == std::string::npos) continue;
+    std::ranges::replace(kind, ' ', '_');
+    sums[{"nvlink.errors", gpu + ":" + kind}] += *count;
+  }
+  for (const auto& [key, sum] : sums) reading.values[key].text = fmt::format("{}", sum);
+}
+
+void add_kernel_log(std::string_view text, HostReading& reading) {
+  constexpr std::size_t kMost = 50;
+  constexpr std::array<View, 11> kWords{"xid",
+                                        "nvrm",
+                                        "nvlink",
+                                        "mlx5",
+                                        "aer:",
+                                        "pcieport",
+                                        "mce:",
+                                        "hardware error",
+                                        "link is down",
+                                        "link is up",
+                                        "link becomes ready"};
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t semicolon = line.find(';');
+    const std::vector<std::string> head = split(line.substr(0, semicolon), ',');
+    if (semicolon == std::string::npos || head.size() < 3 || line.starts_with(' ')) continue;
+    const std::string message = one_line(line.substr(semicolon + 1));
+    const std::string plain = lower(message);
+    const bool wanted = std::ranges::any_of(
+        kWords, [&](View word) { return plain.find(word) != std::string::npos; });
+    if (wanted) lines.emplace_back(head[1], message);
+  }
+  const std::size_t first = lines.size() - std::min(lines.size(), kMost);
+  for (std::size_t i = first; i < lines.size(); ++i) {
+    reading.values[{"kernel.log", lines[i].first}].text = lines[i].second;
+  }
+}
+
+}  // namespace busbar::machine

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "machine/machine_fact.hpp"
+
+namespace busbar::machine {
+
+/// A fact's name and the instance: "net.speed", "eth0". The instance of a fact of the whole machine
+/// is empty.
+using FactKey = std::pair<std::string, std::string>;
+
+/// A value as text; without one the reason: "Permission denied".
+struct FactValue {
+  std::string text{};
+  std::string reason{};
+  [[nodiscard]] bool operator==(const FactValue&) const = default;
+};
+
+/// What one host reports at one moment.
+struct HostReading {
+  std::string host{};
+  std::string at{};  ///< "2026-11-26 02:14:05"
+  std::map<FactKey, FactValue> values{};
+
+  /// The text of a value, or empty.
+  [[nodiscard]] std::string text(const FactKey& key) const;
+};
+
+/// Where facts are read.
+struct FactSources {
+  std::string root{};        ///< of the file system: empty, or a folder with a captured tree
+  std::string nvidia_smi{};  ///< a program; empty: it is not asked
+};
+
+/// Reads all facts. What a machine does not have is left out; what cannot be read has a reason.
+[[nodiscard]] HostReading read_host(const FactSources& sources);
+
+/// The columns of nvidia-smi --query-gpu that facts are, as one list.
+[[nodiscard]] std::vector<std::string> smi_columns();
+/// Adds the values of nvidia-smi's CSV (noheader, nounits; the GPU's number first) to a reading.
+void add_smi_query(std::string_view csv, const std::vector<std::string>& columns,
+                   HostReading& reading);
+/// Adds "Link 0: Replay Errors: 0" of nvidia-smi nvlink -e, as sums of a GPU's links.
+void add_nvlink_errors(std::string_view text, HostReading& reading);
+/// Adds "nvidia-smi nvlink -s". Throws Error (Usage) where the text is damaged.
+void add_nvlink_status(std::string_view text, HostReading& reading);
+/// Adds the lines of the kernel's log ("6,1234,5678901,-;mlx5_core ...") that are about devices,
+/// the last 50 of them. The instance is the line's number.
+void add_kernel_log(std::string_view text, HostReading& reading);
+
+}  // namespace busbar::machine

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/host_window.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "format/csv_reader.hpp"
+
+namespace busbar::machine {
+namespace {
+
+constexpr auto kFactColumns = std::to_array<Column<FactLine>>({
+    {"at", "at", [](const FactLine& line) { return line.at; }},
+    {"host", "host", [](const FactLine& line) { return line.host; }},
+    {"fact", "fact", [](const FactLine& line) { return line.fact; }},
+    {"instance", "instance", [](const FactLine& line) { return line.instance; }},
+    {"value", "value", [](const FactLine& line) { return line.value.text; }},
+    {"reason", "not read", [](const FactLine& line) { return line.value.reason; }},
+});
+
+constexpr std::string_view kGone = "gone";
+
+/// "eth0: carrier changes", "thermal throttles".
+std::string what(const MachineFact& fact, const std::string& instance) {
+  return instance.empty() ? std::string(fact.meaning)
+                          : fmt::format("{}: {}", instance, fact.meaning);
+}
+
+/// What is wrong with a value by itself, or nothing.
+std::string fault_of(const MachineFact& fact, const std::string& instance,
+                     const std::string& value) {
+  if (fact.nature == Nature::Alarm && (value == "Active" || value == "Yes")) {
+    return what(fact, instance);
+  }
+  const std::size_t of = value.find(" of ");
+  if (fact.nature != Nature::Share || of == std::string::npos) return {};
+  const bool whole = value.substr(0, of) == value.substr(of + 4);
+  // A slot without a link has no lanes.
+  return whole || value.starts_with("0 ") ? "" : fmt::format("{} {}", what(fact, instance), value);
+}
+
+std::string fault_of(const FactChange& change) {
+  const std::string name = what(*change.fact, change.instance);
+  switch (change.fact->nature) {
+    case Nature::Errors:
+      return change.rise.value_or(0) > 0 ? fmt::format("{} +{:g}", name, *change.rise) : "";
+    case Nature::Event: return "kernel log: " + change.after.text;
+    case Nature::State:
+      return fmt::format("{} '{}' became '{}'", name, shown(change.before), shown(change.after));
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::span<const Column<FactLine>> fact_columns() { return kFactColumns; }
+
+std::vector<FactLine> lines_of(const HostReading& reading, const HostReading* before) {
+  std::vector<FactLine> lines;
+  const auto add = [&](const FactKey& key, const FactValue& value) {
+    lines.push_back({reading.at, reading.host, key.first, key.second, value});
+  };
+  for (const auto& [key, value] : reading.values) {
+    const auto was = before == nullptr ? reading.values.end() : before->values.find(key);
+    const bool same = before != nullptr && was != before->values.end() && was->second == value;
+    if (!same) add(key, value);
+  }
+  if (before == nullptr) return lines;
+  for (const auto& [key, value] : before->values) {
+    const bool gone = !reading.values.contains(key) && key.first != "kernel.log";
+    if (gone && value.reason != kGone) add(key, {.reason = std::string(kGone)});
+  }
+  return lines;
+}
+
+void HostWindows::add(const FactLine& line) {
+  const auto same = [&](const HostWindow& one) { return one.first.host == line.host; };
+  HostReading begun{.host = line.host, .at = line.at};
+  HostWindow& window = find_or_add(windows_, same, {begun, begun});
+  const FactKey key{line.fact, line.instance};
+  if (line.at == window.first.at) window.first.values[key] = line.value;
+  window.last.at = line.at;
+  window.last.values[key] = line.value;
+}
+
+bool HostWindows::add(const std::vector<std::string>& cells) {
+  if (cells.size() != kFactColumns.size() || find_fact(cells[2]) == nullptr) return false;
+  add({cells[0], cells[1], cells[2], cells[3], {cells[4], cells[5]}});
+  return true;
+}
+
+void HostWindows::add(const HostWindows& others) {
+  for (const HostWindow& other : others.windows_) {
+    for (const FactLine& line : lines_of(other.first)) add(line);
+    for (const FactLine& line : lines_of(other.last, &other.first)) add(line);
+  }
+}
+
+const HostWindow* HostWindows::find(std::string_view host) const {
+  const auto same = [&](const HostWindow& one) { return one.first.host == host; };
+  const auto found = std::ranges::find_if(windows_, same);
+  return found == windows_.end() ? nullptr : &*found;
+}
+
+HostWindows read_facts(const std::string& path) {
+  CsvReader reader(path);
+  const std::string names = csv_text(kFactColumns, std::vector<FactLine>{});
+  if (reader.columns() + "\n" != names) {
+    throw usage_error("{}: not a file of facts; --facts FILE and busbar facts -o FILE write one",
+                      reader.columns().empty() ? path : reader.place());
+  }
+  HostWindows windows;
+  while (reader.next()) {
+    if (windows.add(reader.cells())) continue;
+    throw usage_error("{}: no line of a fact that this busbar knows", reader.place());
+  }
+  return windows;
+}
+
+std::optional<double> rise_of(const HostWindow& window, const FactKey& key) {
+  const auto before = to_number<double>(window.first.text(key));
+  const auto after = to_number<double>(window.last.text(key));
+  const FactKey boot{"kernel.boot", ""};
+  const bool reset = window.first.text(boot) != window.last.text(boot) || before > after;
+  if (!before || !after || reset) return {};
+  return *after - *before;
+}
+
+std::string shown(const FactValue& value) {
+  return value.reason.empty() ? value.text : fmt::format("[{}]", value.reason);
+}
+
+std::vector<FactChange> changes_of(const HostReading& before, const HostReading& after,
+                                   bool readings) {
+  std::vector<FactChange> changes;
+  const HostWindow window{before, after};
+  for (const MachineFact& fact : machine_facts()) {
+    if (fact.nature == Nature::Reading && !readings) continue;
+    const FactKey first{std::string(fact.name), ""};
+    for (auto now = after.values.lower_bound(first);
+         now != after.values.end() && now->first.first == fact.name; ++now) {
+      const auto was = before.values.find(now->first);
+      const FactValue earlier = was == before.values.end() ? FactValue{} : was->second;
+      if (earlier == now->second) continue;
+      FactChange& change =
+          changes.emplace_back(FactChange{&fact, now->first.second, earlier, now->second});
+      if (is_counter(fact)) change.rise = rise_of(window, now->first);
+    }
+  }
+  return changes;
+}
+
+std::vector<std::string> faults_of(const HostWindow& window) {
+  std::vector<std::string> faults;
+  for (const FactChange& change : changes_of(window.first, window.last)) {
+    add_new(faults, fault_of(change));
+  }
+  for (const auto& [key, value] : window.last.values) {
+    if (const MachineFact* fact = find_fact(key.first)) {
+      add_new(faults, fault_of(*fact, key.second, value.text));
+    }
+  }
+  return faults;
+}
+
+}  // namespace busbar::machine

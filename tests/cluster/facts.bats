@@ -1,0 +1,88 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Facts of four hosts: what changed while they were measured is named, and whose it is.
+load common
+setup() {
+  cluster_setup
+  needs_mpich "the launchers have tests of their own"
+  specification "$DIR/spec.toml"
+}
+teardown() {
+  "$CLUSTER" plug h2 2> /dev/null || true
+  "$CLUSTER" unthrottle h2 2> /dev/null || true
+}
+expect_facts() { cat >> "$DIR/spec.toml"; }
+accept_run() { # accept_run FOLDER
+  ./busbar accept run "$DIR/spec.toml" -o "$1" --hosts h0,h1,h2,h3 -- "${LAUNCHER[@]}"
+}
+fact_verdicts() { # fact_verdicts FOLDER RULE: "h0 PASS h1 FAIL ..."
+  jq -r --arg rule "$2" '[.verdicts[] | select(.rule == $rule) | .instance + " " + .verdict] | join(" ")' "$1/verdicts.json"
+}
+flap_after() { # flap_after FOLDER LINES
+  for _ in {1..300}; do
+    [ "$(grep -c . "$1/launches.csv" 2> /dev/null || echo 0)" -lt "$2" ] || break
+    sleep 0.1
+  done
+  "$CLUSTER" unplug h2
+  sleep 0.2
+  "$CLUSTER" plug h2
+}
+
+@test "a link that goes down once while a run lasts fails its node's rule of facts, and no other" {
+  expect_facts <<'END'
+[[expect_fact]]
+fact = "net.carrier_changes"
+instance = "e*"
+delta_max = 0
+source = "A link that flaps is no link."
+END
+  flap_after "$DIR/run" 12 &
+  run --separate-stderr accept_run "$DIR/run"
+  wait
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [ "$(fact_verdicts "$DIR/run" net.carrier_changes)" = "h0 PASS h1 PASS h2 FAIL h3 PASS" ]
+  [ "$(suspects "$DIR/run")" = h2 ]
+  [[ $output == *"e0 rose by 2"* ]]
+  ./busbar facts "$DIR/run/facts.csv" | grep -A 3 '^h2' | grep 'net.carrier_changes *e0 .* 2$'
+  # The folder judges the same again.
+  run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
+  [ "$status" -eq 1 ]
+  [[ $output == *"e0 rose by 2"* ]]
+}
+@test "a slow node's evidence has what its facts report" {
+  "$CLUSTER" throttle h2 200mbit
+  flap_after "$DIR/run" 12 &
+  run --separate-stderr accept_run "$DIR/run"
+  wait
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [ "$(suspects "$DIR/run")" = h2 ]
+  [[ $output == *"facts of h2: e0: carrier changes +2"* ]]
+}
+@test "a node whose fact is not the fleet's is named" {
+  expect_facts <<'END'
+[[expect_fact]]
+id = "same-mtu"
+fact = "net.mtu"
+instance = "e0"
+same = "fleet"
+END
+  ip netns exec "${BUSBAR_CLUSTER}h3" ip link set e0 mtu 1400
+  run --separate-stderr accept_run "$DIR/run"
+  ip netns exec "${BUSBAR_CLUSTER}h3" ip link set e0 mtu 1500
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [ "$(fact_verdicts "$DIR/run" same-mtu)" = "h0 PASS h1 PASS h2 PASS h3 FAIL" ]
+  [[ $output == *"e0 is 1400, most nodes have 1500"* ]]
+}
+@test "the bytes of a run are in the counters of the port over which they went" {
+  run --separate-stderr mpirun "${LAUNCHER[@]}" -f "$DIR/hosts" -n 4 -ppn 1 ./allreduce_perf -b 4M -e 4M -n 10 -w 0 -c 0 \
+    --placement out --host-limits off --facts "$DIR/facts.csv"
+  [ "$status" -eq 0 ]
+  # A ring of four sends 2 x 3/4 of 4 MiB ten times; a tree sends less from some hosts. TCP adds its part.
+  run ./busbar facts --json "$DIR/facts.csv"
+  echo "$output" | jq -e '[.hosts[] | .host] == ["h0", "h1", "h2", "h3"]'
+  echo "$output" | jq -e 'all(.hosts[] | [.changes[] | select(.fact == "net.sent_bytes" and .instance == "e0") | .rise] | add; . > 20e6 and . < 200e6)'
+  echo "$output" | jq -e 'all(.hosts[] | [.changes[] | select(.fact == "net.sent_bytes" and .instance == "lo") | .rise] | add; . == null or . < 1e6)'
+}
