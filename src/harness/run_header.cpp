@@ -300,7 +300,9 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts) {
   facts.emplace_back(key(fact::kGpudirectRdma), yes_or_no(transports, transports.gpudirect));
   facts.emplace_back(key(fact::kLinks), join_all(transports.links, ", "));
   facts.emplace_back(key(fact::kChannels), join_all(transports.channels, "; "));
-  facts.emplace_back(key(fact::kNetwork), join_all(transports.networks, "; "));
+  if (!transports.networks.empty()) {
+    facts.emplace_back(key(fact::kNetwork), join_all(transports.networks, "; "));
+  }
   if (!transports.init.empty()) facts.emplace_back(key(fact::kNcclInit), transports.init);
 }
 

@@ -57,7 +57,7 @@ struct FactFinding {
   std::vector<std::string> reasons{};
 
   void add(Outcome found, std::string reason) {
-    outcome = std::max(outcome, found);
+    outcome = reasons.empty() ? found : std::max(outcome, found);
     reasons.push_back(std::move(reason));
   }
 };
@@ -151,10 +151,12 @@ class NodeCheck {
 
 FactFinding check_node(const FactRule& rule, const JudgeInput& input, const std::string& node,
                        const std::map<std::string, std::string>& fleet) {
-  const HostWindow* window = input.machines == nullptr ? nullptr : input.machines->find(node);
+  const bool any = input.machines != nullptr && !input.machines->all().empty();
+  const HostWindow* window = any ? input.machines->find(node) : nullptr;
   FactFinding finding;
   if (window == nullptr) {
-    finding.add(input.partial ? Outcome::Skip : Outcome::Error, "no facts of this node were read");
+    finding.add(any ? Outcome::Error : Outcome::Skip,
+                any ? "no facts of this node were read" : "no facts were read");
     return finding;
   }
   if (!rule.same.empty() && input.nodes.size() < 2) {

@@ -10,7 +10,7 @@
 namespace busbar::judge {
 
 /// What rules of facts say of every node: a result each, without size and value. What no reading
-/// has is an ERROR, of partial files a SKIP.
+/// has is an ERROR; where there are no readings at all, as of files alone, it is a SKIP.
 [[nodiscard]] std::vector<CheckResult> judge_facts(const JudgeInput& input);
 
 /// The nodes that fail them.

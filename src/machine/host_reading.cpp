@@ -2,6 +2,7 @@
 #include "machine/host_reading.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -193,7 +194,9 @@ std::string HostReading::text(const FactKey& key) const {
 }
 
 HostReading read_host(const FactSources& sources) {
-  HostReading reading{.host = host_name(), .at = local_time()};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count() % 1000;
+  HostReading reading{.host = host_name(), .at = fmt::format("{}.{:03}", local_time(), ms)};
   FileReader files(sources.root, reading);
   for (const MachineFact& fact : machine_facts()) {
     if (fact.reader != Reader::NvidiaSmi && fact.reader != Reader::Other) files.read(fact);

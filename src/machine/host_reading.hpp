@@ -25,7 +25,7 @@ struct FactValue {
 /// What one host reports at one moment.
 struct HostReading {
   std::string host{};
-  std::string at{};  ///< "2026-11-26 02:14:05"
+  std::string at{};  ///< "2026-11-26 02:14:05.042": readings differ in it
   std::map<FactKey, FactValue> values{};
 
   /// The text of a value, or empty.

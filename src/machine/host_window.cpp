@@ -85,7 +85,7 @@ void HostWindows::add(const FactLine& line) {
   window.last.values[key] = line.value;
 }
 
-bool HostWindows::add(const std::vector<std::string>& cells) {
+bool HostWindows::add_cells(const std::vector<std::string>& cells) {
   if (cells.size() != kFactColumns.size() || find_fact(cells[2]) == nullptr) return false;
   add({cells[0], cells[1], cells[2], cells[3], {cells[4], cells[5]}});
   return true;
@@ -113,7 +113,7 @@ HostWindows read_facts(const std::string& path) {
   }
   HostWindows windows;
   while (reader.next()) {
-    if (windows.add(reader.cells())) continue;
+    if (windows.add_cells(reader.cells())) continue;
     throw usage_error("{}: no line of a fact that this busbar knows", reader.place());
   }
   return windows;

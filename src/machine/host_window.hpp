@@ -43,7 +43,7 @@ class HostWindows {
  public:
   void add(const FactLine& line);
   /// Adds the cells of a line as fact_columns has them; false where they are something else.
-  bool add(const std::vector<std::string>& cells);
+  bool add_cells(const std::vector<std::string>& cells);
   /// Adds the readings of others, which are later where both have a host.
   void add(const HostWindows& others);
   [[nodiscard]] const std::vector<HostWindow>& all() const { return windows_; }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fingerprint.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -177,6 +178,17 @@ std::string reference_text(const Rule& rule) {
   return text;
 }
 
+std::string limit_text(const FactRule& rule) {
+  std::string limit;
+  if (rule.delta_max) limit = fmt::format("delta_max {:g}", *rule.delta_max);
+  if (rule.balance_min) limit = fmt::format("balance_min {:g}", *rule.balance_min);
+  if (rule.at_least) limit = fmt::format("at_least {:g}", *rule.at_least);
+  if (!rule.equals.empty()) limit = fmt::format("equals {}", alternatives(rule.equals));
+  if (!rule.same.empty()) limit = "same " + rule.same;
+  return fmt::format("{}{}: {}", rule.fact, rule.instance == "*" ? "" : " of " + rule.instance,
+                     limit);
+}
+
 Accounting account_for(const Acceptance& acceptance, const Specification& specification) {
   Accounting accounting;
   std::vector<std::string> known;
@@ -210,8 +222,14 @@ std::string rule_list(const Specification& specification) {
       fmt::format("{}{}: {}\n\n{}\nSources\n", system_name(specification),
                   specification.profile.empty() ? "" : ", profile " + specification.profile,
                   specification.file, plain_table(make_table(columns, rules)));
-  for (const Rule& rule : rules) {
+  const auto add_source = [&](const auto& rule) {
     text += fmt::format("  {}: {}\n", rule.id, rule.source.empty() ? "none" : rule.source);
+  };
+  std::ranges::for_each(rules, add_source);
+  std::ranges::for_each(specification.facts, add_source);
+  if (!specification.facts.empty()) text += "\nFacts\n";
+  for (const FactRule& rule : specification.facts) {
+    text += fmt::format("  {}: {}\n", rule.id, limit_text(rule));
   }
   return text;
 }

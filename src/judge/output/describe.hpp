@@ -44,6 +44,8 @@ namespace busbar::judge {
 [[nodiscard]] std::string count_text(const Acceptance& acceptance);
 /// "absolute 478.9 GB/s", "fleet, robust z 6, MAD up to 0.02".
 [[nodiscard]] std::string reference_text(const Rule& rule);
+/// "net.carrier_changes of e*: delta_max 0", "nvlink.links: equals '18 of 18'".
+[[nodiscard]] std::string limit_text(const FactRule& rule);
 /// @}
 
 /// Whether every node that was to be judged has a state.

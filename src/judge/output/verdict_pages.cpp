@@ -50,6 +50,7 @@ Table run_table(const Specification& specification) {
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
     add("fingerprint: " + fact, join(wanted, " or "));
   }
+  for (const FactRule& rule : specification.facts) add("fact: " + rule.id, limit_text(rule));
   return table;
 }
 

@@ -38,7 +38,12 @@ Json contract_json(const Specification& specification) {
           {"scale_out_GBps", json_or_null(ceiling.scale_out)},
           {"ceiling_system", ceiling.system},
           {"fingerprint", fingerprint},
-          {"rules", rules_json(specification)}};
+          {"rules", rules_json(specification)},
+          {"facts", json_array(specification.facts, [](const FactRule& rule) {
+             return Json{{"rule", rule.id},
+                         {"limit", limit_text(rule)},
+                         {"source", rule.source.empty() ? Json() : Json(rule.source)}};
+           })}};
 }
 
 /// The CSV's columns; lists are arrays, and bounds an object.

@@ -99,6 +99,14 @@ std::string sources(const Acceptance& acceptance, const Specification& specifica
     if (!shown || rule.source.empty()) continue;
     text += fmt::format("  {} ({}): {}\n", rule.id, reference_text(rule), rule.source);
   }
+  for (const FactRule& rule : specification.facts) {
+    const bool shown =
+        all || std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
+          return result.rule == rule.id && result.outcome == Outcome::Fail;
+        });
+    if (!shown || rule.source.empty()) continue;
+    text += fmt::format("  {} ({}): {}\n", rule.id, limit_text(rule), rule.source);
+  }
   return text.empty() ? text : "\nSources\n" + text;
 }
 

@@ -273,7 +273,7 @@ void RunFolder::add_facts(const std::string& node, std::string_view output) {
     std::vector<std::string> cells = csv_cells(line.substr(machine::kFactPrefix.size()));
     if (cells.size() < 2) continue;
     cells[1] = node;  // by which it is judged, whatever it calls itself
-    if (journal_.machines.add(cells)) rows += csv_line(cells);
+    if (journal_.machines.add_cells(cells)) rows += csv_line(cells);
   }
   if (rows.empty()) return;
   if (!facts_) {

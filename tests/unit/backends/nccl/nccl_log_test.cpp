@@ -87,6 +87,23 @@ TEST(ParseTransports, ReadsThePartsOfNcclsStart) {
   EXPECT_EQ(parse_nccl_transports("Init timings - x").init_s, 0);
 }
 
+TEST(ParseTransports, NamesTheNetworkAndItsAdaptersOrItsPlugin) {
+  const auto network = [](std::string_view log) {
+    return std::string(parse_nccl_transports(log).network.data());
+  };
+  const std::string adapters =
+      "h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB "
+      "eth0:10.0.0.1<0>\n";
+  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : No device found.\n" + adapters),
+            "IB, 2 adapters");
+  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n"),
+            "Socket, 1 adapter");
+  EXPECT_EQ(
+      network(adapters + "h:1:2 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.13.2-aws\n"),
+      "aws-ofi-nccl 1.13.2-aws");
+  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : No device found.\n"), "");
+}
+
 TEST(ParseTransports, ReadsLinksOfEveryKind) {
   const LibraryTransports found = parse_nccl_transports(
       "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"

@@ -63,6 +63,17 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
                   "--placement out -o sum -n 10 -w 3 -c 1"));
 }
 
+TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  DeviceSetRule& set = specification.device_sets.front();
+  set.env = {{"NCCL_MNNVL_ENABLE", "0"}};
+  set.backend_options = {"--cta-policy", "zero"};
+  set.fingerprint = {{"nccl_links", {"NET/IB"}}};
+  const std::string line = lines_of(specification).front();
+  EXPECT_THAT(line, HasSubstr(" -genv NCCL_MNNVL_ENABLE 0 "));
+  EXPECT_THAT(line, HasSubstr(" --cta-policy zero --nccl-choice"));
+}
+
 std::string start_of_line(const std::string& launcher, SetKind kind) {
   const std::string line = command_text(
       commands_of(specification_of(kind), setup_of(launcher), job_of("allreduce")).at(0));
@@ -76,7 +87,7 @@ TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
   EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
   setup.has_groups = true;
   EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")),
-              HasSubstr(" --version --rendezvous h1:1"));
+              HasSubstr(" --version --facts - --rendezvous h1:1"));
   setup.launcher = kSetup.launcher;
   EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
 }

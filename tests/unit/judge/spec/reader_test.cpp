@@ -229,6 +229,38 @@ TEST(SpecReader, AFingerprintMayListValuesOfWhichOneIsWanted) {
                   {fingerprint("gpus_per_node = [4, 8]"), "gpus_per_node"}});
 }
 
+TEST(SpecReader, ADeviceSetMayHaveSettingsAndAFingerprintOfItsOwn) {
+  const DeviceSetRule set = read(set_with("env = { NCCL_MNNVL_ENABLE = \"0\" }\n"
+                                          "backend_options = [\"--cta-policy\", \"zero\"]\n"
+                                          "fingerprint = { transport = \"NET/IB\" }\n"))
+                                .device_sets[0];
+  EXPECT_EQ(set.env.at("NCCL_MNNVL_ENABLE"), "0");
+  EXPECT_THAT(set.backend_options, ElementsAre("--cta-policy", "zero"));
+  EXPECT_THAT(set.fingerprint.at("nccl_links"), ElementsAre("NET/IB"));
+  expect_refused({{set_with("env = { NCCL_MNNVL_ENABLE = 0 }\n"), "NCCL_MNNVL_ENABLE"},
+                  {set_with("env = { \"A B\" = \"0\" }\n"), "not the name of a variable"}});
+}
+
+TEST(SpecReader, ARuleOfFactsHasOneLimit) {
+  const auto with_fact = [](const std::string& lines) {
+    return rule_with("[[expect_fact]]\nfact = \"net.carrier_changes\"\n" + lines);
+  };
+  const FactRule rule = read(with_fact("instance = \"e*\"\ndelta_max = 0\n")).facts.at(0);
+  EXPECT_EQ(rule.id, "net.carrier_changes");
+  EXPECT_EQ(rule.instance, "e*");
+  EXPECT_EQ(rule.delta_max, 0);
+  EXPECT_EQ(read(with_fact("same = \"fleet\"\n")).facts.at(0).same, "fleet");
+  expect_refused(
+      {{with_fact(""), "needs one limit"},
+       {with_fact("delta_max = 0\nat_least = 1\n"), "needs one limit"},
+       {with_fact("delta_max = -1\n"), "delta_max"},
+       {with_fact("same = \"all\"\n"), "fleet"},
+       {with(with_fact("delta_max = 0\n"), "net.carrier_changes", "net.carrier"), "did you mean"},
+       {with(with_fact("delta_max = 0\n"), "net.carrier_changes", "net.mtu"), "needs a counter"},
+       {with_fact("delta_max = 0\n[[expect_fact]]\nfact = \"net.carrier_changes\"\nat_least = 1\n"),
+        "two [[expect_fact]]"}});
+}
+
 TEST(SpecReader, SizesComeInThreeForms) {
   const auto form = [](const std::string& size) { return changed("\"1GiB\"", size); };
   const auto sizes = [&](const std::string& size) { return read(form(size)).rules[0].sizes; };

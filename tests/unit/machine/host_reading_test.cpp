@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "machine/host_reading.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::machine {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+struct Tree {
+  test::TemporaryFolder folder{};
+
+  void port(const std::string& device, const std::map<std::string, std::string>& files) const {
+    for (const auto& [file, text] : files) {
+      folder.write("sys/class/infiniband/" + device + "/ports/1/" + file, text + "\n");
+    }
+  }
+  void device(const std::string& bus, const std::map<std::string, std::string>& files) const {
+    for (const auto& [file, text] : files) {
+      folder.write("sys/bus/pci/devices/" + bus + "/" + file, text + "\n");
+    }
+  }
+  [[nodiscard]] HostReading read() const { return read_host({.root = folder.path()}); }
+  [[nodiscard]] std::string text(const std::string& fact, const std::string& instance = "") const {
+    return read().text({fact, instance});
+  }
+};
+
+TEST(ReadHost, ReadsPortsOfInfiniBandWhoseDataAreInWordsOfFourBytes) {
+  Tree tree;
+  tree.port("mlx5_0", {{"state", "4: ACTIVE"},
+                       {"rate", "400 Gb/sec (4X NDR)"},
+                       {"link_layer", "InfiniBand"},
+                       {"counters/port_xmit_data", "1000"},
+                       {"counters/symbol_error", "3"},
+                       {"hw_counters/out_of_sequence", "7"},
+                       {"hw_counters/local_ack_timeout_err", "2"}});
+  tree.folder.write("sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
+  const HostReading reading = tree.read();
+  EXPECT_EQ(reading.text({"ib.state", "mlx5_0:1"}), "4: ACTIVE");
+  EXPECT_EQ(reading.text({"ib.rate", "mlx5_0:1"}), "400 Gb/sec (4X NDR)");
+  EXPECT_EQ(reading.text({"ib.sent_bytes", "mlx5_0:1"}), "4000");
+  EXPECT_EQ(reading.text({"ib.symbol_errors", "mlx5_0:1"}), "3");
+  EXPECT_EQ(reading.text({"ib.firmware", "mlx5_0"}), "28.39.1002");
+  EXPECT_EQ(reading.text({"ib.hw", "mlx5_0:1:out_of_sequence"}), "7");
+  EXPECT_EQ(reading.text({"ib.hw_errors", "mlx5_0:1:local_ack_timeout_err"}), "2");
+  // What errors are is not listed twice.
+  EXPECT_FALSE(reading.values.contains({"ib.hw", "mlx5_0:1:local_ack_timeout_err"}));
+}
+
+TEST(ReadHost, ReadsRoceWithItsInterfaceAndGids) {
+  Tree tree;
+  tree.port("mlx5_bond_0", {{"link_layer", "Ethernet"}, {"gid_attrs/types/3", "RoCE v2"}});
+  tree.folder.write("sys/class/net/eth2/carrier_changes", "2\n");
+  tree.folder.write("sys/class/net/eth2/mtu", "9000\n");
+  tree.folder.write("sys/class/net/eth2/statistics/tx_bytes", "123456789012\n");
+  EXPECT_EQ(tree.text("ib.gid_type", "mlx5_bond_0:1:3"), "RoCE v2");
+  EXPECT_EQ(tree.text("net.carrier_changes", "eth2"), "2");
+  EXPECT_EQ(tree.text("net.mtu", "eth2"), "9000");
+  EXPECT_EQ(tree.text("net.sent_bytes", "eth2"), "123456789012");
+}
+
+TEST(ReadHost, ReadsEfaWhoseCountersAreAllOfTheAdapter) {
+  Tree tree;
+  tree.port(
+      "rdmap16s27",
+      {{"state", "4: ACTIVE"}, {"hw_counters/tx_bytes", "5000"}, {"hw_counters/rx_drops", "1"}});
+  tree.folder.write("sys/module/efa/version", "2.13.0\n");
+  EXPECT_EQ(tree.text("ib.hw", "rdmap16s27:1:tx_bytes"), "5000");
+  EXPECT_EQ(tree.text("ib.hw_errors", "rdmap16s27:1:rx_drops"), "1");
+  EXPECT_EQ(tree.text("kernel.module", "efa"), "2.13.0");
+  EXPECT_FALSE(tree.read().values.contains({"ib.sent_bytes", "rdmap16s27:1"}));
+}
+
+TEST(ReadHost, ReadsPcieOfAdaptersAndGpusOnly) {
+  Tree tree;
+  const std::map<std::string, std::string> link{{"current_link_width", "8"},
+                                                {"max_link_width", "16"}};
+  tree.device("0000:17:00.0", link);
+  tree.device("0000:17:00.0", {{"class", "0x020700"}});
+  tree.device("0000:18:00.0", {{"class", "0x030200"},
+                               {"aer_dev_correctable", "RxErr 4\nBadTLP 0\nTOTAL_ERR_COR 4"}});
+  tree.device("0000:01:00.0", link);
+  tree.device("0000:01:00.0", {{"class", "0x010802"}});  // NVMe
+  EXPECT_EQ(tree.text("pcie.width", "0000:17:00.0"), "8 of 16");
+  EXPECT_EQ(tree.text("pcie.corrected_errors", "0000:18:00.0"), "4");
+  EXPECT_FALSE(tree.read().values.contains({"pcie.width", "0000:01:00.0"}));
+}
+
+TEST(ReadHost, JoinsWhatAllProcessorsHave) {
+  Tree tree;
+  for (const char* cpu : {"cpu0", "cpu1"}) {
+    const std::string folder = std::string("sys/devices/system/cpu/") + cpu;
+    tree.folder.write(folder + "/cpufreq/scaling_governor", "powersave\n");
+    tree.folder.write(folder + "/thermal_throttle/core_throttle_count", "3\n");
+  }
+  tree.folder.write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
+  tree.folder.write("sys/fs/cgroup/cpu.stat", "usage_usec 1\nnr_throttled 12\n");
+  tree.folder.write("dev/nvidia-caps-imex-channels/channel0", "");
+  tree.folder.write("dev/nvidia-caps-imex-channels/channel1", "");
+  EXPECT_EQ(tree.text("cpu.governor"), "powersave, performance");
+  EXPECT_EQ(tree.text("cpu.throttled"), "6");
+  EXPECT_EQ(tree.text("cpu.quota_throttled"), "12");
+  EXPECT_EQ(tree.text("imex.channels"), "2");
+}
+
+TEST(ReadHost, NamesWhatItCannotRead) {
+  Tree tree;
+  tree.port("mlx5_0", {{"counters/port_xmit_data", "nonsense"}});
+  std::filesystem::create_directories(tree.folder.path() + "/sys/class/net/eth0/mtu");
+  const HostReading reading = tree.read();
+  EXPECT_THAT(reading.values.at({"ib.sent_bytes", "mlx5_0:1"}).reason, HasSubstr("nonsense"));
+  EXPECT_THAT(reading.values.at({"net.mtu", "eth0"}).reason, HasSubstr("directory"));
+}
+
+TEST(ReadHost, HasNothingOfAnEmptyTree) { EXPECT_THAT(Tree{}.read().values, IsEmpty()); }
+
+TEST(AddSmiQuery, LeavesOutWhatTheGpuDoesNotHave) {
+  HostReading reading;
+  add_smi_query("0, 535.104.05, Active\n1, 535.104.05, [N/A]\nbroken\n",
+                {"driver_version", "clocks_throttle_reasons.hw_slowdown"}, reading);
+  EXPECT_EQ(reading.text({"gpu.driver", "gpu0"}), "535.104.05");
+  EXPECT_EQ(reading.text({"gpu.hw_slowdown", "gpu0"}), "Active");
+  EXPECT_EQ(reading.values.at({"gpu.hw_slowdown", "gpu1"}).reason, "[N/A]");
+}
+
+TEST(AddNvlinkErrors, SumsTheLinksOfAGpu) {
+  HostReading reading;
+  add_nvlink_errors(
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: Replay Errors: 2\n"
+      "\t Link 1: Replay Errors: 3\n\t Link 1: CRC Errors: 1\nGPU 1: NVIDIA H100 (UUID: GPU-2)\n"
+      "\t Link 0: Replay Errors: <unknown>\n",
+      reading);
+  EXPECT_THAT(
+      reading.values,
+      AllOf(Contains(Pair(FactKey{"nvlink.errors", "gpu0:replay_errors"}, FactValue{.text = "5"})),
+            ::testing::SizeIs(2)));
+}
+
+TEST(AddNvlinkStatus, CountsActiveLinksAndTheirSpeeds) {
+  HostReading reading;
+  add_nvlink_status(
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n",
+      reading);
+  EXPECT_EQ(reading.text({"nvlink.links", "gpu0"}), "1 of 2");
+  EXPECT_EQ(reading.text({"nvlink.speed", "gpu0"}), "26562");
+  EXPECT_THROW(add_nvlink_status("GPU 0: NVIDIA H100 (UUID: GPU-1)\n\t Link 0: 26.5", reading),
+               Error);
+}
+
+TEST(AddKernelLog, KeepsLinesAboutDevices) {
+  HostReading reading;
+  add_kernel_log(
+      "4,1001,5000,-;NVRM: Xid (PCI:0000:17:00): 79, GPU has fallen off the bus.\n"
+      " SUBSYSTEM=pci\n6,1002,6000,-;systemd: started\n"
+      "6,1003,7000,-;mlx5_core 0000:18:00.0 eth2: Link down\nnot a line\n",
+      reading);
+  EXPECT_THAT(reading.text({"kernel.log", "1001"}), HasSubstr("Xid"));
+  EXPECT_THAT(reading.text({"kernel.log", "1003"}), HasSubstr("Link down"));
+  EXPECT_EQ(reading.values.size(), 2U);
+}
+
+TEST(MachineFacts, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const MachineFact& fact : machine_facts()) EXPECT_TRUE(names.insert(fact.name).second);
+  EXPECT_GE(names.size(), 40U);
+}
+
+}  // namespace
+}  // namespace busbar::machine
