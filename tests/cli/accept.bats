@@ -26,7 +26,7 @@ END
   [ "$(nproc)" -ge 2 ] || skip "two ranks would share a processor, and that never passes"
   specification > "$DIR/spec.toml"
   EXIT=0 accept run "$DIR/spec.toml" -o "$DIR/run" --seed 5
-  [ "$(ls "$DIR/run")" = "$(printf '%s\n' 001-node-localhost-allreduce.csv 002-node-localhost-allreduce.csv \
+  [ "$(ls "$DIR/run")" = "$(printf '%s\n' 001-node-localhost-allreduce.csv 002-node-localhost-allreduce.csv facts.csv \
     launches.csv metrics.prom report.html junit.xml spec.toml verdicts.csv verdicts.json verdicts.md | sort)" ]
   grep -q '^# seed: 5$' "$DIR/run/launches.csv"
   cmp "$DIR/spec.toml" "$DIR/run/spec.toml"
@@ -79,7 +79,7 @@ END
   chmod +x "$DIR/mpiexec"
   specification > "$DIR/spec.toml"
   EXIT=4 accept run "$DIR/spec.toml" -o "$DIR/run" --mpiexec "$DIR/mpiexec" --hosts a,b -- -iface "ib 0" -x
-  grep -q -- "^-iface ib 0 -x -f $DIR/run/hosts/0001 -n 1 -ppn 1 .*allreduce_perf --version$" "$DIR/said"
+  grep -q -- "^-iface ib 0 -x -f $DIR/run/hosts/0001 -n 1 -ppn 1 .*allreduce_perf --version --facts -$" "$DIR/said"
   [ "$(cat "$DIR/run/hosts/0001" "$DIR/run/hosts/0002" | xargs)" = "a b" ]
   [ "$(grep -vcx -- --version "$DIR/said")" -eq 2 ]  # both do not answer, and nothing else is tried
   [[ $output == *"a does not answer"*"b does not answer"* ]]
