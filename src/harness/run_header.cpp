@@ -326,6 +326,10 @@ std::string configuration(const HeaderInput& input) {
                   input.backend.backend->name(), input.run.world.size(), input.run.world.nodes(),
                   join(configuration_of(input.run.options), " "));
   if (!input.library_settings.empty()) text += " library-settings=" + input.library_settings;
+  const auto matters = [](const std::string& one) { return !one.starts_with("NCCL_DEBUG"); };
+  std::string environment = join(filtered(input.environment, matters), ",");
+  std::ranges::replace(environment, ' ', '_');  // blanks divide the parts
+  if (!environment.empty()) text += " environment=" + environment;
   return text;
 }
 

@@ -109,6 +109,8 @@ one_message() {
   [[ $stderr == *"aggregation=max"*"aggregation=mean"* ]]
   run -2 --separate-stderr mpirun -np 3 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
   [[ $stderr == *"ranks=2"*"ranks=3"* ]]
+  run -2 --separate-stderr env NCCL_ALGO=Ring mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" --resume
+  [[ $stderr == *"environment="*"NCCL_ALGO=Ring"* ]]
   [ "$(cat "$DIR/a.csv")" = "$before" ]
 }
 

@@ -48,6 +48,13 @@ END
   measured
   [[ $(sed -n 's/^# nccl_init: //p' "$DIR/a.csv") =~ ^[0-9.]+" on rank "[01]" (kernels "[0-9.]+", alloc ".*", rest "-?[0-9.]+\)$ ]]
 }
+@test "a run that goes over sockets says so in its header, with NCCL's network" {
+  nothing_moves
+  NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 perf 2 allreduce -b 64K -e 64K -c 0 --nccl-choice
+  measured
+  [ "$(sed -n 's/^# nccl_links: //p' "$DIR/a.csv")" = NET/Socket ]
+  [[ $(sed -n 's/^# nccl_network: //p' "$DIR/a.csv") =~ ^Socket,\ [0-9]+\ adapter ]]
+}
 @test "each CTA policy reaches NCCL" {
   nothing_moves
   local policy
