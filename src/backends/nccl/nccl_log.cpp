@@ -53,6 +53,7 @@ void add_network(View message, LibraryTransports& transports) {
   } else if (message.starts_with("NET/") && at != View::npos && !known) {
     std::size_t adapters = 0;
     while (message.find(fmt::format("[{}]", adapters), at) != View::npos) ++adapters;
+    if (adapters == 0) return;  // "NET/IB : Using [RO]; OOB eth0" of a host without one
     text = fmt::format("{}, {}", message.substr(4, at - 4), counted(adapters, "adapter"));
   }
   if (text.empty()) return;

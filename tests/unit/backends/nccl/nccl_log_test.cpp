@@ -96,6 +96,7 @@ TEST(ParseTransports, NamesTheNetworkAndItsAdaptersOrItsPlugin) {
       "eth0:10.0.0.1<0>\n";
   EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : No device found.\n" + adapters),
             "IB, 2 adapters");
+  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : Using [RO]; OOB eth0:10.0.0.1<0>\n"), "");
   EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n"),
             "Socket, 1 adapter");
   EXPECT_EQ(
