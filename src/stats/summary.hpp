@@ -19,6 +19,9 @@ struct Summary {
   double deviation = 0;  ///< standard deviation of these samples as a whole population
 };
 
+/// The standard deviation of a normal sample over the median of its distances from its median.
+inline constexpr double kMadScale = 1.4826;
+
 /// The middle sample, or the mean of the two middle ones; precondition: not empty, no NaN.
 [[nodiscard]] double median(std::span<const double> samples);
 
