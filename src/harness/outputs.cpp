@@ -98,6 +98,11 @@ void Outputs::open(const Options& options) {
                      std::make_unique<SamplesWriter>(options.per_rank_path, options.resume,
                                                      SamplesWriter::Times::OfRanks));
   }
+  if (!options.timeline_path.empty()) {
+    auto timeline = std::make_unique<TimelineWriter>(options.timeline_path);
+    timeline_ = timeline.get();
+    journals_.push_back(std::move(timeline));
+  }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
   }
@@ -200,6 +205,10 @@ void Outputs::write(Row row) {
   name_last(row, context_);
   for (const auto& writer : journals_) writer->write(row);
   show(row);
+}
+
+void Outputs::write_interval(const TimelineInterval& interval) {
+  if (timeline_ != nullptr) timeline_->append(interval);
 }
 
 void Outputs::count(const Record& record) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/progress_line.hpp"
+#include "format/timeline_file.hpp"
 #include "format/writer.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
@@ -43,6 +44,8 @@ class Outputs {
   /// A row that an earlier run has is not written again. Who is last is named here, from all the
   /// row's samples.
   void write(Row row);
+  /// Writes an interval of a soak, where there is a --timeline.
+  void write_interval(const TimelineInterval& interval);
   /// `memory_use` is the text of -M, else empty.
   void end(const std::string& memory_use);
 
@@ -66,6 +69,7 @@ class Outputs {
   RunContext context_{};
   std::vector<std::unique_ptr<Writer>> displays_;  ///< of all rows: the table, the JSON
   std::vector<std::unique_ptr<Writer>> journals_;  ///< of new rows: the CSVs
+  TimelineWriter* timeline_ = nullptr;             ///< one of the journals
   std::multimap<std::pair<RowKey, std::uint64_t>, Record> earlier_;  ///< by row and cycle
   std::string earlier_configuration_;
   RunSummary summary_;

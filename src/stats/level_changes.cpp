@@ -13,7 +13,7 @@
 namespace busbar::stats {
 namespace {
 
-constexpr double kLeastLevel = 0.03;
+constexpr double kLeastLevel = 0.03;  // in logarithms, as all changes here
 constexpr std::size_t kFewestValues = 60;
 
 using Logs = std::span<const double>;
@@ -218,6 +218,20 @@ void add_moving_changes(Logs logs, const Windows& windows, const MovingDifferenc
   prune(logs, windows.least, places);
 }
 
+/// Of a run that is too short: the least change that 60 such values could show, from their scatter
+/// about their median; the difference of two medians of n and m normal values has a standard
+/// deviation of 1.2533 sqrt(1/n + 1/m).
+LevelScan too_short(Logs logs, const Windows& windows) {
+  constexpr double kMedianError = 1.2533;
+  if (logs.empty()) return {.least = std::expm1(windows.least), .needed = kFewestValues};
+  const double scatter = kMadScale * distance_from_median(logs) / static_cast<double>(logs.size());
+  const double error =
+      kMedianError * scatter *
+      std::sqrt(1 / static_cast<double>(windows.before) + 1 / static_cast<double>(windows.after));
+  return {.least = std::expm1(std::max(windows.least, windows.scores * error)),
+          .needed = kFewestValues};
+}
+
 LevelScan result_of(Logs logs, const Places& places, double least, std::size_t needed) {
   LevelScan result{.least = std::expm1(least), .needed = needed};
   const std::vector<double> medians = level_medians(logs, places);
@@ -234,10 +248,8 @@ LevelScan find_level_changes(std::span<const double> times) {
   constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
   const Windows windows;
   const std::vector<double> logs = logarithms(times);
+  if (logs.size() < kFewestValues) return too_short(logs, windows);
   const MovingDifferences seen = differences_of(logs, windows);
-  if (logs.size() < kFewestValues) {
-    return {.least = std::expm1(seen.threshold), .needed = kFewestValues};
-  }
   Places places;
   const double time = scan(logs, 0, 1, places);
   prune(logs, windows.least, places);
@@ -250,10 +262,8 @@ LevelScan find_level_changes(std::span<const double> times) {
 LevelScan find_tail_changes(std::span<const double> times) {
   const Windows windows{.least = std::log(1.25), .scores = 4, .after = 10, .settled = 60};
   const std::vector<double> logs = logarithms(times);
+  if (logs.size() < kFewestValues) return too_short(logs, windows);
   const MovingDifferences seen = differences_of(logs, windows);
-  if (logs.size() < kFewestValues) {
-    return {.least = std::expm1(seen.threshold), .needed = kFewestValues};
-  }
   Places places;
   add_moving_changes(logs, windows, seen, places);
   return result_of(logs, places, seen.threshold, 0);

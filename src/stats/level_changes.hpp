@@ -24,7 +24,7 @@ struct LevelScan {
 /// Lasting changes of 3 % and more, by two methods that miss different ones: a Wilcoxon scan with
 /// long-run variance (Dehling, Fried, Garcia & Wendler), which splits the series where the sum of
 /// its ranks is farthest from 0, and the medians of two windows that move over the series (MOSUM),
-/// which see what comes and goes. On 126 recorded and 2360 generated series: docs/measurement.md.
+/// which see what comes and goes. Rates of false alarms: docs/measurement.md.
 [[nodiscard]] LevelScan find_level_changes(std::span<const double> times);
 
 /// Changes of 25 % and more of a tail, such as the 99th percentiles of intervals, by moving windows

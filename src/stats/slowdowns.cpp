@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kReference = 30;  // values before
 constexpr std::size_t kFewestRates = 60;
-constexpr std::size_t kLongest = 6000;  // what has not come back then stays
 
 using Rates = std::span<const double>;
 
@@ -53,7 +52,7 @@ void follow(Rates rates, Slowdown& slowdown) {
   slowdown.tolerance = std::max(0.02, 3 * scatter);
   const double bound = (1 - slowdown.tolerance) * slowdown.before;
   std::size_t from = slowdown.at + slowdown.length;
-  const std::size_t last = std::min(rates.size(), slowdown.at + kLongest);
+  const std::size_t last = std::min(rates.size(), slowdown.at + kLongestRecovery);
   for (std::size_t i = slowdown.at; i + kWindow <= last && !slowdown.recovery; ++i) {
     if (rates[i] < bound || share_above(rates, i, kWindow, bound) < kMost) continue;
     slowdown.recovery = i - slowdown.at;
@@ -69,7 +68,7 @@ Slowdown slowdown_at(Rates rates, std::size_t at, double reference, double thres
   const double high = reference / std::exp(threshold / 2);
   Slowdown slowdown{.at = at, .lowest = rates[at]};
   std::size_t end = at;
-  for (; end < rates.size() && end - at < kLongest && rates[end] < high; ++end) {
+  for (; end < rates.size() && end - at < kLongestRecovery && rates[end] < high; ++end) {
     slowdown.lowest = std::min(slowdown.lowest, rates[end]);
   }
   slowdown.length = end - at;

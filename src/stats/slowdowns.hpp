@@ -8,22 +8,27 @@
 
 namespace busbar::stats {
 
+/// What has not come back after so many values stays.
+inline constexpr std::size_t kLongestRecovery = 6000;
+
 /// A rate falls suddenly. Lengths are in values of the series: 10 of 0.1 s are 1 s.
 struct Slowdown {
+  static constexpr std::size_t kLongestDip = 15;
+
   std::size_t at = 0;      ///< its first value
   std::size_t length = 0;  ///< until the rate is near the one before
   double before = 0;       ///< median of the 60 rates before
   double lowest = 0;       ///< rate
   double tolerance = 0;    ///< share of `before` by which a recovered rate may be lower
   /// From its first value to the first that is back, as 80 % of the 20 from there are; nothing
-  /// where none is before the series ends, or within 6000.
+  /// where none is before the series ends, or within kLongestRecovery.
   std::optional<std::size_t> recovery{};
   /// Whether 80 % of the 100 from there are back as well; nothing where the series ends before.
   std::optional<bool> held{};
   double settled = 0;  ///< median of up to 100 rates from the recovery, or from the end of the fall
 
-  /// At most 15 values: what lasts longer may be a change of level.
-  [[nodiscard]] bool is_dip() const { return length <= 15; }
+  /// What lasts longer may be a change of level.
+  [[nodiscard]] bool is_dip() const { return length <= kLongestDip; }
 };
 
 /// The slowdowns of a series of rates, and which ones could not be found.
