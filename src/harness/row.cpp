@@ -170,8 +170,12 @@ void add_interval(Record& record, const Samples& samples) {
     const auto count = static_cast<double>(medians.size());
     record.visit_cv = summary->deviation * std::sqrt(count / (count - 1)) / summary->mean;
   }
-  const auto interval =
+  auto interval =
       visited ? stats::run_interval(samples.visits) : stats::median_interval(samples.times_us);
+  if (interval && samples.summary) {  // of the intervals' medians
+    interval->low = std::min(interval->low, samples.summary->median);
+    interval->high = std::max(interval->high, samples.summary->median);
+  }
   record.time_ci_low_us = interval ? std::optional{interval->low} : std::nullopt;
   record.time_ci_high_us = interval ? std::optional{interval->high} : std::nullopt;
   record.interval_scope = !interval ? "" : of_run ? "run" : "moment";

@@ -14,6 +14,7 @@
 #include "harness/memory_plan.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
+#include "harness/soak.hpp"
 #include "harness/verifier.hpp"
 #include "model/row.hpp"
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "harness/soak.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
@@ -159,12 +160,7 @@ class RowSampler {
       soak.add(chunk);
       count(chunk);
     }
-    result_.summary = soak.times().summary();
-    result_.times_us = soak.interval_medians();
-    result_.start_skews_us = soak.median_of_skews();
-    result_.enqueue_us = soak.median_of_issuing();
-    result_.host_times_us = soak.median_of_host_times();
-    result_.loads_us = soak.median_of_loads();
+    soak.finish(result_);
   }
 
   [[nodiscard]] std::optional<double> half_width() const {

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "harness/chunk.hpp"
-#include "harness/soak.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
+
+class Soak;
 
 /// How a row is sampled.
 struct SamplingPlan {

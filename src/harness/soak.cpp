@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "format/timeline_text.hpp"
+#include "harness/sampler.hpp"
 
 namespace busbar {
 namespace {
@@ -104,13 +105,14 @@ void Soak::end_interval(bool check) {
   next_end_s_ = (std::floor(now / length) + 1) * length;
 }
 
-std::vector<double> Soak::median_of(const stats::TimeHistogram& values) {
-  if (values.count() == 0) return {};
-  return {values.quantile(0.5)};
-}
-
-std::vector<double> Soak::interval_medians() const {
-  return mapped(timeline_.points(), &stats::TimelinePoint::median_us);
+void Soak::finish(Samples& samples) const {
+  samples.summary = times_.summary();
+  if (!samples.summary) return;
+  samples.times_us = mapped(timeline_.points(), &stats::TimelinePoint::median_us);
+  samples.start_skews_us = {skews_.quantile(0.5)};
+  samples.enqueue_us = {issuing_.quantile(0.5)};
+  samples.host_times_us = {host_times_.quantile(0.5)};
+  samples.loads_us = {loads_.quantile(0.5)};
 }
 
 std::vector<std::string> Soak::findings() const {

@@ -16,6 +16,8 @@
 
 namespace busbar {
 
+struct Samples;
+
 /// What the leader of a row decides before each chunk of a soak.
 struct SoakStep {
   std::uint64_t samples = 0;  ///< of the next chunk
@@ -53,19 +55,14 @@ class Soak {
   void end_interval(bool check);
 
   [[nodiscard]] const stats::TimeHistogram& times() const { return times_; }
-  /// Medians of what chunks have one of, in lists of one or none as of a row's few chunks.
-  [[nodiscard]] std::vector<double> median_of_skews() const { return median_of(skews_); }
-  [[nodiscard]] std::vector<double> median_of_issuing() const { return median_of(issuing_); }
-  [[nodiscard]] std::vector<double> median_of_host_times() const { return median_of(host_times_); }
-  [[nodiscard]] std::vector<double> median_of_loads() const { return median_of(loads_); }
-  [[nodiscard]] std::vector<double> interval_medians() const;
+  /// Gives a row its statistics; of what chunks have one of, the median.
+  void finish(Samples& samples) const;
   /// Wrong elements of all checks, and the first of them with the time.
   [[nodiscard]] const DataCheck& verdict() const { return verdict_; }
   /// What happened, in sentences.
   [[nodiscard]] std::vector<std::string> findings() const;
 
  private:
-  [[nodiscard]] static std::vector<double> median_of(const stats::TimeHistogram& values);
   [[nodiscard]] double now_s() const { return Seconds(settings_.clock() - start_).count(); }
 
   Settings settings_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "base/lists.hpp"
 #include "stats/autocorrelation.hpp"
@@ -25,28 +24,20 @@ std::vector<double> logarithms(std::span<const double> times) {
 
 // ---- Wilcoxon scan ------------------------------------------------------------------------------
 
-/// The sum of autocorrelations, 1 + 2 sum rho, up to five times itself (Sokal's window), times the
-/// variance.
-struct LongRun {
-  double variance = 0;
-  double time = 1;
-};
-
-LongRun long_run(std::span<const double> centered) {
-  const auto product = [&](std::size_t lag) {
-    const auto shift = static_cast<std::ptrdiff_t>(lag);
-    return std::transform_reduce(centered.begin(), centered.end() - shift, centered.begin() + shift,
-                                 0.0);
-  };
+/// 1 + 2 sum of the autocorrelations, up to a lag of five times itself (Sokal's window).
+double correlation_time(std::span<const double> centered) {
   constexpr double kWindow = 5;
+  const auto product = [&](std::size_t lag) {
+    return std::inner_product(centered.begin() + static_cast<std::ptrdiff_t>(lag), centered.end(),
+                              centered.begin(), 0.0);
+  };
   const double squares = product(0);
-  if (squares <= 0) return {};
   double time = 1;
-  for (std::size_t lag = 1; lag < centered.size(); ++lag) {
+  for (std::size_t lag = 1; squares > 0 && lag < centered.size(); ++lag) {
     if (static_cast<double>(lag) > kWindow * std::max(1.0, time)) break;
     time += 2 * product(lag) / squares;
   }
-  return {.variance = squares / static_cast<double>(centered.size()), .time = std::max(1.0, time)};
+  return std::max(1.0, time);
 }
 
 void center(std::span<double> values) {
@@ -78,10 +69,9 @@ RankSplit best_split(Logs logs) {
   if (best.at == 0) return best;
   center(std::span(ranks).first(best.at));
   center(std::span(ranks).subspan(best.at));
-  const LongRun rest = long_run(ranks);
-  best.time = rest.time;
-  best.score =
-      most / std::sqrt(std::max(1e-9, static_cast<double>(count) * rest.variance * rest.time));
+  best.time = correlation_time(ranks);
+  const double squares = std::inner_product(ranks.begin(), ranks.end(), ranks.begin(), 0.0);
+  best.score = most / std::sqrt(std::max(1e-9, squares * best.time));
   return best;
 }
 
@@ -126,32 +116,24 @@ void prune(Logs logs, double least, Places& places) {
 
 // ---- moving windows -----------------------------------------------------------------------------
 
+constexpr std::size_t kReach = 30;  // of the window before, and of the look behind a change
+
 struct Windows {
-  double least = kLeastLevel;  ///< change, in logarithms
+  double least = kLeastLevel;  ///< change
   double scores = 5;           ///< scales of the differences' own variation
-  std::size_t before = 30;
   std::size_t after = 20;
-  std::size_t settled = 30;  ///< values before the first change
-};
-constexpr std::size_t kReach = 30;
-
-/// What the windows saw: differences from place `before` on, and the least that counts.
-struct MovingDifferences {
-  std::vector<double> differences{};
-  std::size_t first = 0;
-  double threshold = 0;
+  std::size_t settled = kReach;  ///< values before the first change
+  bool scans = true;             ///< by ranks, too
 };
 
-MovingDifferences differences_of(Logs logs, const Windows& windows) {
-  MovingDifferences seen{.first = windows.before, .threshold = windows.least};
-  for (std::size_t t = windows.before; t + windows.after <= logs.size(); ++t) {
-    seen.differences.push_back(median(logs.subspan(t, windows.after)) -
-                               median(logs.subspan(t - windows.before, windows.before)));
+/// Differences of the windows' medians, from place kReach on.
+std::vector<double> differences_of(Logs logs, const Windows& windows) {
+  std::vector<double> differences;
+  for (std::size_t t = kReach; t + windows.after <= logs.size(); ++t) {
+    differences.push_back(median(logs.subspan(t, windows.after)) -
+                          median(logs.subspan(t - kReach, kReach)));
   }
-  if (seen.differences.empty()) return seen;
-  const auto sizes = mapped(seen.differences, [](double each) { return std::abs(each); });
-  seen.threshold = std::max(windows.least, windows.scores * kMadScale * median(sizes));
-  return seen;
+  return differences;
 }
 
 double distance_from_median(Logs logs) {
@@ -194,46 +176,55 @@ bool lasts(Logs logs, std::size_t at, double sign, double threshold) {
   return static_cast<double>(ordered) >= kOrdered * static_cast<double>(kReach * after);
 }
 
-/// Adds the changes that the windows saw and that are far from any of the places.
-void add_moving_changes(Logs logs, const Windows& windows, const MovingDifferences& seen,
-                        Places& places) {
+/// Adds the changes that the windows see and that are far from any of the places; the least change
+/// that they can.
+double add_moving_changes(Logs logs, const Windows& windows, Places& places) {
   constexpr std::size_t kApart = 20;
-  const auto& differences = seen.differences;
+  const std::vector<double> differences = differences_of(logs, windows);
+  const auto sizes = mapped(differences, [](double each) { return std::abs(each); });
+  const double threshold = std::max(windows.least, windows.scores * kMadScale * median(sizes));
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    if (std::abs(differences[i]) <= seen.threshold) continue;
+    if (sizes[i] <= threshold) continue;
     const double sign = differences[i] > 0 ? 1 : -1;
-    const auto from = differences.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto to = from + static_cast<std::ptrdiff_t>(std::min(kReach, differences.size() - i));
-    const auto peak = std::ranges::max_element(from, to, {}, [=](double d) { return sign * d; });
-    const auto at_peak = static_cast<std::size_t>(peak - differences.begin());
-    const std::size_t at = place_near(logs, seen.first + at_peak);
+    const auto next = std::span(differences).subspan(i, std::min(kReach, differences.size() - i));
+    const auto peak = std::ranges::max_element(next, {}, [=](double d) { return sign * d; });
+    i += static_cast<std::size_t>(peak - next.begin());
+    const std::size_t at = place_near(logs, kReach + i);
     const bool is_known = std::ranges::any_of(places, [&](std::size_t other) {
-      return (other > at ? other - at : at - other) <= kApart;
+      return std::max(at, other) - std::min(at, other) <= kApart;
     });
-    if (at >= windows.settled && !is_known && lasts(logs, at, sign, seen.threshold))
-      places.push_back(at);
-    i = at_peak + windows.after;
+    const bool is_change = at >= windows.settled && !is_known && lasts(logs, at, sign, threshold);
+    if (is_change) places.push_back(at);
+    i += windows.after;
   }
   std::ranges::sort(places);
   prune(logs, windows.least, places);
+  return threshold;
 }
 
-/// Of a run that is too short: the least change that 60 such values could show, from their scatter
-/// about their median; the difference of two medians of n and m normal values has a standard
-/// deviation of 1.2533 sqrt(1/n + 1/m).
-LevelScan too_short(Logs logs, const Windows& windows) {
+/// Of a run that is too short: the least change that 60 such values could show, from their scatter;
+/// the difference of two medians of n and m normal values has a standard deviation of
+/// 1.2533 sqrt(1/n + 1/m).
+double expected_threshold(Logs logs, const Windows& windows) {
   constexpr double kMedianError = 1.2533;
-  if (logs.empty()) return {.least = std::expm1(windows.least), .needed = kFewestValues};
-  const double scatter = kMadScale * distance_from_median(logs) / static_cast<double>(logs.size());
+  const double scatter = logs.empty() ? 0 : robust_deviation(logs);
   const double error =
-      kMedianError * scatter *
-      std::sqrt(1 / static_cast<double>(windows.before) + 1 / static_cast<double>(windows.after));
-  return {.least = std::expm1(std::max(windows.least, windows.scores * error)),
-          .needed = kFewestValues};
+      kMedianError * std::sqrt(1.0 / kReach + 1.0 / static_cast<double>(windows.after)) * scatter;
+  return std::max(windows.least, windows.scores * error);
 }
 
-LevelScan result_of(Logs logs, const Places& places, double least, std::size_t needed) {
-  LevelScan result{.least = std::expm1(least), .needed = needed};
+LevelScan find_changes(std::span<const double> times, const Windows& windows) {
+  constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
+  const std::vector<double> logs = logarithms(times);
+  if (logs.size() < kFewestValues) {
+    return {.least = std::expm1(expected_threshold(logs, windows)), .needed = kFewestValues};
+  }
+  Places places;
+  const double time = windows.scans ? scan(logs, 0, 1, places) : 0;
+  prune(logs, windows.least, places);
+  LevelScan result{.least = std::expm1(add_moving_changes(logs, windows, places))};
+  const auto enough = static_cast<std::size_t>(std::ceil(kTimesOfCorrelation * time));
+  if (places.empty() && logs.size() < enough) result.needed = enough;
   const std::vector<double> medians = level_medians(logs, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     result.changes.push_back(
@@ -244,29 +235,11 @@ LevelScan result_of(Logs logs, const Places& places, double least, std::size_t n
 
 }  // namespace
 
-LevelScan find_level_changes(std::span<const double> times) {
-  constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
-  const Windows windows;
-  const std::vector<double> logs = logarithms(times);
-  if (logs.size() < kFewestValues) return too_short(logs, windows);
-  const MovingDifferences seen = differences_of(logs, windows);
-  Places places;
-  const double time = scan(logs, 0, 1, places);
-  prune(logs, windows.least, places);
-  add_moving_changes(logs, windows, seen, places);
-  const auto enough = static_cast<std::size_t>(std::ceil(kTimesOfCorrelation * time));
-  const bool judged = !places.empty() || logs.size() >= enough;
-  return result_of(logs, places, seen.threshold, judged ? 0 : enough);
-}
+LevelScan find_level_changes(std::span<const double> times) { return find_changes(times, {}); }
 
 LevelScan find_tail_changes(std::span<const double> times) {
-  const Windows windows{.least = std::log(1.25), .scores = 4, .after = 10, .settled = 60};
-  const std::vector<double> logs = logarithms(times);
-  if (logs.size() < kFewestValues) return too_short(logs, windows);
-  const MovingDifferences seen = differences_of(logs, windows);
-  Places places;
-  add_moving_changes(logs, windows, seen, places);
-  return result_of(logs, places, seen.threshold, 0);
+  return find_changes(
+      times, {.least = std::log(1.25), .scores = 4, .after = 10, .settled = 60, .scans = false});
 }
 
 Drift find_drift(std::span<const double> times) {

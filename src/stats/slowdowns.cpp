@@ -17,12 +17,6 @@ constexpr std::size_t kFewestRates = 60;
 
 using Rates = std::span<const double>;
 
-double deviation_of(std::vector<double> values) {
-  const double middle = median(values);
-  for (double& value : values) value = std::abs(value - middle);
-  return kMadScale * median(values);
-}
-
 /// How far the logarithm of the time, the inverse of the rate, must rise.
 double threshold_of(Rates rates) {
   constexpr double kScores = 8;
@@ -30,7 +24,7 @@ double threshold_of(Rates rates) {
   for (std::size_t i = kReference; i < rates.size(); ++i) {
     rises.push_back(std::log(median(rates.subspan(i - kReference, kReference)) / rates[i]));
   }
-  return std::max(std::log(1.25), kScores * deviation_of(std::move(rises)));
+  return std::max(std::log(1.25), kScores * robust_deviation(rises));
 }
 
 /// Of the next `most` rates, or all that are left, those that are at least `bound`.
@@ -48,7 +42,7 @@ void follow(Rates rates, Slowdown& slowdown) {
   const std::size_t before = std::min(slowdown.at, kBefore);
   const Rates old = rates.subspan(slowdown.at - before, before);
   slowdown.before = median(old);
-  const double scatter = deviation_of({old.begin(), old.end()}) / slowdown.before;
+  const double scatter = robust_deviation(old) / slowdown.before;
   slowdown.tolerance = std::max(0.02, 3 * scatter);
   const double bound = (1 - slowdown.tolerance) * slowdown.before;
   std::size_t from = slowdown.at + slowdown.length;

@@ -29,6 +29,9 @@ inline constexpr double kMadScale = 1.4826;
 /// minimum; precondition: not empty, no NaN.
 [[nodiscard]] double percentile(std::span<const double> samples, double percent);
 
+/// kMadScale times the median distance from the median; the same precondition.
+[[nodiscard]] double robust_deviation(std::span<const double> samples);
+
 /// All of it with one sort; nullopt when empty.
 [[nodiscard]] std::optional<Summary> summarize(std::span<const double> samples);
 

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/sampler.hpp"
+
 namespace busbar {
 namespace {
 
@@ -22,7 +24,11 @@ struct LongRow : testing::Test {
   /// Runs a chunk of two samples that ends `seconds` later.
   void run(double seconds, double sample_us = 1000) {
     fake_time() += std::chrono::duration_cast<Clock::duration>(Seconds{seconds});
-    soak.add({.samples_us = {sample_us, sample_us}, .start_skew_us = {3}, .operations = 2});
+    ChunkResult chunk;
+    chunk.samples_us = {sample_us, sample_us};
+    chunk.start_skew_us = {3};
+    chunk.operations = 2;
+    soak.add(chunk);
   }
   Soak::Settings settings() {
     return {.duration = Seconds{2},
@@ -81,7 +87,11 @@ TEST_F(LongRow, HasTheRateOfEachTenthOfASecondAndOneForAllThatAnOperationSpans) 
   EXPECT_EQ(intervals[0].max_us, 10000);
   EXPECT_NEAR(intervals[0].operations_per_s, 214.2857, 1e-4);
   EXPECT_EQ(intervals[0].checked_bytes, 100U);
-  EXPECT_THAT(soak.median_of_skews(), ElementsAre(3));
+  Samples samples;
+  soak.finish(samples);
+  EXPECT_EQ(samples.summary->count, 6U);
+  EXPECT_EQ(samples.times_us, std::vector<double>{intervals[0].median_us});
+  EXPECT_THAT(samples.start_skews_us, ElementsAre(3));
 }
 
 TEST_F(LongRow, ChecksDataInAtMostATenthOfTheTime) {
