@@ -13,20 +13,26 @@ namespace busbar {
 namespace {
 
 /// A signal's handler can reach nothing else.
-volatile std::sig_atomic_t interrupted = 0;
+volatile std::sig_atomic_t interrupted =
+    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 void handle_signals(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, handler);
+}
+
+/// One Ctrl-C may come twice, from the terminal and from the launcher: only who insists ends the
+/// process at once.
+void note_signal(int /*number*/) {
+  constexpr int kPatience = 4;
+  interrupted = interrupted + 1;
+  if (interrupted >= kPatience) handle_signals(SIG_DFL);
 }
 
 }  // namespace
 
 Soak::Soak(Settings settings) : settings_(std::move(settings)) {
   interrupted = 0;
-  handle_signals([](int) { interrupted = 1; });
+  handle_signals(note_signal);
 }
 
 Soak::~Soak() { handle_signals(SIG_DFL); }
@@ -37,7 +43,7 @@ void Soak::begin() {
 }
 
 SoakStep Soak::decide(double sample_s) const {
-  constexpr double kChunk_s = 0.025;  // a quarter of a part
+  constexpr double kChunkSeconds = 0.025;  // a quarter of a part
   constexpr double kMost = 1024;
   constexpr double kCheckShare = 0.1;  // of the time: a soak is there for load
   const double now = now_s();
@@ -47,7 +53,7 @@ SoakStep Soak::decide(double sample_s) const {
   const bool ends = step.stop != stats::StopReason::None;
   step.ends_interval = interval_.operations > 0 && (ends || now >= next_end_s_);
   step.checks = checked_ == 0 || ends || (now - checked_at_s_) * kCheckShare >= check_s_;
-  const double wanted = std::clamp(kChunk_s / std::max(sample_s, 1e-9), 1.0, kMost);
+  const double wanted = std::clamp(kChunkSeconds / std::max(sample_s, 1e-9), 1.0, kMost);
   step.samples = ends ? 0 : static_cast<std::uint64_t>(wanted);
   return step;
 }
@@ -68,7 +74,7 @@ void Soak::add(const ChunkResult& chunk) {
   host_times_.add(chunk.host_us);
   loads_.add(chunk.load_us);
   // An operation may last longer than a part: all that it spans have its rate.
-  const auto over = static_cast<std::size_t>(now_s() / stats::Timeline::kPart_s);
+  const auto over = static_cast<std::size_t>(now_s() / stats::Timeline::kPartSeconds);
   if (over <= parts_) return;
   interval_.part_rates.insert(interval_.part_rates.end(), over - parts_,
                               1e6 * part_operations_ / part_time_us_);

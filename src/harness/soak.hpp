@@ -27,7 +27,7 @@ struct SoakStep {
 };
 
 /// --duration: a row whose operations go on until its time is over, in intervals, with memory that
-/// does not grow with them. SIGINT or SIGTERM ends it in order at the next chunk; a second one ends
+/// does not grow with them. SIGINT or SIGTERM ends it in order at the next chunk; the fifth ends
 /// the process.
 class Soak {
  public:

@@ -24,7 +24,7 @@ class Timeline {
  public:
   static constexpr std::size_t kMostPoints = 4096;
   static constexpr std::size_t kMostRates = std::size_t{1} << 20;  // 29 h of parts of 0.1 s
-  static constexpr double kPart_s = 0.1;
+  static constexpr double kPartSeconds = 0.1;
 
   /// Adds an interval and the rates of its parts.
   void add(const TimelinePoint& point, std::span<const double> rates);
@@ -32,7 +32,9 @@ class Timeline {
   [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_.kept; }
   [[nodiscard]] const std::vector<double>& rates() const { return rates_.kept; }
   /// The length of the parts that the rates are of.
-  [[nodiscard]] double part_s() const { return static_cast<double>(rates_.together) * kPart_s; }
+  [[nodiscard]] double part_s() const {
+    return static_cast<double>(rates_.together) * kPartSeconds;
+  }
 
  private:
   template <class Value>
