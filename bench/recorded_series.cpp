@@ -201,23 +201,6 @@ void measure_verdicts(const AllSeries& all_series) {
   }
 }
 
-/// Medians and maxima of blocks of a series are its intervals; fewer than 200 are too few.
-std::vector<stats::test::RunOfIntervals> intervals_of(const AllSeries& all_series) {
-  constexpr std::size_t kFewest = 200;
-  std::vector<stats::test::RunOfIntervals> runs;
-  for (const test::RecordedSeries& series : all_series) {
-    for (const std::size_t block : {10U, 50U}) {
-      if (series.times.size() / block < kFewest) continue;
-      stats::test::RunOfIntervals& run = runs.emplace_back();
-      for (std::size_t i = 0; i + block <= series.times.size(); i += block) {
-        const auto times = std::span(series.times).subspan(i, block);
-        run.add(stats::median(times), stats::percentile(times, 99));
-      }
-    }
-  }
-  return runs;
-}
-
 void print(const std::string& name, const stats::test::EventCounts& counts) {
   fmt::print("{}: {} runs, with level {} tail {} drift {} dip {}\n", name, counts.runs,
              counts.level, counts.tail, counts.drift, counts.dip);
@@ -254,7 +237,7 @@ void measure_histogram(std::size_t samples) {
 
 void measure_changes(const AllSeries& all_series) {
   stats::test::EventCounts recorded;
-  for (const auto& run : intervals_of(all_series)) recorded.add(run);
+  for (const auto& run : stats::test::intervals_of(all_series)) recorded.add(run);
   print("recorded", recorded);
   print("generated, 300 intervals", stats::test::count_healthy(1800, 300));
   print("generated, 2000 intervals", stats::test::count_healthy(180, 2000));

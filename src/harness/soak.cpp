@@ -108,7 +108,8 @@ void Soak::end_interval(bool check) {
   in_interval_.clear();
   interval_ = {.at_s = now};
   const double length = settings_.interval.count();
-  next_end_s_ = (std::floor(now / length) + 1) * length;
+  // After an operation that took long, no interval of a few operations.
+  next_end_s_ = (std::floor(now / length + 0.5) + 1) * length;
 }
 
 void Soak::finish(Samples& samples) const {

@@ -73,6 +73,14 @@ TEST_F(LongRow, EndsIntervalsAndItselfByTheClock) {
   EXPECT_EQ(last.stop, StopReason::Duration);
 }
 
+TEST_F(LongRow, HasNoShortIntervalAfterALongOperation) {
+  soak.begin();
+  run(0.9);
+  soak.end_interval(true);
+  run(0.4);
+  EXPECT_FALSE(soak.decide(1e-3).ends_interval);
+}
+
 TEST_F(LongRow, HasTheRateOfEachTenthOfASecondAndOneForAllThatAnOperationSpans) {
   soak.begin();
   run(0.06, 1000);

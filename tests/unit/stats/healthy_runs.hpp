@@ -9,6 +9,7 @@
 #include "base/lists.hpp"
 #include "stats/timeline.hpp"
 #include "tests/unit/stats/series.hpp"
+#include "tests/unit/support/recorded_series.hpp"
 
 namespace busbar::stats::test {
 
@@ -62,6 +63,24 @@ struct EventCounts {
     counts.add(run);
   }
   return counts;
+}
+
+/// Medians and maxima of blocks of a series are its intervals; fewer than 200 are too few.
+[[nodiscard]] inline std::vector<RunOfIntervals> intervals_of(
+    const std::vector<busbar::test::RecordedSeries>& all_series) {
+  constexpr std::size_t kFewest = 200;
+  std::vector<RunOfIntervals> runs;
+  for (const busbar::test::RecordedSeries& series : all_series) {
+    for (const std::size_t block : {10U, 50U}) {
+      if (series.times.size() / block < kFewest) continue;
+      RunOfIntervals& run = runs.emplace_back();
+      for (std::size_t i = 0; i + block <= series.times.size(); i += block) {
+        const auto times = std::span(series.times).subspan(i, block);
+        run.add(median(times), percentile(times, 99));
+      }
+    }
+  }
+  return runs;
 }
 
 }  // namespace busbar::stats::test

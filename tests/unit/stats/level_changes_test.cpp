@@ -2,11 +2,15 @@
 #include "stats/level_changes.hpp"
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/stats/healthy_runs.hpp"
+#include "tests/unit/support/captures.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -106,6 +110,24 @@ TEST(HealthyRuns, HaveAnEventOfAKindInAtMostOneOfAHundred) {
   EXPECT_LE(counts.tail, 4U);
   EXPECT_LE(counts.drift, 4U);
   EXPECT_LE(counts.dip, 4U);
+}
+
+// Nobody knows whether something happened in them; a drift or a changed tail would be news.
+TEST(RecordedRuns, HaveAsFewEventsAsWhenTheMethodsWereChosen) {
+  const std::filesystem::path archive = busbar::test::kSharedData / "pico.tar.xz";
+  if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no " << archive << ": 120 series";
+  const busbar::test::TemporaryFolder folder;
+  const std::string unpack = "tar -xf " + archive.string() + " -C " + folder.path();
+  ASSERT_EQ(std::system(unpack.c_str()), 0);
+  test::EventCounts counts;
+  for (const auto& run : test::intervals_of(busbar::test::recorded_series(folder.path()))) {
+    counts.add(run);
+  }
+  EXPECT_EQ(counts.runs, 126U);
+  EXPECT_LE(counts.level, 6U);
+  EXPECT_EQ(counts.tail, 0U);
+  EXPECT_EQ(counts.drift, 0U);
+  EXPECT_LE(counts.dip, 20U);
 }
 
 }  // namespace
