@@ -2,10 +2,13 @@
 //
 // Holds our statistics against recorded times of real machines. Rows are taken from each series, in
 // one stretch or in visits, and their intervals compared with the median of the whole series; with
-// --verdicts pieces of a series, which nothing distinguishes, are judged as launches and as nodes.
+// --verdicts pieces of a series, which nothing distinguishes, are judged as launches and as nodes;
+// with --changes events are looked for in each series and in generated runs in which nothing
+// happens, and the costs of a sample of a long run are shown.
 #include "tests/unit/support/recorded_series.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -19,6 +22,8 @@
 #include "base/options.hpp"
 #include "judge/fleet/fleet.hpp"
 #include "stats/steady_state.hpp"
+#include "stats/time_histogram.hpp"
+#include "tests/unit/stats/healthy_runs.hpp"
 #include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
 
@@ -196,7 +201,51 @@ void measure_verdicts(const AllSeries& all_series) {
   }
 }
 
+void print(const std::string& name, const stats::test::EventCounts& counts) {
+  fmt::print("{}: {} runs, with level {} tail {} drift {} dip {}\n", name, counts.runs,
+             counts.level, counts.tail, counts.drift, counts.dip);
+}
+
+/// The cost of a sample, beside that of keeping it in a list that is sorted at the end.
+void measure_histogram(std::size_t samples) {
+  std::mt19937_64 random = stats::test::fixed_random(1);
+  std::lognormal_distribution<double> times(3, 0.3);
+  std::vector<double> some(std::size_t{1} << 20);
+  for (double& each : some) each = times(random);
+  const auto per_sample = [&](Clock::time_point start, std::size_t count) {
+    return 1e3 * microseconds(Clock::now() - start) / static_cast<double>(count);
+  };
+  stats::TimeHistogram histogram;
+  const Clock::time_point start = Clock::now();
+  for (std::size_t i = 0; i < samples; ++i) histogram.add(some[i % some.size()]);
+  const double adding_ns = per_sample(start, samples);
+  const Clock::time_point sorting = Clock::now();
+  std::vector<double> sorted = some;
+  std::ranges::sort(sorted);
+  const double sorting_ns = per_sample(sorting, sorted.size());
+  double error = 0;
+  for (const double share : {0.1, 0.5, 0.9, 0.99, 0.999}) {
+    const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(some.size())));
+    error = std::max(error, std::abs(histogram.quantile(share) / sorted[rank - 1] - 1));
+  }
+  fmt::print(
+      "histogram: {} samples, {:.2f} ns each, {:.3f} of a list that is sorted; {} bytes, largest "
+      "error of a quantile {:.5f} of {:.5f}\n",
+      histogram.count(), adding_ns, adding_ns / sorting_ns, stats::TimeHistogram::kBytes, error,
+      stats::TimeHistogram::kRelativeError);
+}
+
+void measure_changes(const AllSeries& all_series) {
+  stats::test::EventCounts recorded;
+  for (const auto& run : stats::test::intervals_of(all_series)) recorded.add(run);
+  print("recorded", recorded);
+  print("generated, 300 intervals", stats::test::count_healthy(1800, 300));
+  print("generated, 2000 intervals", stats::test::count_healthy(180, 2000));
+  measure_histogram(100'000'000);
+}
+
 struct Options {
+  bool changes = false;
   test::Taking taking;
   bool verdicts = false;
 };
@@ -210,16 +259,22 @@ constexpr auto kOptions = std::to_array<Option<Options>>({
        o.taking.samples = static_cast<std::size_t>(parse_integer(n, v, 1, 10000));
      }},
     {"--verdicts", "", set::value<&Options::verdicts>},
+    {"--changes", "", set::value<&Options::changes>},
 });
 
 int run(std::span<char* const> arguments) {
   Options options;
   const Arguments given = parse_options<Options>({{}, kOptions}, arguments, options);
   if (given.positionals.size() != 1) {
-    throw usage_error("expected FOLDER [--visits N] [--samples S] or FOLDER --verdicts");
+    throw usage_error(
+        "expected FOLDER [--visits N] [--samples S], FOLDER --verdicts or FOLDER --changes");
   }
   const auto all_series = test::recorded_series(given.positionals.front());
-  options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);
+  if (options.changes) {
+    measure_changes(all_series);
+  } else {
+    options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);
+  }
   return exit_code(Status::Ok);
 }
 

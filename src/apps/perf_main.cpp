@@ -27,6 +27,7 @@
 #include "bootstrap/solo_bootstrap.hpp"
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
+#include "format/csv_reader.hpp"
 #include "format/markup_text.hpp"
 #include "format/output_file.hpp"
 #include "harness/configuration.hpp"
@@ -268,7 +269,9 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
   if (line.print_and_exit && line.options.hosts.empty()) {
     require_known_host(line.options);
     if (speaks_for_the_job()) fmt::print("{}", *line.print_and_exit);
-    if (line.options.facts_path == "-") fmt::print("{}", as_comments(own_facts(line.options)));
+    if (line.options.facts_path == "-") {
+      fmt::print("{}", as_comments(machine::kFactPrefix, own_facts(line.options)));
+    }
     flush_standard_output();
     return exit_code(Status::Ok);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/units.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -87,6 +89,22 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
     throw usage_error("{}: {} is out of range; give {} or more", option, *value, low);
   }
   throw usage_error("{}: {} is out of range; give {} to {}", option, *value, low, high);
+}
+
+Seconds parse_duration(std::string_view option, std::string_view text, double low) {
+  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits{
+      {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  constexpr double kLongest = 1e7;
+  const auto [digits, suffix] = split_number(text);
+  const auto number = to_number<double>(digits);
+  const auto unit = std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
+  if (!number || unit == kUnits.end()) {
+    throw usage_error("{}: '{}' is not a time; write 90s, 5m, 1h or 500ms", option, text);
+  }
+  const double seconds = *number * unit->second;
+  if (seconds >= low && seconds <= kLongest) return Seconds{seconds};
+  throw usage_error("{}: '{}' is out of range; give {:g}s to {:g}d", option, text, low,
+                    kLongest / 86400);
 }
 
 double parse_number(std::string_view option, std::string_view text, double low, double high) {

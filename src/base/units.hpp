@@ -40,4 +40,8 @@ inline constexpr Bytes kGiB = Bytes{1} << 30U;
 [[nodiscard]] double parse_number(std::string_view option, std::string_view text, double low,
                                   double high);
 
+/// Reads a time of at least `low` seconds, 90s, 5m, 1.5h, 2d, 500ms or seconds alone; throws a
+/// usage error that begins with `option`.
+[[nodiscard]] Seconds parse_duration(std::string_view option, std::string_view text, double low);
+
 }  // namespace busbar

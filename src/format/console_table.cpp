@@ -107,6 +107,7 @@ void ConsoleTable::write(const Row& row) {
   if (!record.in_place && halves_.in_place) return;  // the other half is to come
   print_line(line);
   lines_.erase(key);
+  for (const std::string& finding : row.findings) print(fmt::format("# {}\n", one_line(finding)));
 }
 
 void ConsoleTable::count(const Record& record) {

@@ -56,6 +56,22 @@ bool split_cells(std::string& line, std::vector<std::string>& cells) {
 
 }  // namespace
 
+std::string as_comments(std::string_view prefix, std::string_view lines) {
+  std::string text;
+  for (const std::string& line : split(lines, '\n')) {
+    if (!line.empty()) text += fmt::format("{}{}\n", prefix, line);
+  }
+  return text;
+}
+
+std::vector<std::string> from_comments(std::string_view prefix, std::string_view text) {
+  std::vector<std::string> lines;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.starts_with(prefix)) lines.push_back(line.substr(prefix.size()));
+  }
+  return lines;
+}
+
 std::vector<std::string> csv_cells(std::string line) {
   std::vector<std::string> cells;
   if (!split_cells(line, cells)) cells.clear();

@@ -59,6 +59,14 @@ class CsvReader {
   bool finished_ = false;
 };
 
+/// @name Lines of another file among those of a CSV on standard output: "# fact: ..."
+/// @{
+[[nodiscard]] std::string as_comments(std::string_view prefix, std::string_view lines);
+/// The lines that `as_comments` made, without the prefix.
+[[nodiscard]] std::vector<std::string> from_comments(std::string_view prefix,
+                                                     std::string_view text);
+/// @}
+
 /// The cells of a line, without blanks around them; none where a quote is not closed.
 [[nodiscard]] std::vector<std::string> csv_cells(std::string line);
 

@@ -65,12 +65,4 @@ std::string own_facts(const Options& options) {
   return lines_text(machine::lines_of(machine::read_host(sources_of(options))));
 }
 
-std::string as_comments(std::string_view lines) {
-  std::string text;
-  for (const std::string& line : split(lines, '\n')) {
-    if (!line.empty()) text += fmt::format("{}{}\n", machine::kFactPrefix, line);
-  }
-  return text;
-}
-
 }  // namespace busbar

@@ -32,7 +32,4 @@ class HostFacts {
 
 /// The lines of this host's facts, for a program that measures nothing.
 [[nodiscard]] std::string own_facts(const Options& options);
-/// Lines as they are on standard output, where a CSV of rows is too: "# fact: ".
-[[nodiscard]] std::string as_comments(std::string_view lines);
-
 }  // namespace busbar

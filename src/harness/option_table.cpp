@@ -116,6 +116,11 @@ void set_algorithm(O& options, View option, View text) {
   if (wanted > 0) options.algorithm = topo::kAlgorithms.at(wanted - 1);
 }
 
+/// At least 1 s, in which there are samples.
+void set_duration(O& options, View option, View text) {
+  options.duration = parse_duration(option, text, 1);
+}
+
 // ---- settings as text ---------------------------------------------------------------------------
 
 using TextOf = std::string (*)(const O& options);
@@ -239,6 +244,13 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
     {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
+    {{"--duration", "TIME", set_duration},
+     rows(
+         "duration",
+         [](const O& o) { return o.duration ? fmt::format("{:g}s", o.duration->count()) : "none"; })
+         .only(kMeasured)},
+    {{"--interval", "TIME", [](O& o, View n, View v) { o.interval = parse_duration(n, v, 0.1); }},
+     ranks([](const O& o) { return fmt::format("{:g}s", o.interval.count()); }).only(kMeasured)},
     {{"-a,--average", "N", set::integer<&O::aggregation, 0, 3>},
      rows(
          "aggregation", [](const O& o) { return std::string(name(o.aggregation)); },
@@ -332,6 +344,8 @@ constexpr auto kRows = std::to_array<RunOption>({
      nothing(shown<&O::per_rank_path>).only(kMeasured)},
     {{"--facts", "FILE", set::file<&O::facts_path>},
      nothing(shown<&O::facts_path>).only(kMeasured)},
+    {{"--timeline", "FILE", set::file<&O::timeline_path>},
+     nothing(shown<&O::timeline_path>).only(kMeasured)},
     {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>).only(kMeasured)},
     {{"-p,--parallel_init", "N", [](O&, View n, View v) { (void)parse_integer(n, v, 0, 1); }},
      nothing()},

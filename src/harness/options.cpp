@@ -30,10 +30,16 @@ void check_outputs(const Options& o) {
     std::string_view option;
     const std::string& path;
   };
-  static const std::string kNoPath;  // standard output may have several
-  const std::array outputs{Output{"--csv", o.csv_path}, Output{"--samples", o.samples_path},
-                           Output{"--per-rank", o.per_rank_path}, Output{"-J", o.json_path},
-                           Output{"--facts", o.facts_path == "-" ? kNoPath : o.facts_path}};
+  static const std::string kNoFile;  // standard output may have several
+  const auto file_of = [](const std::string& path) -> const std::string& {
+    return path == "-" ? kNoFile : path;
+  };
+  const std::array outputs{Output{"--csv", o.csv_path},
+                           Output{"--samples", o.samples_path},
+                           Output{"--per-rank", o.per_rank_path},
+                           Output{"-J", o.json_path},
+                           Output{"--facts", file_of(o.facts_path)},
+                           Output{"--timeline", file_of(o.timeline_path)}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[i].path.empty() || outputs[i].path != outputs[k].path) continue;
@@ -60,6 +66,41 @@ void check_visits(const Options& o) {
   if (o.operations && *o.operations < o.visits) {
     throw usage_error("--visits {}: -n {} is less than one operation per visit; give a larger -n",
                       o.visits, *o.operations);
+  }
+}
+
+/// A soak is one row. What would make several, or end or keep it otherwise, is refused.
+void check_duration(const Options& o) {
+  const bool has_interval = o.interval != Options{}.interval;
+  if (!o.duration && (has_interval || !o.timeline_path.empty())) {
+    throw usage_error("{} needs --duration, as in --duration 5m",
+                      has_interval ? "--interval" : "--timeline");
+  }
+  if (!o.duration) return;
+  if (o.interval > *o.duration) throw usage_error("--interval is longer than --duration");
+  struct Other {
+    std::string_view option;
+    bool given;
+  };
+  const std::array others{Other{"-n", o.operations.has_value()},
+                          Other{"-N", o.cycles != 1},
+                          Other{"--visits", o.visits != 1},
+                          Other{"--pairs", o.pairs == Pairs::All},
+                          Other{"-G", o.graph_launches > 0},
+                          Other{"-I", o.per_operation},
+                          Other{"--samples", !o.samples_path.empty()},
+                          Other{"--per-rank", !o.per_rank_path.empty()},
+                          Other{"--resume", o.resume},
+                          Other{"NCCL_TESTS_SPLIT", o.split.has_value()}};
+  for (const Other& other : others) {
+    if (other.given) throw usage_error("--duration and {} are mutually exclusive", other.option);
+  }
+  const bool one = o.sweep.sizes().size() == 1 && o.types.size() == 1 && o.ops.size() == 1 &&
+                   o.root && o.placement != Placement::Both;
+  if (!one) {
+    throw usage_error(
+        "--duration measures one row; give one size (-b and -e alike), one -d, -o and -r, and "
+        "--placement in or out");
   }
 }
 
@@ -131,6 +172,7 @@ void check_options(const Options& options) {
   }
   check_timing(options);
   check_visits(options);
+  check_duration(options);
   if (options.backend != "sim") {
     refuse_options(options, kSimulated,
                    "needs --backend sim; to measure with several ranks use mpirun -np");
@@ -156,6 +198,7 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   // nccl-tests: a factor wins over a step; a step alone means no factor.
   if (given.has("-i") && !given.has("-f")) options.sweep.factor = 1;
   if (!given.has("-i")) options.sweep.step = kMiB;
+  if (options.duration && !given.has("--placement")) options.placement = Placement::Out;
   check_options(options);
   return line;
 }

@@ -84,6 +84,9 @@ struct Options {
   std::optional<std::uint64_t> warmup_operations;  ///< -w N; empty: until steady
   std::uint64_t aggregated = 1;                    ///< -m
   std::uint64_t cycles = 1;                        ///< -N; 0: without end
+  std::optional<Seconds> duration;                 ///< --duration: of the one row
+  Seconds interval{1};                             ///< --interval
+  std::string timeline_path;
   std::uint64_t visits = 1;                        ///< --visits: of each row
   Aggregation aggregation = Aggregation::Max;      ///< -a
   std::uint64_t checks = 1;                        ///< -c

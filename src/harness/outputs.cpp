@@ -106,6 +106,11 @@ void Outputs::open(const Options& options) {
       facts_->append(csv_text(machine::fact_columns(), std::vector<machine::FactLine>{}));
     }
   }
+  if (!options.timeline_path.empty()) {
+    auto timeline = std::make_unique<TimelineWriter>(options.timeline_path);
+    timeline_ = timeline.get();
+    journals_.push_back(std::move(timeline));
+  }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
   }
@@ -210,6 +215,10 @@ void Outputs::write(Row row) {
   show(row);
 }
 
+void Outputs::write_interval(const TimelineInterval& interval) {
+  if (timeline_ != nullptr) timeline_->append(interval);
+}
+
 void Outputs::count(const Record& record) {
   if (record.status == RowStatus::Skipped) ++summary_.skipped;
   if (!record.time_median_us) return;
@@ -222,7 +231,8 @@ void Outputs::count(const Record& record) {
 
 void Outputs::write_facts(std::string_view lines) {
   if (!facts_) return;
-  facts_->append(facts_->path() == "-" ? as_comments(lines) : std::string(lines));
+  facts_->append(facts_->path() == "-" ? as_comments(machine::kFactPrefix, lines)
+                                       : std::string(lines));
 }
 
 void Outputs::end(const std::string& memory_use) {

@@ -10,6 +10,7 @@
 
 #include "format/output_file.hpp"
 #include "format/progress_line.hpp"
+#include "format/timeline_file.hpp"
 #include "format/writer.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
@@ -46,6 +47,8 @@ class Outputs {
   void write(Row row);
   /// Adds lines of facts to the file of --facts, or as comments to standard output.
   void write_facts(std::string_view lines);
+  /// Writes an interval of a soak, where there is a --timeline.
+  void write_interval(const TimelineInterval& interval);
   /// `memory_use` is the text of -M, else empty.
   void end(const std::string& memory_use);
 
@@ -70,6 +73,7 @@ class Outputs {
   std::vector<std::unique_ptr<Writer>> displays_;  ///< of all rows: the table, the JSON
   std::vector<std::unique_ptr<Writer>> journals_;  ///< of new rows: the CSVs
   std::optional<OutputFile> facts_{};
+  TimelineWriter* timeline_ = nullptr;                               ///< one of the journals
   std::multimap<std::pair<RowKey, std::uint64_t>, Record> earlier_;  ///< by row and cycle
   std::string earlier_configuration_;
   RunSummary summary_;

@@ -161,16 +161,21 @@ void add_bandwidths(Record& record, const Collective& collective) {
 namespace {
 
 void add_interval(Record& record, const Samples& samples) {
-  const bool of_run = samples.visits.size() > 1;
+  const bool visited = samples.visits.size() > 1;
+  const bool of_run = visited || samples.summary;
   record.visits = std::max<std::size_t>(1, samples.visits.size());
-  if (of_run) {
+  if (visited) {
     const auto medians = mapped(samples.visits, stats::median);
     const auto summary = stats::summarize(medians);
     const auto count = static_cast<double>(medians.size());
     record.visit_cv = summary->deviation * std::sqrt(count / (count - 1)) / summary->mean;
   }
-  const auto interval =
-      of_run ? stats::run_interval(samples.visits) : stats::median_interval(samples.times_us);
+  auto interval =
+      visited ? stats::run_interval(samples.visits) : stats::median_interval(samples.times_us);
+  if (interval && samples.summary) {  // of the intervals' medians
+    interval->low = std::min(interval->low, samples.summary->median);
+    interval->high = std::max(interval->high, samples.summary->median);
+  }
   record.time_ci_low_us = interval ? std::optional{interval->low} : std::nullopt;
   record.time_ci_high_us = interval ? std::optional{interval->high} : std::nullopt;
   record.interval_scope = !interval ? "" : of_run ? "run" : "moment";
@@ -180,14 +185,14 @@ void add_interval(Record& record, const Samples& samples) {
 }  // namespace
 
 void add_statistics(Record& record, const Samples& samples, const Collective& collective) {
-  record.samples = samples.times_us.size();
+  const auto summary = samples.summary ? samples.summary : stats::summarize(samples.times_us);
+  record.samples = summary ? summary->count : 0;
   record.operations = samples.operations;
   record.batch = samples.batch;
   record.warmup_operations = samples.warmup_operations;
   record.stop_reason = name(samples.stop);
   record.minor_faults_per_op = samples.disturbances.minor_faults;
   record.involuntary_switches_per_op = samples.disturbances.involuntary_switches;
-  const auto summary = stats::summarize(samples.times_us);
   if (!summary) return;
   record.time_median_us = summary->median;
   record.time_mean_us = summary->mean;
@@ -196,8 +201,10 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
   constexpr std::size_t kFewSamples = 50;  // fewer cannot show their own correlation
-  record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
-  if (samples.times_us.size() < kFewSamples) add_flag(record, Flag::FewSamples);
+  if (!samples.summary) {
+    record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
+  }
+  if (summary->count < kFewSamples) add_flag(record, Flag::FewSamples);
   add_interval(record, samples);
   if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
   const double load_us = samples.loads_us.empty() ? 0 : stats::median(samples.loads_us);
@@ -309,7 +316,7 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
           .group = options.aggregated,
           .graph_launches = options.graph_launches,
           .hold = run.on_devices && options.blocking == Blocking::Off && !load.any(),
-          .arrivals = several && run.collective.waits_for_all(),
+          .arrivals = several && run.collective.waits_for_all() && !options.duration,
           .rank_times = !options.per_rank_path.empty(),
           .prepare = load.any() ? [&load] { load.run(); } : std::function<void()>{}};
 }
@@ -348,38 +355,92 @@ bool is_limited_by_issuing(const Run& run, const Record& record) {
   return run.on_devices && streaming && is_launch_bound(record);
 }
 
+std::uint64_t sent_elements(const RowSetup& setup) {
+  return setup.plan.footprint.send / info(setup.like.type).size;
+}
+
+/// Checks these calls' results, `again` of an operation of its own.
+DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const Call> used,
+                     std::uint64_t check, bool again, Record& record) {
+  const Run& run = setup.run;
+  const Options& options = run.options;
+  run.watchdog.tracker()->tick();
+  const std::uint64_t seed = options.seed + check;
+  if (again) {
+    buffers.poison_results(record.in_place);
+    setup.verifier.fill(used, sent_elements(setup), seed);
+    setup.pair_group.world.barrier();
+    run.communicator.enqueue(used.front());
+    run.communicator.wait();
+  }
+  const bool planted = check == 0 && options.inject_fault &&
+                       !has_flag(record, Flag::FaultInjected) &&
+                       setup.verifier.plant(*options.inject_fault, used.front());
+  if (planted) add_flag(record, Flag::FaultInjected);
+  return setup.verifier.check(used, seed);
+}
+
+void add_verdict(Record& record, const DataCheck& verdict) {
+  record.wrong = verdict.wrong;
+  record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
+  record.reason = verdict.first_wrong;
+}
+
 /// Out of place the first check is of the very buffers that were timed. In place the timed
 /// operations worked on their own results, so every check is of an operation of its own.
 void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call> calls,
                std::uint64_t calls_used, Record& record) {
-  const Run& run = setup.run;
-  const Options& options = run.options;
-  StepTracker& tracker = *run.watchdog.tracker();
-  tracker.phase("checking");
-  const std::uint64_t sent = setup.plan.footprint.send / info(setup.like.type).size;
+  setup.run.watchdog.tracker()->phase("checking");
   DataCheck verdict;
-  for (std::uint64_t check = 0; check < options.checks; ++check) {
-    tracker.tick();
-    const std::uint64_t seed = options.seed + check;
+  for (std::uint64_t check = 0; check < setup.run.options.checks; ++check) {
     const bool again = check > 0 || record.in_place;
-    const std::span<const Call> used = calls.first(again ? 1 : calls_used);
-    if (again) {
-      buffers.poison_results(record.in_place);
-      setup.verifier.fill(used, sent, seed);
-      setup.pair_group.world.barrier();
-      run.communicator.enqueue(used.front());
-      run.communicator.wait();
-    }
-    const bool planted = check == 0 && options.inject_fault &&
-                         setup.verifier.plant(*options.inject_fault, used.front());
-    if (planted) add_flag(record, Flag::FaultInjected);
-    verdict = setup.verifier.check(used, seed);
+    verdict = check_once(setup, buffers, calls.first(again ? 1 : calls_used), check, again, record);
     const bool right_everywhere = setup.pair_group.world.agree(verdict.wrong == 0);
     if (!right_everywhere) break;
   }
-  record.wrong = verdict.wrong;
-  record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
-  record.reason = verdict.first_wrong;
+  add_verdict(record, verdict);
+}
+
+/// At the end of an interval the results of its last operation are checked; out of place they are
+/// poisoned then, so that the next check is of what was received since.
+Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
+                             std::span<const Call> calls, const ChunkRunner& chunks,
+                             Record& record) {
+  const Options& options = setup.run.options;
+  Soak::Settings settings{.duration = *options.duration, .interval = options.interval};
+  if (options.checks > 0) {
+    settings.checked_bytes = setup.verifier.checked_bytes(calls.front());
+    settings.check = [&, calls] {
+      setup.run.watchdog.tracker()->phase("checking");
+      const std::size_t last = (chunks.operations() - 1) % calls.size();
+      const DataCheck found =
+          check_once(setup, buffers, calls.subspan(last, 1), 0, record.in_place, record);
+      if (!record.in_place) buffers.poison_results(false);
+      return found;
+    };
+  }
+  if (setup.report_interval) {
+    settings.report = [&](TimelineInterval interval) {
+      Record of_interval = record;
+      of_interval.time_median_us = interval.median_us;
+      add_bandwidths(of_interval, setup.run.collective);
+      interval.busbw_GBps = of_interval.busbw_GBps;
+      setup.report_interval(interval);
+    };
+  }
+  return settings;
+}
+
+/// Of a soak, beside its statistics. What happened is found on the rank that writes the row.
+void add_soak(const RowSetup& setup, const Soak& soak, Row& row) {
+  if (setup.run.options.checks > 0) add_verdict(row.record, soak.verdict());
+  constexpr double kShare = 0.999;
+  if (const auto interval = soak.times().quantile_interval(kShare)) {
+    row.record.time_p999_us = soak.times().quantile(kShare);
+    row.record.time_p999_low_us = interval->low;
+    row.record.time_p999_high_us = interval->high;
+  }
+  if (setup.report_interval) row.findings = soak.findings();
 }
 
 }  // namespace
@@ -401,8 +462,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   }
   ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
-  setup.verifier.fill(calls, setup.plan.footprint.send / info(setup.like.type).size,
-                      run.options.seed);
+  setup.verifier.fill(calls, sent_elements(setup), run.options.seed);
   tracker.tick();
   if (run.options.nccl_choice) {
     if (const auto choice = chunks.observe()) {
@@ -411,15 +471,21 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
       record.channels = choice->channels;
     }
   }
-  Samples samples =
-      take_samples(setup.pair_group, chunks, sampling_plan(run, setup.key.visit), report);
+  SamplingPlan plan = sampling_plan(run, setup.key.visit);
+  std::optional<Soak> soak;
+  if (run.options.duration) {
+    plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
+  }
+  Samples samples = take_samples(setup.pair_group, chunks, plan, report);
   add_statistics(record, samples, run.collective);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }
   // Visits are of the same operation: the first is checked.
-  if (run.options.checks > 0 && setup.key.visit == 0) {
+  if (soak) {
+    add_soak(setup, *soak, row);
+  } else if (run.options.checks > 0 && setup.key.visit == 0) {
     check_row(setup, buffers, calls, chunks.calls_used(), record);
   }
   add_bound(record, setup.key.bound,
@@ -428,7 +494,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
              .size = record.size,
              .in_place = record.in_place,
              .slots = setup.plan.slots});
-  row.samples_us = std::move(samples.times_us);
+  if (!soak) row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "harness/memory_plan.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
+#include "harness/soak.hpp"
 #include "harness/verifier.hpp"
 #include "model/row.hpp"
 
@@ -116,6 +118,8 @@ struct RowSetup {
   std::size_t position = 0;  ///< in the table, counted in sizes
   Verifier& verifier;
   RankLoad& load;
+  /// Of a soak, on the rank that writes its row; else empty.
+  std::function<void(const TimelineInterval&)> report_interval{};
 };
 
 /// Measures and checks a row. Its record is of a skipped row, without samples, where a device's

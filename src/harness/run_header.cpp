@@ -65,6 +65,7 @@ std::string rank_text(const Run& run, std::size_t rank) {
 std::string statistic_note(const Options& o) {
   const std::string how_long =
       o.operations ? fmt::format("{} operations", *o.operations)
+      : o.duration ? fmt::format("for {:g} s", o.duration->count())
                    : fmt::format("until its 95 % interval is within {:g} % or {:g} s have passed",
                                  o.ci_width * 100, o.time_budget.count());
   return fmt::format("time: median over samples of the {} over ranks; cadence {}; {}",
@@ -73,6 +74,10 @@ std::string statistic_note(const Options& o) {
 
 /// The share is bench/recorded_series': see docs/measurement.md.
 std::string interval_note(const Options& o) {
+  if (o.duration) {
+    return fmt::format("interval: of the run, from the medians of intervals of {:g} s",
+                       o.interval.count());
+  }
   if (o.visits == 1) {
     return "interval: of the moment when a row was measured; on recorded runs of three "
            "supercomputers only 82 % of such intervals contain the median of the whole run (with "

@@ -5,6 +5,7 @@
 
 #include "base/round_robin.hpp"
 #include "base/splitmix64.hpp"
+#include "format/timeline_text.hpp"
 
 namespace busbar {
 namespace {
@@ -184,7 +185,8 @@ void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
               .plan = plans[number],
               .position = key.part * plans.size() + number,
               .verifier = verifier,
-              .load = load_});
+              .load = load_,
+              .report_interval = interval_report()});
   }
 }
 
@@ -309,6 +311,18 @@ void Runner::measure(const RowSetup& setup, Record record) {
     throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
   write(setup, std::move(row));
+}
+
+std::function<void(const TimelineInterval&)> Runner::interval_report() {
+  if (!options_.duration || run_.world.rank() != 0) return {};
+  return [this](const TimelineInterval& interval) {
+    outputs_.write_interval(interval);
+    ProgressLine* line = outputs_.progress_line();
+    if (line == nullptr) return;
+    line->show(fmt::format("{} of {}: {} us", clock_text(interval.at_s),
+                           clock_text(options_.duration->count()),
+                           figure_text(interval.median_us)));
+  };
 }
 
 ProgressReport Runner::progress_report(const RowSetup& setup, const Record& record) {

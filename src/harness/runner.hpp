@@ -59,6 +59,8 @@ class Runner {
   /// The rows of all pair groups, on rank 0.
   [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
   void write(const RowSetup& setup, Row mine);
+  /// Writes and shows the intervals of a soak; empty without one.
+  [[nodiscard]] std::function<void(const TimelineInterval&)> interval_report();
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "harness/soak.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
@@ -37,7 +38,11 @@ class RowSampler {
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
     result_.batch = batch_for(last_time_s_);
     runner_.begin_phase("timing");
-    plan_.operations ? take_exactly(*plan_.operations) : take_until_enough(report);
+    if (plan_.soak != nullptr) {
+      take_until_over(*plan_.soak);
+    } else {
+      plan_.operations ? take_exactly(*plan_.operations) : take_until_enough(report);
+    }
     divide_disturbances();
     return std::move(result_);
   }
@@ -66,7 +71,8 @@ class RowSampler {
     if (!plan_.operations && divided_ && plan_.first_visit) divide_no_further();
     // A visit must have time for a sample after its warm-up.
     const double longest_s = divided_ ? limits_.time_budget_s / 2 : limits_.time_budget_s;
-    if (!plan_.operations && agreed(last_time_s_ > longest_s)) {
+    const bool may_count = !plan_.operations && plan_.soak == nullptr;
+    if (may_count && agreed(last_time_s_ > longest_s)) {
       append(first);  // such an operation is measured from the start
       return;
     }
@@ -136,6 +142,27 @@ class RowSampler {
     }
   }
 
+  void take_until_over(Soak& soak) {
+    soak.begin();
+    for (;;) {
+      SoakStep step;
+      if (pair_group_.leads()) {
+        step = soak.decide(last_time_s_ * static_cast<double>(result_.batch));
+      }
+      pair_group_.members.broadcast(step);
+      if (step.ends_interval) {
+        soak.end_interval(step.checks);
+        runner_.begin_phase("timing");
+      }
+      result_.stop = step.stop;
+      if (step.samples == 0) break;
+      const ChunkResult chunk = run(step.samples, result_.batch);
+      soak.add(chunk);
+      count(chunk);
+    }
+    soak.finish(result_);
+  }
+
   [[nodiscard]] std::optional<double> half_width() const {
     const auto interval = stats::median_interval(result_.times_us);
     return interval ? std::optional{interval->half_width} : std::nullopt;
@@ -162,6 +189,10 @@ class RowSampler {
     result_.enqueue_us.push_back(chunk.enqueue_us);
     result_.host_times_us.push_back(chunk.host_us);
     result_.loads_us.push_back(chunk.load_us);
+    count(chunk);
+  }
+
+  void count(const ChunkResult& chunk) {
     result_.operations += chunk.operations;
     result_.disturbances.minor_faults += chunk.disturbances.minor_faults;
     result_.disturbances.involuntary_switches += chunk.disturbances.involuntary_switches;

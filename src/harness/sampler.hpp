@@ -8,8 +8,11 @@
 
 #include "harness/chunk.hpp"
 #include "stats/stop_rule.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar {
+
+class Soak;
 
 /// How a row is sampled.
 struct SamplingPlan {
@@ -21,12 +24,16 @@ struct SamplingPlan {
   std::optional<stats::StopLimits> whole{};  ///< of the row, where `limits` are a visit's share
   bool first_visit = true;                   ///< may become the only one
   double timer_cost_s = 0;                   ///< of one reading of the stopwatch
+  Soak* soak = nullptr;                      ///< --duration: decides instead
 };
 
 /// All samples of a row and how they came about; the same on every rank.
 struct Samples {
   std::vector<double> times_us;
-  std::vector<std::vector<double>> visits{};         ///< times_us by visit; none: one stretch
+  std::vector<std::vector<double>> visits{};  ///< times_us by visit; none: one stretch
+  /// Of a soak, whose times are not kept: what they come to, and times_us has the medians of its
+  /// intervals.
+  std::optional<stats::Summary> summary{};
   std::vector<Arrival> arrivals{};                   ///< as ChunkResult's
   std::vector<std::vector<double>> rank_times_us{};  ///< the same
   std::vector<double> start_skews_us;

@@ -44,6 +44,15 @@ std::vector<Piece> Verifier::expected(const Call& call) const {
       {.rank = group_.rank(), .ranks = group_.size(), .root = call.root, .pair = pair_});
 }
 
+Bytes Verifier::checked_bytes(const Call& call) const {
+  double bytes = 0;
+  for (const Piece& piece : expected(call)) {
+    bytes += static_cast<double>(piece.count * info(type_).size);
+  }
+  pair_group_.members.combine({&bytes, 1}, Combine::Sum);
+  return static_cast<Bytes>(bytes);
+}
+
 bool Verifier::plant(const Fault& fault, const Call& call) {
   const std::vector<Piece> pieces = expected(call);
   const bool mine = fault.rank == pair_group_.world.rank() &&

@@ -34,6 +34,8 @@ class Verifier {
   void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
   /// Checks the results of these calls, which were filled with this seed. Collective.
   [[nodiscard]] DataCheck check(std::span<const Call> calls, std::uint64_t seed);
+  /// Bytes of this call's results on all ranks. Collective.
+  [[nodiscard]] Bytes checked_bytes(const Call& call) const;
   /// Flips a bit of this call's result on the fault's rank, which is one of the job; false, on
   /// every rank of the pair group, where that rank's result has no such element or it is not of the
   /// pair group.

@@ -77,8 +77,9 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::samples>("samples", "",
                        "samples behind the statistics; one sample is `batch` operations"),
     field<&R::operations>("operations", "", "timed operations"),
-    field<&R::stop_reason>("stop_reason", "",
-                           "ci-width, max-samples, time-budget, count or visits"),
+    field<&R::stop_reason>(
+        "stop_reason", "",
+        "ci-width, max-samples, time-budget, count, visits, duration or interrupted"),
     field<&R::time_median_us>("time_median_us", "us",
                               "median time of one operation; the row's time"),
     field<&R::time_ci_low_us>("time_ci_low_us", "us",
@@ -163,6 +164,12 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::load_us>("load_us", "us",
                        "time of the work of --load and --inject-delay before an operation on the "
                        "slowest rank; median over chunks"),
+    field<&R::time_p999_us>("time_p999_us", "us",
+                            "99.9th percentile of a row of --duration; empty below 3688 samples"),
+    field<&R::time_p999_low_us>("time_p999_low_us", "us",
+                                "lower end of its exact 95 % interval, as if samples were "
+                                "independent"),
+    field<&R::time_p999_high_us>("time_p999_high_us", "us", "upper end of it"),
 });
 
 }  // namespace

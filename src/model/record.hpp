@@ -84,6 +84,9 @@ struct Record {
   std::optional<double> last_share{};
   std::optional<double> late_by_us{};
   std::optional<double> load_us{};
+  std::optional<double> time_p999_us{};
+  std::optional<double> time_p999_low_us{};
+  std::optional<double> time_p999_high_us{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "base/lists.hpp"
@@ -17,19 +16,24 @@ namespace {
 constexpr double kMissOnEachSide = 0.025;
 constexpr std::size_t kFewestIndependent = 6;  // 2 * 2^-6 = 3.1 %, but 2 * 2^-5 = 6.3 %
 
-/// The largest j with P(Binomial(count, 1/2) < j) <= 2.5 %; 0 where there is none.
-std::size_t exact_low_rank(std::size_t count) {
+/// The largest j with P(Binomial(count, share) < j) <= 2.5 %; 0 where there is none.
+std::size_t binomial_low_rank(std::size_t count, double share) {
+  constexpr double kFar = 12;  // standard deviations; what is below is less than 1e-13
   const auto trials = static_cast<double>(count);
-  double log_mass = -trials * std::numbers::ln2;
+  const double mean = trials * share;
+  const double first = std::floor(mean - kFar * std::sqrt(mean * (1 - share)));
+  double successes = std::max(0.0, first);
+  double log_mass = std::lgamma(trials + 1) - std::lgamma(successes + 1) -
+                    std::lgamma(trials - successes + 1) + successes * std::log(share) +
+                    (trials - successes) * std::log1p(-share);
+  const double log_odds = std::log(share) - std::log1p(-share);
   double tail = std::exp(log_mass);
-  std::size_t rank = 0;
   while (tail <= kMissOnEachSide) {
-    const auto successes = static_cast<double>(rank);
-    log_mass += std::log((trials - successes) / (successes + 1));
+    log_mass += std::log((trials - successes) / (successes + 1)) + log_odds;
     tail += std::exp(log_mass);
-    ++rank;
+    ++successes;
   }
-  return rank;
+  return static_cast<std::size_t>(successes);
 }
 
 constexpr double kNormalQuantile = 1.959964;  // 97.5 %
@@ -61,12 +65,21 @@ double relative_half_width(double low, double high, double median) {
 
 }  // namespace
 
+std::optional<RankPair> quantile_ranks(std::size_t count, double share) {
+  if (count == 0) return std::nullopt;
+  const std::size_t low = binomial_low_rank(count, share);
+  const std::size_t from_top = binomial_low_rank(count, 1 - share);
+  if (low == 0 || from_top == 0) return std::nullopt;
+  return RankPair{.low = low, .high = count + 1 - from_top};
+}
+
 std::optional<RankPair> median_ranks(std::size_t count, double iact, double stretch) {
   const auto samples = static_cast<double>(count);
   const double independent = std::floor(samples / std::max(iact, 1.0) + 1e-9);
   if (independent < static_cast<double>(kFewestIndependent)) return std::nullopt;
 
-  const auto exact = static_cast<double>(exact_low_rank(static_cast<std::size_t>(independent)));
+  const auto exact =
+      static_cast<double>(binomial_low_rank(static_cast<std::size_t>(independent), 0.5));
   const double reach = ((independent + 1) / 2 - exact) * samples / independent * stretch;
   // Nearest rank, not outward: outward costs 9 % of width at n = 50, where 98 % are covered anyway.
   const double low = std::max(std::floor((samples + 1) / 2 - reach + 0.5), 1.0);

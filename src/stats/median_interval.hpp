@@ -21,6 +21,10 @@ struct RankPair {
 [[nodiscard]] std::optional<RankPair> median_ranks(std::size_t count, double iact = 1,
                                                    double stretch = 1);
 
+/// Ranks of the samples that bound a quantile, such as 0.999, of `count` independent samples at
+/// 95 %, by the exact binomial distribution; nullopt where so few cannot: 3688 can for 0.999.
+[[nodiscard]] std::optional<RankPair> quantile_ranks(std::size_t count, double share);
+
 /// 95 % confidence interval of the median, corrected for autocorrelation.
 struct MedianInterval {
   double low = 0;         ///< in the samples' unit

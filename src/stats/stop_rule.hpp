@@ -10,8 +10,18 @@
 namespace busbar::stats {
 
 /// Why a row has no more samples; None while it goes on, Count where the user gave `-n N`, Visits
-/// where all visits are made.
-enum class StopReason { None, CiWidth, MaxSamples, TimeBudget, Count, Visits };
+/// where all visits are made, Duration where --duration is over, Interrupted where a signal ended
+/// it.
+enum class StopReason {
+  None,
+  CiWidth,
+  MaxSamples,
+  TimeBudget,
+  Count,
+  Visits,
+  Duration,
+  Interrupted
+};
 
 /// The spelling in the CSV.
 constexpr auto enum_names(StopReason) {
@@ -20,7 +30,9 @@ constexpr auto enum_names(StopReason) {
                     Named{StopReason::MaxSamples, "max-samples"},
                     Named{StopReason::TimeBudget, "time-budget"},
                     Named{StopReason::Count, "count"},
-                    Named{StopReason::Visits, "visits"}};
+                    Named{StopReason::Visits, "visits"},
+                    Named{StopReason::Duration, "duration"},
+                    Named{StopReason::Interrupted, "interrupted"}};
 }
 
 /// When to stop measuring a row; the first limit that is met counts.

@@ -42,6 +42,13 @@ double percentile(std::span<const double> samples, double percent) {
   return *place;
 }
 
+double robust_deviation(std::span<const double> samples) {
+  const double middle = median(samples);
+  std::vector<double> distances(samples.begin(), samples.end());
+  for (double& each : distances) each = std::abs(each - middle);
+  return kMadScale * median(distances);
+}
+
 std::optional<Summary> summarize(std::span<const double> samples) {
   if (samples.empty()) return std::nullopt;
   std::vector<double> sorted(samples.begin(), samples.end());

@@ -19,12 +19,18 @@ struct Summary {
   double deviation = 0;  ///< standard deviation of these samples as a whole population
 };
 
+/// The standard deviation of a normal sample over the median of its distances from its median.
+inline constexpr double kMadScale = 1.4826;
+
 /// The middle sample, or the mean of the two middle ones; precondition: not empty, no NaN.
 [[nodiscard]] double median(std::span<const double> samples);
 
 /// The sample of rank ceil(percent / 100 * n) ("nearest rank"), percent in 0..100, 0 giving the
 /// minimum; precondition: not empty, no NaN.
 [[nodiscard]] double percentile(std::span<const double> samples, double percent);
+
+/// kMadScale times the median distance from the median; the same precondition.
+[[nodiscard]] double robust_deviation(std::span<const double> samples);
 
 /// All of it with one sort; nullopt when empty.
 [[nodiscard]] std::optional<Summary> summarize(std::span<const double> samples);

@@ -84,8 +84,6 @@ Blame describe(std::size_t nodes, std::span<const std::size_t> order,
   return blame;
 }
 
-/// Makes the MAD of a normal distribution its standard deviation.
-constexpr double kMadScale = 1.4826;
 /// Standard error of a normal sample's median times sqrt(n), in standard deviations: sqrt(pi / 2).
 constexpr double kMedianError = 1.2533;
 
@@ -270,7 +268,8 @@ FleetSpread spread_of(std::span<const double> values) {
 
 double FleetSpread::robust_z(double value) const {
   if (value == median) return 0;
-  return (value - median) / (kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
+  return (value - median) /
+         (stats::kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
 }
 
 FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,

@@ -268,9 +268,8 @@ std::string RunFolder::host_file(const std::string& lines) {
 
 void RunFolder::add_facts(const std::string& node, std::string_view output) {
   std::string rows;
-  for (const std::string& line : split(output, '\n')) {
-    if (!line.starts_with(machine::kFactPrefix)) continue;
-    std::vector<std::string> cells = csv_cells(line.substr(machine::kFactPrefix.size()));
+  for (const std::string& line : from_comments(machine::kFactPrefix, output)) {
+    std::vector<std::string> cells = csv_cells(line);
     if (cells.size() < 2) continue;
     cells[1] = node;  // by which it is judged, whatever it calls itself
     if (journal_.machines.add_cells(cells)) rows += csv_line(cells);

@@ -121,5 +121,18 @@ TEST(Microseconds, AreAMillionthOfASecond) {
   EXPECT_DOUBLE_EQ(microseconds(Seconds{0.25}), 250000);
 }
 
+TEST(ParseDuration, TakesUnitsOrSeconds) {
+  const std::vector<std::pair<const char*, double>> times{
+      {"90", 90}, {"90s", 90}, {"1.5m", 90}, {"2h", 7200}, {"1d", 86400}, {"500ms", 0.5}};
+  for (const auto& [text, seconds] : times) {
+    EXPECT_EQ(parse_duration("--duration", text, 0.1), Seconds{seconds}) << text;
+  }
+  for (const char* text : {"", "m", "5w", "-5", "1.2.3", "50ms", "200d", "5 minutes"}) {
+    const Failure failure = failure_of([&] { (void)parse_duration("--duration", text, 0.1); });
+    EXPECT_EQ(failure.status, Status::Usage) << text;
+    EXPECT_TRUE(failure.says("--duration: ")) << failure.message;
+  }
+}
+
 }  // namespace
 }  // namespace busbar

@@ -45,6 +45,13 @@ const std::vector<Effect>& effects() {
       {"-w auto", [](O o) { return !o.warmup_operations; }},
       {"-m 4; --agg_iters 4", [](O o) { return o.aggregated == 4; }},
       {"--visits 6", [](O o) { return o.visits == 6; }},
+      {"-b 1M -e 1M --duration 90; -b 1M -e 1M --duration 1.5m",
+       [](O o) { return o.duration == Seconds{90} && o.placement == Placement::Out; }},
+      {"-b 1M -e 1M --duration 5m --interval 500ms --placement in --timeline t.csv",
+       [](O o) {
+         return o.interval == Seconds{0.5} && o.placement == Placement::In &&
+                o.timeline_path == "t.csv";
+       }},
       {"-N 0; --run_cycles 0", [](O o) { return o.cycles == 0; }},
       {"-a 0", [](O o) { return o.aggregation == Aggregation::Rank0; }},
       {"-a 1; --average 1", [](O o) { return o.aggregation == Aggregation::Mean; }},

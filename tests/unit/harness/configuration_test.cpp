@@ -72,6 +72,7 @@ const std::vector<Difference> kOfTheConfiguration{
     {[](O& o) { o.aggregated = 2; }, "-m 2", "-m 1"},
     {[](O& o) { o.cycles = 0; }, "-N 0", "-N 1"},
     {[](O& o) { o.visits = 6; }, "--visits 6", "--visits 1"},
+    {[](O& o) { o.duration = Seconds{90}; }, "--duration 90s", "no --duration"},
     {[](O& o) { o.aggregation = Aggregation::Mean; }, "-a 1", "-a 3"},
     {[](O& o) { o.checks = 0; }, "-c 0", "-c 1"},
     {[](O& o) { o.blocking = Blocking::Wait; }, "-z 2", "-z 0"},
@@ -106,6 +107,7 @@ const std::vector<Difference> kOfTheConfiguration{
 /// Options that all ranks need, and no row depends on.
 const std::vector<Difference> kOfTheRun{
     {[](O& o) { o.backend = "gloo"; }, "--backend gloo", "--backend auto"},
+    {[](O& o) { o.interval = Seconds{2}; }, "--interval 2s", "--interval 1s"},
     {[](O& o) { o.nccl_choice = true; }, "--nccl-choice", "no --nccl-choice"},
     {[](O& o) { o.memory_use = true; }, "-M 1", "-M 0"},
     {[](O& o) { o.inject_fault = Fault{.rank = 1, .index = 7}; }, "--inject-fault 1:7",

@@ -42,6 +42,12 @@ void skip_samples(O& o, std::uint64_t count) {
   o.skipped_samples = count;
 }
 void launch_graphs(O& o, Blocking blocking) { o.graph_launches = 1, o.blocking = blocking; }
+/// A soak that nothing is wrong with.
+void soak(O& o) {
+  o.duration = Seconds{60};
+  o.sweep = {.first = kMiB, .last = kMiB, .step = kMiB};
+  o.placement = Placement::Out;
+}
 void simulate(O& o, int ranks) { o.backend = "sim", o.system = "dgx-2", o.ranks = ranks; }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -85,7 +91,34 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"--visits 4: -n 3", [](O& o) { o.visits = 4, o.operations = 3; }},
         Case{"--visits and -G with -n",
              [](O& o) { o.visits = 4, o.operations = 20, o.graph_launches = 2; }},
-        Case{"", [](O& o) { o.visits = 4, o.graph_launches = 2; }},
+        Case{"", [](O& o) { o.visits = 4, o.graph_launches = 2; }}, Case{"", soak},
+        Case{"", [](O& o) { soak(o), o.timeline_path = "t.csv"; }},
+        Case{"--interval needs --duration", [](O& o) { o.interval = Seconds{2}; }},
+        Case{"--timeline needs --duration", [](O& o) { o.timeline_path = "t.csv"; }},
+        Case{"--interval is longer", [](O& o) { soak(o), o.interval = Seconds{61}; }},
+        Case{"--csv and --timeline", [](O& o) { soak(o), o.timeline_path = o.csv_path = "t.csv"; }},
+        Case{"one size (-b and -e alike)", [](O& o) { soak(o), o.sweep.last = 2 * kMiB; }},
+        Case{"--placement in or out", [](O& o) { soak(o), o.placement = Placement::Both; }},
+        Case{"one -d",
+             [](O& o) {
+               soak(o), o.types = {DataType::Float, DataType::Half};
+             }},
+        Case{"-o and -r",
+             [](O& o) {
+               soak(o), o.ops = {ReduceOp::Sum, ReduceOp::Max};
+             }},
+        Case{"-o and -r", [](O& o) { soak(o), o.root.reset(); }},
+        Case{"--duration and -n", [](O& o) { soak(o), o.operations = 9; }},
+        Case{"--duration and -N", [](O& o) { soak(o), o.cycles = 0; }},
+        Case{"--duration and --visits", [](O& o) { soak(o), o.visits = 4; }},
+        Case{"--duration and --pairs", [](O& o) { soak(o), o.pairs = Pairs::All; }},
+        Case{"--duration and -G", [](O& o) { soak(o), o.graph_launches = 2; }},
+        Case{"--duration and -I", [](O& o) { soak(o), o.per_operation = true; }},
+        Case{"--duration and --samples", [](O& o) { soak(o), o.samples_path = "s.csv"; }},
+        Case{"--duration and --per-rank", [](O& o) { soak(o), o.per_rank_path = "s.csv"; }},
+        Case{"--duration and --resume", [](O& o) { soak(o), resume_into(o, "a.csv"); }},
+        Case{"--duration and NCCL_TESTS_SPLIT",
+             [](O& o) { soak(o), o.split = parse_split("MOD 2"); }},
         Case{"--devices and --bind none",
              [](O& o) { o.devices = topo::Selection{}, o.bind = Bind::None; }},
         Case{"", [](O& o) { o.pairs = Pairs::All; }}, Case{"NCCL_TESTS_SPLIT", [](O& o) {
@@ -110,7 +143,9 @@ INSTANTIATE_TEST_SUITE_P(
     Options, MeasurementOption,
     testing::Values(Case{"--samples", [](O& o) { o.samples_path = "x.csv"; }},
                     Case{"--resume", [](O& o) { o.resume = true; }},
-                    Case{"--visits", [](O& o) { o.visits = 4; }},
+                    Case{"--visits", [](O& o) { o.visits = 4; }}, Case{"--duration", soak},
+                    Case{"--timeline", [](O& o) { soak(o), o.timeline_path = "t.csv"; }},
+                    Case{"--interval", [](O& o) { soak(o), o.interval = Seconds{2}; }},
                     Case{"--inject-fault", [](O& o) { o.inject_fault = Fault{}; }},
                     Case{"--inject-delay", [](O& o) { o.inject_delay = Delay{}; }},
                     Case{"--load", [](O& o) { o.load = Load{.copy = 1}; }},

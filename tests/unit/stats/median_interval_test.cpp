@@ -81,5 +81,17 @@ TEST(RunInterval, NeedsFourVisitsOfWhichOneSampleEachIsEnough) {
   EXPECT_EQ(interval->low, 96);
 }
 
+TEST(QuantileRanks, AreTheExactBinomialOnes) {
+  EXPECT_EQ(quantile_ranks(6, 0.5), (RankPair{.low = 1, .high = 6}));
+  EXPECT_EQ(quantile_ranks(100, 0.5), (RankPair{.low = 40, .high = 61}));
+  EXPECT_EQ(quantile_ranks(100, 0.9), (RankPair{.low = 84, .high = 96}));
+  EXPECT_EQ(quantile_ranks(3688, 0.999), (RankPair{.low = 3680, .high = 3688}));
+  EXPECT_EQ(quantile_ranks(1000000, 0.999), (RankPair{.low = 998938, .high = 999062}));
+  for (const auto& [count, share] :
+       std::vector<std::pair<std::size_t, double>>{{0, 0.5}, {5, 0.5}, {3687, 0.999}}) {
+    EXPECT_FALSE(quantile_ranks(count, share)) << count;
+  }
+}
+
 }  // namespace
 }  // namespace busbar::stats

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/timeline_file.hpp"
+#include "harness/chunk.hpp"
+#include "harness/verifier.hpp"
+#include "stats/stop_rule.hpp"
+#include "stats/time_histogram.hpp"
+#include "stats/timeline.hpp"
+
+namespace busbar {
+
+struct Samples;
+
+/// What the leader of a row decides before each chunk of a soak.
+struct SoakStep {
+  std::uint64_t samples = 0;  ///< of the next chunk
+  bool ends_interval = false;
+  bool checks = false;  ///< at the interval's end
+  stats::StopReason stop = stats::StopReason::None;
+};
+
+/// --duration: a row whose operations go on until its time is over, in intervals, with memory that
+/// does not grow with them. SIGINT or SIGTERM ends it in order at the next chunk; the fifth ends
+/// the process.
+class Soak {
+ public:
+  struct Settings {
+    Seconds duration{0};
+    Seconds interval{1};
+    Bytes checked_bytes = 0;  ///< by a check, on all ranks
+    /// Checks the results of the last operation. Collective; empty: nothing is checked.
+    std::function<DataCheck()> check{};
+    std::function<void(const TimelineInterval&)> report{};  ///< of each interval; may be empty
+    Clock::time_point (*clock)() = Clock::now;
+  };
+
+  explicit Soak(Settings settings);
+  Soak(const Soak&) = delete;
+  Soak& operator=(const Soak&) = delete;
+  ~Soak();
+
+  /// The clock starts.
+  void begin();
+  /// What is next, where a sample lasts about so long. Only on the rank that decides.
+  [[nodiscard]] SoakStep decide(double sample_s) const;
+  void add(const ChunkResult& chunk);
+  /// Collective.
+  void end_interval(bool check);
+
+  [[nodiscard]] const stats::TimeHistogram& times() const { return times_; }
+  /// Gives a row its statistics; of what chunks have one of, the median.
+  void finish(Samples& samples) const;
+  /// Wrong elements of all checks, and the first of them with the time.
+  [[nodiscard]] const DataCheck& verdict() const { return verdict_; }
+  /// What happened, in sentences.
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+ private:
+  [[nodiscard]] double now_s() const { return Seconds(settings_.clock() - start_).count(); }
+
+  Settings settings_;
+  Clock::time_point start_{};
+  TimelineInterval interval_{};  // that goes on; parts_ of it are over
+  stats::TimeHistogram in_interval_;
+  double part_operations_ = 0;  // of the part that goes on
+  double part_time_us_ = 0;
+  std::size_t parts_ = 0;  // of the run that are over
+  double next_end_s_ = 0;
+  double check_s_ = 0;  // that the last check took
+  double checked_at_s_ = 0;
+  Bytes checked_ = 0;
+  DataCheck verdict_{};
+  stats::Timeline timeline_;
+  stats::TimeHistogram times_;
+  stats::TimeHistogram skews_;
+  stats::TimeHistogram issuing_;
+  stats::TimeHistogram host_times_;
+  stats::TimeHistogram loads_;
+};
+
+}  // namespace busbar

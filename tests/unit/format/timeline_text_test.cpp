@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/timeline_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+/// A run of intervals of 1 s, with a median and the rate of each tenth of them.
+template <class MedianOf, class RateOf>
+std::vector<std::string> lines_of(int intervals, MedianOf median_of, RateOf rate_of) {
+  stats::Timeline timeline;
+  for (int i = 0; i < intervals; ++i) {
+    std::vector<double> rates;
+    for (int part = 0; part < 10; ++part) rates.push_back(rate_of(10 * i + part));
+    timeline.add({.at_s = i + 1.0, .median_us = median_of(i), .p99_us = 2 * median_of(i)}, rates);
+  }
+  return describe_events(timeline, stats::find_events(timeline));
+}
+
+constexpr auto kSteady = [](int /*n*/) { return 100.0; };
+
+TEST(TimelineText, SaysWhatWasNotThereAndHowSmallItCouldBe) {
+  EXPECT_THAT(lines_of(300, kSteady, kSteady),
+              ElementsAre("level: no lasting change of 3.0 % or more",
+                          "tail: no lasting change of 25.0 % or more", "drift: none over 3.0 %",
+                          "slowdowns: none of 20.0 % or more in 0.1 s"));
+}
+
+TEST(TimelineText, SaysWhatCouldNotBeJudged) {
+  EXPECT_THAT(lines_of(5, kSteady, kSteady),
+              ElementsAre("level: not judged (5 intervals, 60 needed); changes under 3.0 % could "
+                          "not have been told",
+                          "tail: not judged (5 intervals, 60 needed); changes under 25.0 % could "
+                          "not have been told",
+                          "drift: not judged (5 intervals, 128 needed); changes under 3.0 % could "
+                          "not have been told",
+                          "slowdowns: not judged (50 parts of 0.1 s, 60 needed)"));
+}
+
+TEST(TimelineText, NamesLevelsWithTheirTimes) {
+  const auto lines = lines_of(
+      300, [](int i) { return i < 134 || i >= 200 ? 100.0 : 112.0; }, kSteady);
+  EXPECT_THAT(lines, Contains("level: median time 12.0 % longer from 00:02:14 to 00:03:20; 100 us "
+                              "before, 112 us after"));
+  EXPECT_THAT(lines, Contains("level: median time 10.7 % shorter from 00:03:20 to the end; 112 us "
+                              "before, 100 us after"));
+}
+
+TEST(TimelineText, NamesADrift) {
+  const auto lines = lines_of(
+      320, [](int i) { return 100 + 0.05 * i; }, kSteady);
+  EXPECT_THAT(lines, Contains("drift: median time 14.0 % longer from the begin to the end"));
+}
+
+TEST(TimelineText, HasDepthAndTimeToRecoverOfTheDeepestSlowdowns) {
+  const auto lines = lines_of(300, kSteady, [](int part) {
+    if (part >= 1000 && part < 1020) return 25.0;
+    return part % 600 == 300 ? 50.0 : 100.0;
+  });
+  EXPECT_THAT(lines, Contains("slowdowns: 6 of 20.0 % or more in 0.1 s, 5 of at most 1.5 s, about "
+                              "every 60 s (4 of 4 gaps)"));
+  EXPECT_THAT(lines, Contains("slowdown at 00:01:40.0: from 100 operations/s to 25 %, recovered "
+                              "after 2.0 s (+-0.1) to within 2.0 %; held 10 s: yes"));
+  const auto ended = lines_of(100, kSteady, [](int part) { return part < 580 ? 100.0 : 60.0; });
+  EXPECT_THAT(ended, Contains("slowdown at 00:00:58.0: from 100 operations/s to 60 %, not "
+                              "recovered to within 2.0 % in 42.0 s (run ended), stays at 60 %"));
+}
+
+TEST(TimelineText, SaysWhatChecksProve) {
+  EXPECT_EQ(describe_checks(2100000000000, 0),
+            "2.1 TB checked, none wrong: fewer than 1.4e-12 errors per byte (95 %)");
+  EXPECT_EQ(describe_checks(5000, 3), "5 kB checked, 3 elements wrong");
+  EXPECT_EQ(describe_checks(0, 0), "no data checked");
+}
+
+TEST(TimelineText, HasATailOnlyOfEnoughSamples) {
+  stats::TimeHistogram times;
+  for (int i = 0; i < 3687; ++i) times.add(8);
+  EXPECT_EQ(describe_tail(times), "p99.9: too few samples (3687)");
+  times.add(8);
+  EXPECT_EQ(describe_tail(times), "p99.9: 8 us (95 %: 8 to 8) of 3688 samples");
+}
+
+TEST(ClockText, HasHours) {
+  EXPECT_EQ(clock_text(134), "00:02:14");
+  EXPECT_EQ(clock_text(90061.25, true), "25:01:01.2");
+}
+
+}  // namespace
+}  // namespace busbar

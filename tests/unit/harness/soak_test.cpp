@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/soak.hpp"
+
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/sampler.hpp"
+
+namespace busbar {
+namespace {
+
+using stats::StopReason;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Clock::time_point& fake_time() {
+  static Clock::time_point time;
+  return time;
+}
+
+struct LongRow : testing::Test {
+  /// Runs a chunk of two samples that ends `seconds` later.
+  void run(double seconds, double sample_us = 1000) {
+    fake_time() += std::chrono::duration_cast<Clock::duration>(Seconds{seconds});
+    ChunkResult chunk;
+    chunk.samples_us = {sample_us, sample_us};
+    chunk.start_skew_us = {3};
+    chunk.operations = 2;
+    soak.add(chunk);
+  }
+  Soak::Settings settings() {
+    return {.duration = Seconds{2},
+            .interval = Seconds{1},
+            .checked_bytes = 100,
+            .check =
+                [this] {
+                  ++checks;
+                  fake_time() += check_time;
+                  return found;
+                },
+            .report = [this](const TimelineInterval& each) { intervals.push_back(each); },
+            .clock = [] { return fake_time(); }};
+  }
+
+  DataCheck found{};
+  int checks = 0;
+  std::chrono::milliseconds check_time{0};
+  std::vector<TimelineInterval> intervals;
+  Soak soak{settings()};
+};
+
+TEST_F(LongRow, TakesAsManySamplesAsFillAQuarterOfATenth) {
+  soak.begin();
+  EXPECT_EQ(soak.decide(1e-3).samples, 25U);
+  EXPECT_EQ(soak.decide(0).samples, 1024U);
+  EXPECT_EQ(soak.decide(3).samples, 1U);
+}
+
+TEST_F(LongRow, EndsIntervalsAndItselfByTheClock) {
+  soak.begin();
+  run(0.9);
+  EXPECT_FALSE(soak.decide(1e-3).ends_interval);
+  run(0.2);
+  EXPECT_TRUE(soak.decide(1e-3).ends_interval);
+  soak.end_interval(true);
+  EXPECT_FALSE(soak.decide(1e-3).ends_interval);
+  run(0.95);
+  const SoakStep last = soak.decide(1e-3);
+  EXPECT_TRUE(last.ends_interval && last.checks);
+  EXPECT_EQ(last.samples, 0U);
+  EXPECT_EQ(last.stop, StopReason::Duration);
+}
+
+TEST_F(LongRow, HasNoShortIntervalAfterALongOperation) {
+  soak.begin();
+  run(0.9);
+  soak.end_interval(true);
+  run(0.4);
+  EXPECT_FALSE(soak.decide(1e-3).ends_interval);
+}
+
+TEST_F(LongRow, HasTheRateOfEachTenthOfASecondAndOneForAllThatAnOperationSpans) {
+  soak.begin();
+  run(0.06, 1000);
+  run(0.06, 3000);
+  run(0.2, 10000);
+  soak.end_interval(true);
+  ASSERT_EQ(intervals.size(), 1U);
+  EXPECT_THAT(intervals[0].part_rates, ElementsAre(500, 100, 100));
+  EXPECT_EQ(intervals[0].operations, 6U);
+  EXPECT_NEAR(intervals[0].seconds, 0.32, 1e-9);
+  EXPECT_NEAR(intervals[0].median_us, 3000, 6);
+  EXPECT_EQ(intervals[0].max_us, 10000);
+  EXPECT_NEAR(intervals[0].operations_per_s, 214.2857, 1e-4);
+  EXPECT_EQ(intervals[0].checked_bytes, 100U);
+  Samples samples;
+  soak.finish(samples);
+  EXPECT_EQ(samples.summary->count, 6U);
+  EXPECT_EQ(samples.times_us, std::vector<double>{intervals[0].median_us});
+  EXPECT_THAT(samples.start_skews_us, ElementsAre(3));
+}
+
+TEST_F(LongRow, ChecksDataInAtMostATenthOfTheTime) {
+  check_time = std::chrono::milliseconds(200);
+  soak.begin();
+  run(1);
+  EXPECT_TRUE(soak.decide(1e-3).checks);
+  soak.end_interval(true);
+  run(0.7);
+  EXPECT_FALSE(soak.decide(1e-3).checks);
+  soak.end_interval(false);
+  EXPECT_EQ(intervals[1].checked_bytes, 0U);
+  EXPECT_EQ(checks, 1);
+}
+
+TEST_F(LongRow, CountsWrongElementsAndNamesTheFirst) {
+  soak.begin();
+  run(1);
+  soak.end_interval(true);
+  found = {.wrong = 2, .first_wrong = "rank 1, element 5"};
+  run(1);
+  soak.end_interval(true);
+  found.first_wrong = "rank 0, element 9";
+  run(1);
+  soak.end_interval(true);
+  EXPECT_EQ(soak.verdict().wrong, 4U);
+  EXPECT_EQ(soak.verdict().first_wrong, "at 00:00:02: rank 1, element 5");
+  EXPECT_EQ(intervals[2].wrong, 2U);
+  EXPECT_THAT(soak.findings().back(), HasSubstr("300 B checked, 4 elements wrong"));
+}
+
+TEST_F(LongRow, EndsInOrderAtASignal) {
+  soak.begin();
+  run(0.1);
+  std::raise(SIGTERM);
+  const SoakStep step = soak.decide(1e-3);
+  EXPECT_EQ(step.stop, StopReason::Interrupted);
+  EXPECT_TRUE(step.ends_interval);
+}
+
+}  // namespace
+}  // namespace busbar
