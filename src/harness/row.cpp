@@ -407,7 +407,8 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
                              std::span<const Call> calls, const ChunkRunner& chunks,
                              Record& record) {
   const Options& options = setup.run.options;
-  Soak::Settings settings{.duration = *options.duration, .interval = options.interval};
+  Soak::Settings settings{
+      .duration = *options.duration, .interval = options.interval, .report = setup.report_interval};
   if (options.checks > 0) {
     settings.checked_bytes = setup.verifier.checked_bytes(calls.front());
     settings.check = [&, calls] {
@@ -417,15 +418,6 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
           check_once(setup, buffers, calls.subspan(last, 1), 0, record.in_place, record);
       if (!record.in_place) buffers.poison_results(false);
       return found;
-    };
-  }
-  if (setup.report_interval) {
-    settings.report = [&](TimelineInterval interval) {
-      Record of_interval = record;
-      of_interval.time_median_us = interval.median_us;
-      add_bandwidths(of_interval, setup.run.collective);
-      interval.busbw_GBps = of_interval.busbw_GBps;
-      setup.report_interval(interval);
     };
   }
   return settings;

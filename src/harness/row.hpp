@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -119,7 +118,7 @@ struct RowSetup {
   Verifier& verifier;
   RankLoad& load;
   /// Of a soak, on the rank that writes its row; else empty.
-  std::function<void(const TimelineInterval&)> report_interval{};
+  IntervalReport report_interval{};
 };
 
 /// Measures and checks a row. Its record is of a skipped row, without samples, where a device's

@@ -186,7 +186,7 @@ void Runner::run_sweep(const SweepKey& key, const PairGroup& pair_group) {
               .position = key.part * plans.size() + number,
               .verifier = verifier,
               .load = load_,
-              .report_interval = interval_report()});
+              .report_interval = interval_report(plans[number].footprint.size)});
   }
 }
 
@@ -313,9 +313,12 @@ void Runner::measure(const RowSetup& setup, Record record) {
   write(setup, std::move(row));
 }
 
-std::function<void(const TimelineInterval&)> Runner::interval_report() {
+IntervalReport Runner::interval_report(Bytes size) {
   if (!options_.duration || run_.world.rank() != 0) return {};
-  return [this](const TimelineInterval& interval) {
+  return [this, size](TimelineInterval interval) {
+    Record record{.ranks = run_.world.size(), .size = size, .time_median_us = interval.median_us};
+    add_bandwidths(record, run_.collective);
+    interval.busbw_GBps = record.busbw_GBps;
     outputs_.write_interval(interval);
     ProgressLine* line = outputs_.progress_line();
     if (line == nullptr) return;

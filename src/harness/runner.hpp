@@ -60,7 +60,7 @@ class Runner {
   [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
   void write(const RowSetup& setup, Row mine);
   /// Writes and shows the intervals of a soak; empty without one.
-  [[nodiscard]] std::function<void(const TimelineInterval&)> interval_report();
+  [[nodiscard]] IntervalReport interval_report(Bytes size);
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;

@@ -18,6 +18,9 @@ namespace busbar {
 
 struct Samples;
 
+/// Called with each interval when it has ended.
+using IntervalReport = std::function<void(const TimelineInterval&)>;
+
 /// What the leader of a row decides before each chunk of a soak.
 struct SoakStep {
   std::uint64_t samples = 0;  ///< of the next chunk
@@ -37,7 +40,7 @@ class Soak {
     Bytes checked_bytes = 0;  ///< by a check, on all ranks
     /// Checks the results of the last operation. Collective; empty: nothing is checked.
     std::function<DataCheck()> check{};
-    std::function<void(const TimelineInterval&)> report{};  ///< of each interval; may be empty
+    IntervalReport report{};  ///< may be empty
     Clock::time_point (*clock)() = Clock::now;
   };
 

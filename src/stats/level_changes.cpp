@@ -16,7 +16,7 @@ constexpr double kLeastLevel = 0.03;  // in logarithms, as all changes here
 constexpr std::size_t kFewestValues = 60;
 
 using Logs = std::span<const double>;
-using Places = std::vector<std::size_t>;
+using ChangePlaces = std::vector<std::size_t>;
 
 std::vector<double> logarithms(std::span<const double> times) {
   return mapped(times, [](double time) { return std::log(time); });
@@ -76,7 +76,7 @@ RankSplit best_split(Logs logs) {
 }
 
 /// Splits pieces while a split scores above 3; the autocorrelation time of the whole.
-double scan(Logs logs, std::size_t first, int depth, Places& places) {
+double scan(Logs logs, std::size_t first, int depth, ChangePlaces& places) {
   constexpr std::size_t kShortest = 30;
   constexpr int kDeepest = 5;
   constexpr double kScore = 3;
@@ -89,7 +89,7 @@ double scan(Logs logs, std::size_t first, int depth, Places& places) {
   return split.time;
 }
 
-std::vector<double> level_medians(Logs logs, const Places& places) {
+std::vector<double> level_medians(Logs logs, const ChangePlaces& places) {
   std::vector<double> medians;
   std::size_t first = 0;
   for (std::size_t i = 0; i <= places.size(); ++i) {
@@ -101,7 +101,7 @@ std::vector<double> level_medians(Logs logs, const Places& places) {
 }
 
 /// Removes changes that are less than `least`, the smallest first.
-void prune(Logs logs, double least, Places& places) {
+void prune(Logs logs, double least, ChangePlaces& places) {
   while (!places.empty()) {
     const std::vector<double> medians = level_medians(logs, places);
     std::vector<double> steps;
@@ -178,7 +178,7 @@ bool lasts(Logs logs, std::size_t at, double sign, double threshold) {
 
 /// Adds the changes that the windows see and that are far from any of the places; the least change
 /// that they can.
-double add_moving_changes(Logs logs, const Windows& windows, Places& places) {
+double add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places) {
   constexpr std::size_t kApart = 20;
   const std::vector<double> differences = differences_of(logs, windows);
   const auto sizes = mapped(differences, [](double each) { return std::abs(each); });
@@ -219,7 +219,7 @@ LevelScan find_changes(std::span<const double> times, const Windows& windows) {
   if (logs.size() < kFewestValues) {
     return {.least = std::expm1(expected_threshold(logs, windows)), .needed = kFewestValues};
   }
-  Places places;
+  ChangePlaces places;
   const double time = windows.scans ? scan(logs, 0, 1, places) : 0;
   prune(logs, windows.least, places);
   LevelScan result{.least = std::expm1(add_moving_changes(logs, windows, places))};

@@ -15,10 +15,10 @@ namespace {
 constexpr std::size_t kReference = 30;  // values before
 constexpr std::size_t kFewestRates = 60;
 
-using Rates = std::span<const double>;
+using RateSeries = std::span<const double>;
 
 /// How far the logarithm of the time, the inverse of the rate, must rise.
-double threshold_of(Rates rates) {
+double threshold_of(RateSeries rates) {
   constexpr double kScores = 8;
   std::vector<double> rises;
   for (std::size_t i = kReference; i < rates.size(); ++i) {
@@ -28,19 +28,19 @@ double threshold_of(Rates rates) {
 }
 
 /// Of the next `most` rates, or all that are left, those that are at least `bound`.
-double share_above(Rates rates, std::size_t from, std::size_t most, double bound) {
-  const Rates next = rates.subspan(from, std::min(most, rates.size() - from));
+double share_above(RateSeries rates, std::size_t from, std::size_t most, double bound) {
+  const RateSeries next = rates.subspan(from, std::min(most, rates.size() - from));
   const std::size_t above = count_of(next, [=](double rate) { return rate >= bound; });
   return static_cast<double>(above) / static_cast<double>(next.size());
 }
 
-void follow(Rates rates, Slowdown& slowdown) {
+void follow(RateSeries rates, Slowdown& slowdown) {
   constexpr std::size_t kBefore = 60;
   constexpr std::size_t kWindow = 20;
   constexpr std::size_t kHeld = 100;
   constexpr double kMost = 0.8;
   const std::size_t before = std::min(slowdown.at, kBefore);
-  const Rates old = rates.subspan(slowdown.at - before, before);
+  const RateSeries old = rates.subspan(slowdown.at - before, before);
   slowdown.before = median(old);
   const double scatter = robust_deviation(old) / slowdown.before;
   slowdown.tolerance = std::max(0.02, 3 * scatter);
@@ -58,7 +58,7 @@ void follow(Rates rates, Slowdown& slowdown) {
 }
 
 /// The slowdown that begins here: it goes on until half of the threshold.
-Slowdown slowdown_at(Rates rates, std::size_t at, double reference, double threshold) {
+Slowdown slowdown_at(RateSeries rates, std::size_t at, double reference, double threshold) {
   const double high = reference / std::exp(threshold / 2);
   Slowdown slowdown{.at = at, .lowest = rates[at]};
   std::size_t end = at;
