@@ -28,7 +28,9 @@ struct AcceptOptions {
   std::vector<std::string> hosts{};
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};
-  bool resume = false;  ///< run: go on in a folder that was begun
+  std::optional<Seconds> soak_for{};  ///< --for: how long a soak lasts
+  bool soak = false;                  ///< the launches are, or will be, turns of a soak
+  bool resume = false;                ///< run: go on in a folder that was begun
   bool serial = false;
   std::optional<int> at_once{};
   std::string launcher{};  ///< as the programs' --launcher; empty: the specification's
@@ -43,7 +45,7 @@ struct AcceptOptions {
   std::vector<std::string> launcher_arguments{};              ///< those after --
 };
 
-/// `busbar accept run`: launches, keeps and judges. Throws Error for what ends it.
+/// `busbar accept run` and `soak`: launches, keeps and judges. Throws Error for what ends it.
 [[nodiscard]] Status accept_run(const AcceptOptions& options);
 /// `busbar accept judge`: judges files of runs.
 [[nodiscard]] Status accept_judge(AcceptOptions options);
@@ -77,6 +79,10 @@ void check_outputs(const AcceptOptions& options);
 [[nodiscard]] Status conclude(judge::Acceptance acceptance, const std::string& seed,
                               const AcceptOptions& options, const std::string& folder,
                               const judge::Specification& specification);
+
+/// Writes --prometheus, or metrics.prom in the folder of the run, in place of what is there.
+void write_metrics(judge::Acceptance acceptance, const AcceptOptions& options,
+                   const judge::Specification& specification);
 
 /// "2026-11-21": this day, local.
 [[nodiscard]] std::string this_day();

@@ -29,6 +29,10 @@ void set_accept_hosts(AcceptOptions& options, View option, View text) {
   throw usage_error("{} {}: {} is given twice", option, text, *twice);
 }
 
+void set_duration(AcceptOptions& options, View option, View text) {
+  options.soak_for = parse_duration(option, text, 1);
+}
+
 void add_assumed(AcceptOptions& options, View option, View text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
@@ -43,19 +47,21 @@ void set_accept_output(AcceptOptions& options, View option, View text) {
   options.outputs[std::string(option)] = text;
 }
 
-constexpr View kJudgingCommands = "run,judge";
-constexpr View kMeasuringCommands = "run,judge,lint,baseline";
+constexpr View kLaunching = "run,soak";
+constexpr View kJudgingCommands = "run,soak,judge";
+constexpr View kMeasuringCommands = "run,soak,judge,lint,baseline";
 constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
-    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,baseline"},
+    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak,baseline"},
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
-    {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, "run"},
-    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, "run"},
-    {"--resume", "", set::value<&AcceptOptions::resume>, "run"},
-    {"--serial", "", set::value<&AcceptOptions::serial>, "run"},
-    {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, "run"},
-    {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, "run"},
-    {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, "run"},
-    {"--programs", "DIR", set::value<&AcceptOptions::programs>, "run"},
+    {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, kLaunching},
+    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, kLaunching},
+    {"--resume", "", set::value<&AcceptOptions::resume>, kLaunching},
+    {"--for", "TIME", set_duration, "soak"},
+    {"--serial", "", set::value<&AcceptOptions::serial>, kLaunching},
+    {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, kLaunching},
+    {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, kLaunching},
+    {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, kLaunching},
+    {"--programs", "DIR", set::value<&AcceptOptions::programs>, kLaunching},
     {"--same-machine", "", set::value<&AcceptOptions::same_machine>, kJudgingCommands},
     {"--strict", "", set::value<&AcceptOptions::strict>, kJudgingCommands},
     {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
@@ -71,16 +77,17 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });
 constexpr std::array<View, 2> kAcceptExclusive{"--hosts,--hostfile", "--seed,--resume"};
-constexpr CommandLineTable<AcceptOptions> kAcceptTable{{.program = "busbar accept",
-                                                        .help = "docs/accept-options.md",
-                                                        .commands = "run,judge,lint,baseline,list",
-                                                        .exclusive = kAcceptExclusive},
-                                                       kAcceptOptions};
+constexpr CommandLineTable<AcceptOptions> kAcceptTable{
+    {.program = "busbar accept",
+     .help = "docs/accept-options.md",
+     .commands = "run,soak,judge,lint,baseline,list",
+     .exclusive = kAcceptExclusive},
+    kAcceptOptions};
 
 /// Takes SPEC, FILES and the launcher's arguments from the command line.
 void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
   const bool takes_files = line.command == "judge" || line.command == "baseline";
-  const bool launches = line.command == "run";
+  const bool launches = line.command == "run" || line.command == "soak";
   const std::vector<std::string>& all = line.positionals;
   const std::size_t own = launches ? line.before_dashes : all.size();
   if (own == 0 && line.command != "list") {
@@ -102,7 +109,9 @@ void check_accept(const AcceptOptions& options, View command) {
   const auto need = [&](const auto& value, View what) {
     if (value.empty()) throw usage_error("accept {}: missing {}", command, what);
   };
-  if (command == "run") need(options.output, "output; give a new folder with -o DIR");
+  const bool soaks = command == "soak";
+  if (command == "run" || soaks) need(options.output, "output; give a new folder with -o DIR");
+  if (soaks && !options.soak_for) throw usage_error("accept soak: missing time; give --for 1h");
   if (command == "baseline") need(options.output, "output; give a new file with -o FILE.csv");
   if (command == "judge" || command == "baseline") {
     need(options.files, "files; give CSVs or the folder of an accept run after the specification");
@@ -182,7 +191,8 @@ Status run_accept(std::span<char* const> arguments) {
     fmt::print("{}", judge::specification_json(parse_specification(options)));
     return Status::Ok;
   }
-  if (line.command == "run") return accept_run(options);
+  options.soak = line.command == "soak";
+  if (line.command == "run" || options.soak) return accept_run(options);
   if (line.command == "judge") return accept_judge(std::move(options));
   if (line.command == "baseline") return accept_baseline(std::move(options));
   return line.command == "lint" ? lint_specification(options) : list_specifications(options);

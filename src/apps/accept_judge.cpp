@@ -250,14 +250,15 @@ Judge judge_by(const judge::Specification& specification, const AcceptOptions& o
     baseline = judge::load_baseline(specification.baseline->file);
   }
   return [&specification, baseline = std::move(baseline), assumed = options.assumed,
-          partial = options.partial](std::span<const judge::Observation> observations,
-                                     const std::vector<std::string>& nodes,
-                                     const machine::HostWindows& machines) {
+          partial = options.partial, soak = options.soak](
+             std::span<const judge::Observation> observations,
+             const std::vector<std::string>& nodes, const machine::HostWindows& machines) {
     return judge::judge_all({.specification = specification,
                              .observations = observations,
                              .baseline = baseline ? &*baseline : nullptr,
                              .today = this_day(),
                              .nodes = nodes,
+                             .soak = soak,
                              .partial = partial,
                              .machines = &machines,
                              .assumed = assumed});
@@ -298,12 +299,21 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
   return static_cast<Status>(judge::exit_code_of(acceptance, options.strict));
 }
 
+void write_metrics(judge::Acceptance acceptance, const AcceptOptions& options,
+                   const judge::Specification& specification) {
+  acceptance.head.judged_at_unix = std::time(nullptr);
+  const auto named = options.outputs.find(kReplaced);
+  replace_file(named == options.outputs.end() ? options.output + "/metrics.prom" : named->second,
+               judge::verdict_prometheus(acceptance, specification), kReplaced);
+}
+
 std::string this_day() { return local_time().substr(0, std::string_view("2026-11-21").size()); }
 
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
   const AcceptFiles files = read_files(options.files);
   options.partial = is_partial(options, files);
+  options.soak = any_has(files.journals, true, &judge::Journal::soak);
   take_own_specification(options, files);
   take_profile_and_rules(options, files);
   // Nodes that are listed must be accounted for.

@@ -231,6 +231,7 @@ judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specificat
            .profile = specification.profile,
            .rules = specification.only,
            .seed = fmt::format("{}", seed),
+           .soak = options.soak,
            .nodes = hosts},
           judge::complete_text(judge::find_specification(options.specification)),
           options.resume};
@@ -244,6 +245,10 @@ Status accept_run(const AcceptOptions& options) {
   if (const std::string never = judge::unreported_error(specification, options.assumed);
       !never.empty()) {
     throw usage_error("{}: {}", specification.file, never);
+  }
+  if (options.soak && !specification.soak) {
+    throw usage_error("{}: a soak needs a table [soak] with size and limits; {} describes it",
+                      specification.file, judge::kSpecificationDocument);
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);
@@ -281,6 +286,7 @@ Status accept_run(const AcceptOptions& options) {
        .setup = setup,
        .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
+       .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },
        .judge =
            [&](Seen observations) {
@@ -292,6 +298,12 @@ Status accept_run(const AcceptOptions& options) {
            [&](const std::string& line) {
              progress.clear();
              fmt::print(stderr, "busbar: {}\n", line);
+           },
+       .after_turn =
+           [&] {
+             const judge::Journal& journal = folder.journal();
+             write_metrics(judge_now(journal.lines, hosts, journal.machines), options,
+                           specification);
            }},
       folder);
   const bool finished = run_or_discard(campaign, folder, options.resume);

@@ -9,6 +9,7 @@
 #include "judge/fact_check.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/rule_check.hpp"
+#include "judge/soak_check.hpp"
 #include "judge/suspects.hpp"
 #include "model/flag.hpp"
 
@@ -94,7 +95,12 @@ Acceptance judge_all(const JudgeInput& given) {
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
   const auto set_errors = set_errors_of(input);
-  for (const Rule& rule : input.specification.rules) {
+  if (input.soak) {
+    acceptance.verdicts = judge_soak(input, acceptance.head.notes);
+    acceptance.suspects = soak_suspects(acceptance.verdicts);
+  }
+  const std::vector<Rule> none;
+  for (const Rule& rule : input.soak ? none : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);
     if (const auto error = set_errors.find(rule.device_set); error != set_errors.end()) {
       judged.each([&](CheckedRow& row) { refuse(row, error->second); });

@@ -19,6 +19,7 @@ struct JudgeInput {
   const Baseline* baseline = nullptr;  ///< none where no rule compares with one
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
+  bool soak = false;                   ///< launches are turns of a soak, and judged as such
   bool partial = false;                ///< what files lack was not measured: SKIP, no ERROR
   const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read
   Facts assumed{};  ///< facts of the fingerprint that files do not report

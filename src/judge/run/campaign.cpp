@@ -2,6 +2,9 @@
 #include "judge/run/campaign.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +23,10 @@ bool Campaign::is_stopped() const {
 
 bool Campaign::run() {
   touch(request_.nodes);
+  if (request_.soak_s) {
+    soak();
+    return refusal_.empty() && !start_failure_;
+  }
   std::mt19937_64 random(request_.seed);
   run_units(plan_units(specification_, request_.nodes, random));
   rerun();
@@ -106,7 +113,7 @@ void Campaign::run_unit(const Unit& unit) {
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   const std::size_t first = begun_ + 1;
   std::vector<std::string> doubtful;
-  launch(launches, specification_.run.timeout_s,
+  launch(launches, specification_.run.timeout_s + (jobs.empty() ? 0 : jobs.front().soak_s),
          {.begun =
               [&](std::size_t i) {
                 ++begun_;
@@ -160,6 +167,48 @@ void Campaign::rerun() {
         rerun_units(specification_, request_.nodes, seen(), acceptance());
     if (units.empty()) return;
     run_units(units);
+  }
+}
+
+/// How long the turns that were made took, those at the same time once.
+double Campaign::soaked_s() const {
+  std::map<std::tuple<std::string, std::string, int>, double> turns;
+  for (const Observation& line : seen()) {
+    double& longest = turns[{line.device_set, line.collective, line.launch}];
+    longest = std::max(longest, line.seconds);
+  }
+  double sum = 0;
+  for (const auto& [turn, seconds] : turns) sum += seconds;
+  return sum;
+}
+
+/// Round after round of all instances and collectives; between rounds nodes report their facts.
+void Campaign::soak() {
+  const double turn_s = specification_.soak->turn_s;
+  Specification once = specification_;
+  once.run.launches = 1;
+  std::mt19937_64 random(request_.seed);
+  const Clock::time_point start = Clock::now();
+  const double before = soaked_s();
+  const auto left = [&] {
+    return *request_.soak_s - before - Seconds(Clock::now() - start).count();
+  };
+  int round = 0;
+  for (const Observation& line : seen()) round = std::max(round, line.launch + 1);
+  for (; left() > 0 && !is_stopped(); ++round) {
+    for (Unit& unit : plan_units(once, request_.nodes, random)) {
+      const double seconds = std::min(turn_s, std::ceil(left()));
+      if (seconds <= 0 || is_stopped()) break;
+      for (Job& job : unit) {
+        job.launch = round;
+        job.soak_s = seconds;
+      }
+      ++planned_;
+      run_unit(unit);
+      if (!asked_ && !is_stopped()) ask();
+      if (request_.after_turn) request_.after_turn();
+    }
+    if (!is_stopped()) touch(answering());
   }
 }
 

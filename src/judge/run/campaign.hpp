@@ -23,6 +23,7 @@ struct CampaignRequest {
   LaunchSetup setup{};
   std::size_t at_once = 1;  ///< at most this many launches at the same time
   std::uint64_t seed = 0;
+  std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
   std::function<Acceptance(std::span<const Observation>)> judge{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
@@ -30,6 +31,7 @@ struct CampaignRequest {
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
   std::function<void(const std::string& launch, const LaunchResult* result)> note{};
   std::function<void(const std::string& line)> warn{};
+  std::function<void()> after_turn{};  ///< of a soak
 };
 
 /// Makes all launches of a specification: first every node is touched, then what is planned is
@@ -61,6 +63,8 @@ class Campaign {
   /// Without what an earlier run has made, and without nodes that do not answer, which is recorded.
   [[nodiscard]] Unit possible(const Unit& unit);
   void rerun();
+  void soak();
+  [[nodiscard]] double soaked_s() const;
   void search(const DeviceSetRule& set);
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;
   void note_banner(const std::string& nodes, const std::string& line);

@@ -133,6 +133,13 @@ std::vector<SizeRun> size_runs(const std::vector<Bytes>& sizes) {
 
 std::vector<Words> commands_of(const Specification& specification, const LaunchSetup& setup,
                                const Job& job) {
+  if (job.soak_s > 0) {
+    const std::string size = fmt::format("{}", specification.soak->sizes.front());
+    Words options{"--csv", "-", "-b", size, "-e", size, "--placement", "out"};
+    append(options, {"--duration", fmt::format("{:g}", job.soak_s), "--timeline", "-"});
+    if (!specification.run.check_data) append(options, {"-c", "0"});
+    return {command_of(specification, setup, job, options)};
+  }
   std::vector<Words> commands;
   for (const auto& [key, group] : row_groups(specification, job)) {
     const std::string mode(group.modes.size() > 1 ? "both" : *group.modes.begin());

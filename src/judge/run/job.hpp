@@ -20,6 +20,7 @@ struct Job {
   int attempt = 0;
   Purpose purpose = Purpose::Measure;
   std::string collective{};
+  double soak_s = 0;  ///< how long it goes on; 0: it is no turn of a soak
 
   /// Each rail has all nodes.
   [[nodiscard]] const std::vector<std::string>& nodes() const { return instances.front().nodes; }

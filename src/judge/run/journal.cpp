@@ -15,6 +15,8 @@
 #include "base/units.hpp"
 #include "format/csv_reader.hpp"
 #include "format/table.hpp"
+#include "format/timeline_file.hpp"
+#include "judge/soak_check.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -156,6 +158,7 @@ Journal load_same_run(const std::string& folder, const Journal& head,
   require(read_file(folder + "/spec.toml") == specification_text, "rules (its spec.toml)");
   require(journal.profile == head.profile && journal.rules == head.rules, "--profile or --rule");
   require(journal.nodes == head.nodes, "nodes");
+  require(journal.soak == head.soak, "launches (run or soak)");
   return journal;
 }
 
@@ -178,9 +181,9 @@ std::string file_word(const std::string& text) {
 
 std::string journal_head(const Journal& journal) {
   return fmt::format(
-      "# journal: busbar accept run\n# specification: {}\n# profile: {}\n{}"
+      "# journal: busbar accept {}\n# specification: {}\n# profile: {}\n{}"
       "# seed: {}\n# nodes: {}\n{}\n",
-      one_line(journal.specification), journal.profile,
+      journal.soak ? "soak" : "run", one_line(journal.specification), journal.profile,
       journal.rules.empty() ? "" : fmt::format("# rules: {}\n", join(journal.rules, "; ")),
       journal.seed, join(journal.nodes, " "), kColumns);
 }
@@ -206,6 +209,7 @@ Journal load_journal(const std::string& path) {
                   .profile = facts["profile"],
                   .rules = rule_ids(facts["rules"]),
                   .seed = facts["seed"],
+                  .soak = facts["journal"].ends_with("soak"),
                   .nodes = split_words(facts["nodes"])};
   std::set<std::string> files;
   std::set<std::pair<std::string, std::string>> launches;
@@ -298,7 +302,16 @@ void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& resu
   for (const char* suffix : {".csv", ".log"}) {
     while (std::filesystem::exists(path_ + '/' + stem + suffix)) stem += "+";
   }
-  if (!result.csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), result.csv);
+  const std::vector<std::string> timeline = from_comments(kTimelinePrefix, result.csv);
+  std::string csv = result.csv;
+  if (!timeline.empty()) {
+    std::vector<std::string> lines = split(csv, '\n');
+    std::erase_if(lines, [](const auto& line) { return line.starts_with(kTimelinePrefix); });
+    csv = join(lines, "\n");
+    std::filesystem::create_directory(path_ + "/timelines");
+    write_file(timeline_path(fmt::format("{}/{}.csv", path_, stem)), join(timeline, "\n") + "\n");
+  }
+  if (!csv.empty()) write_file(fmt::format("{}/{}.csv", path_, stem), csv);
   if (!result.log.empty()) write_file(fmt::format("{}/{}.log", path_, stem), result.log);
   std::string rows;
   const std::size_t first = journal_.lines.size();

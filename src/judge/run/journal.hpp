@@ -23,6 +23,7 @@ struct Journal {
   std::string profile{};
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
   std::string seed{};
+  bool soak = false;                 ///< launches are turns of a soak
   std::vector<std::string> nodes{};  ///< all that were to be judged
   /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};

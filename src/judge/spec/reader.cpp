@@ -400,6 +400,16 @@ Specification parse_specification(std::string_view text, const std::string& orig
         return read_rule(fields, place, s, ids, faults);
       },
       faults);
+  if (file.has("soak")) {
+    faults.collect([&] {
+      const TomlFields fields = table_of(file, "soak");
+      s.soak = read_checked<SoakRule>(fields, faults, [&](const SoakRule& rule) {
+        if (rule.sizes.size() == 1) return;
+        throw fields.fault("size", "a soak is of one size");
+      });
+      s.soak->place = place_of(file, "soak");
+    });
+  }
   if (file.has("expect_fact")) {
     s.facts = read_list<FactRule>(
         file, "expect_fact",

@@ -210,6 +210,18 @@ struct FactRule {
   TextPlace place{};
 };
 
+/// What a soak measures, and how much may change meanwhile: only what is given is limited.
+struct SoakRule {
+  std::vector<Bytes> sizes{};  ///< one
+  int turn_s = 60;             ///< of one instance and collective, before the next has its turn
+  std::optional<double> level_max{};      ///< lasting change of the median time; 0.05: 5 %
+  std::optional<double> drift_max{};      ///< of a whole run
+  std::optional<int> dips_max{};          ///< short falls of the rate
+  std::optional<double> recover_s_max{};  ///< until the rate is back after any fall
+  std::string source{};
+  TextPlace place{};
+};
+
 /// A whole specification, after a profile was chosen.
 struct Specification {
   std::string file{};               ///< for messages
@@ -223,6 +235,7 @@ struct Specification {
   std::vector<DeviceSetRule> device_sets{};
   std::vector<Rule> rules{};
   std::vector<FactRule> facts{};
+  std::optional<SoakRule> soak{};
 
   /// The set of an id; the reader has made sure that it is there.
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;

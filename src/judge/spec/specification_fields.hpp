@@ -142,6 +142,17 @@ void visit_fields(Either<FactRule> auto& rule, const auto& visit) {
   visit("source", rule.source, {.one_or_many = true});
 }
 
+void visit_fields(Either<SoakRule> auto& rule, const auto& visit) {
+  constexpr int kDay = 86'400;
+  visit("size", rule.sizes, {.required = true});
+  visit("turn_s", rule.turn_s, {.least = 1, .most = kDay});
+  visit("level_max", rule.level_max, {.fraction = true});
+  visit("drift_max", rule.drift_max, {.fraction = true});
+  visit("dips_max", rule.dips_max);
+  visit("recover_s_max", rule.recover_s_max);
+  visit("source", rule.source, {.one_or_many = true});
+}
+
 void visit_fields(Either<Specification> auto& specification, const auto& visit) {
   visit("system", specification.system);
   visit("ceiling", specification.ceiling);
@@ -151,6 +162,7 @@ void visit_fields(Either<Specification> auto& specification, const auto& visit) 
   visit("device_set", specification.device_sets);
   visit("expect", specification.rules);
   visit("expect_fact", specification.facts);
+  visit("soak", specification.soak);
 }
 /// @}
 
