@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/units.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -97,8 +96,8 @@ Seconds parse_duration(std::string_view option, std::string_view text, double lo
   constexpr double kLongest = 1e7;
   const auto [digits, suffix] = split_number(text);
   const auto number = to_number<double>(digits);
-  const auto unit = std::ranges::find(kUnits, suffix, &std::pair<std::string_view, double>::first);
-  if (!number || unit == kUnits.end()) {
+  const auto* unit = find_by(kUnits, suffix, &std::pair<std::string_view, double>::first);
+  if (!number || unit == nullptr) {
     throw usage_error("{}: '{}' is not a time; write 90s, 5m, 1h or 500ms", option, text);
   }
   const double seconds = *number * unit->second;

@@ -45,8 +45,9 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
                     clock_text(start_of(points, change.at)),
                     last ? "the end" : clock_text(start_of(points, scan.changes[i + 1].at)),
                     figure_text(change.before), figure_text(change.after)));
-    if (last && points.size() - change.at <= kFewAfter)
+    if (last && points.size() - change.at <= kFewAfter) {
       lines.back() += "; the run ended soon after";
+    }
   }
   if (scan.changes.empty()) {
     lines.push_back(

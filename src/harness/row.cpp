@@ -414,7 +414,7 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
     settings.check = [&, calls] {
       setup.run.watchdog.tracker()->phase("checking");
       const std::size_t last = (chunks.operations() - 1) % calls.size();
-      const DataCheck found =
+      DataCheck found =
           check_once(setup, buffers, calls.subspan(last, 1), 0, record.in_place, record);
       if (!record.in_place) buffers.poison_results(false);
       return found;

@@ -13,8 +13,8 @@ namespace busbar {
 namespace {
 
 /// A signal's handler can reach nothing else.
-volatile std::sig_atomic_t interrupted =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t interrupted = 0;
 
 void handle_signals(void (*handler)(int)) {
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, handler);

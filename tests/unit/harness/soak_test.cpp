@@ -2,6 +2,7 @@
 #include "harness/soak.hpp"
 
 #include <csignal>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,7 +135,7 @@ TEST_F(LongRow, CountsWrongElementsAndNamesTheFirst) {
 TEST_F(LongRow, EndsInOrderAtASignal) {
   soak.begin();
   run(0.1);
-  std::raise(SIGTERM);
+  kill(getpid(), SIGTERM);
   const SoakStep step = soak.decide(1e-3);
   EXPECT_EQ(step.stop, StopReason::Interrupted);
   EXPECT_TRUE(step.ends_interval);
