@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# busbar accept soak on four hosts: what happens meanwhile is found, and whose it is.
+load common
+setup() {
+  cluster_setup
+  needs_mpich "the launchers have tests of their own"
+  specification "$DIR/spec.toml"
+}
+teardown() {
+  "$CLUSTER" plug h2 2> /dev/null || true
+  "$CLUSTER" unthrottle h2 2> /dev/null || true
+}
+limits() { # limits TURN_S LINES: of [soak]
+  printf '[soak]\nsize = "16KiB"\nturn_s = %s\n%b\n' "$1" "$2" >> "$DIR/spec.toml"
+  sed -i 's/pairwise/whole/; /all_pairs_up_to/d' "$DIR/spec.toml"
+}
+soak() { # soak FOLDER TIME [OPTIONS...]
+  local folder=$1 time=$2
+  shift 2
+  ./busbar accept soak "$DIR/spec.toml" -o "$folder" --for "$time" --hosts h0,h1 "$@" -- "${LAUNCHER[@]}"
+}
+verdict() { jq -r --arg rule "$2" '.verdicts[] | select(.rule == $rule) | .verdict' "$1/verdicts.json"; }
+intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
+
+@test "a soak of a healthy pair passes what it limits, and says what its checks prove" {
+  limits 4 'recover_s_max = 30'
+  run --separate-stderr soak "$DIR/run" 8s
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$(verdict "$DIR/run" soak-wrong)" = PASS ]
+  [ "$(verdict "$DIR/run" soak-launches)" = PASS ]
+  [ "$(verdict "$DIR/run" soak-recover)" = PASS ]
+  [ "$(ls "$DIR/run/timelines" | wc -l)" -ge 2 ]
+  [[ $output == *"checked, none wrong: fewer than "*" errors per byte (95 %)"* ]]
+  [[ $output == *"2 of 2 nodes accounted for: good h0 h1"* ]]
+  # The folder is judged again, and goes on.
+  run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
+  [ "$status" -eq 0 ]
+  rm "$DIR"/run/verdicts.* "$DIR/run/junit.xml" "$DIR/run/report.html"
+  before=$(intervals "$DIR/run")
+  run --separate-stderr soak "$DIR/run" 12s --resume
+  [ "$status" -eq 0 ]
+  [ "$(intervals "$DIR/run")" -gt "$before" ]
+}
+@test "a cable that is out for a second fails the limit of recovery, with its second, and its carrier is the evidence" {
+  limits 12 'recover_s_max = 0.2'
+  { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 6; "$CLUSTER" unplug h1; sleep 1; "$CLUSTER" plug h1; } &
+  run --separate-stderr soak "$DIR/run" 12s
+  wait
+  echo "$output"
+  [ "$status" -eq 1 ]
+  [ "$(verdict "$DIR/run" soak-recover)" = FAIL ]
+  [[ $output == *"s to recover at 00:00:"* ]]
+  [[ $output == *"facts of h1: e0: carrier changes +2"* ]]
+}
+@test "a soak that is ended by SIGTERM judges what there is, and too little is not judged" {
+  limits 2 'level_max = 0.05'
+  soak "$DIR/run" 10m > "$DIR/out" 2>&1 &
+  local job=$!
+  for _ in {1..200}; do [ "$(ls "$DIR/run/timelines" 2> /dev/null | wc -l)" -lt 2 ] || break; sleep 0.1; done
+  [ -s "$DIR/run/metrics.prom" ]  # before the end
+  pkill -TERM -P "$job" busbar || kill -TERM "$job"
+  wait "$job" || status=$?
+  cat "$DIR/out"
+  [ "$status" -eq 3 ]
+  [ "$(verdict "$DIR/run" soak-level)" = INCONCLUSIVE ]
+  [ "$(verdict "$DIR/run" soak-wrong)" = PASS ]
+  grep -q 'not judged: .* needed' "$DIR/out"
+}
+@test "a soak without [soak] or a time is refused" {
+  run --separate-stderr soak "$DIR/run" 5s
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"[soak]"* ]]
+  limits 4 ''
+  run --separate-stderr ./busbar accept soak "$DIR/spec.toml" -o "$DIR/run"
+  [ "$status" -eq 2 ]
+  [[ $stderr == *"--for"* ]]
+}
