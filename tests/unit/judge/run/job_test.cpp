@@ -63,6 +63,17 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
                   "--placement out -o sum -n 10 -w 3 -c 1"));
 }
 
+TEST(CommandsOf, AreOneOfATurnOfASoak) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.soak = SoakRule{.sizes = {kMiB}};
+  Job turn = job_of("allreduce");
+  turn.soak_s = 60;
+  const auto commands = commands_of(specification, kSetup, turn);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_THAT(command_text(commands.front()),
+              HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 --timeline -"));
+}
+
 TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
   Specification specification = specification_of(SetKind::Pairwise);
   DeviceSetRule& set = specification.device_sets.front();

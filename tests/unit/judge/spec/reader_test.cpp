@@ -261,6 +261,21 @@ TEST(SpecReader, ARuleOfFactsHasOneLimit) {
         "two [[expect_fact]]"}});
 }
 
+TEST(SpecReader, ASoakHasOneSizeAndLimitsThatAreGiven) {
+  const auto with_soak = [](const std::string& lines) { return rule_with("[soak]\n" + lines); };
+  const auto soak = read(with_soak("size = \"1MiB\"\nlevel_max = 0.05\ndips_max = 0\n")).soak;
+  ASSERT_TRUE(soak);
+  EXPECT_EQ(soak->turn_s, 60);
+  EXPECT_EQ(soak->level_max, 0.05);
+  EXPECT_EQ(soak->dips_max, 0);
+  EXPECT_FALSE(soak->drift_max);
+  EXPECT_FALSE(read(rule_with("")).soak);
+  expect_refused({{with_soak(""), "needs the key \"size\""},
+                  {with_soak("size = [\"1MiB\", \"2MiB\"]\n"), "one size"},
+                  {with_soak("size = \"1MiB\"\nlevel_max = 5\n"), "0.02 is 2 %"},
+                  {with_soak("size = \"1MiB\"\nturn_s = 0\n"), "turn_s"}});
+}
+
 TEST(SpecReader, SizesComeInThreeForms) {
   const auto form = [](const std::string& size) { return changed("\"1GiB\"", size); };
   const auto sizes = [&](const std::string& size) { return read(form(size)).rules[0].sizes; };

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/soak_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_case.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// A soak of h1 and h2 alone, whose turns are files of a folder.
+struct SoakCase : JudgeCase {
+  test::TemporaryFolder folder{};
+
+  explicit SoakCase(SoakRule limits) {
+    nodes = names(2);
+    limits.sizes = {kMiB};
+    specification.soak = std::move(limits);
+  }
+  /// A turn of `seconds` intervals of 1 s; `time_us` of an interval, and its parts at the same rate.
+  SoakCase& turn(const std::string& node, int number, int seconds,
+                 const std::function<double(int)>& time_us, int wrong = 0) {
+    const std::string name = node + "-" + std::to_string(number) + ".csv";
+    std::string text = "at_s,median_us,p99_us,checked_bytes,wrong,parts_per_s\n";
+    for (int second = 0; second < seconds; ++second) {
+      // Small variation that repeats, as a run has it.
+      const double time = time_us(second) * (1 + 0.0001 * (second * 7 % 11));
+      const std::vector<std::string> parts(10, fmt::format("{}", 1e6 / time));
+      text += fmt::format("{},{},{},1000,{},{}\n", second + 1, time, 1.1 * time, wrong,
+                          join(parts, " "));
+    }
+    folder.write("timelines/" + name, text);
+    observations.push_back({.device_set = "set",
+                            .instance = node,
+                            .nodes = {node},
+                            .launch = number,
+                            .collective = "allreduce",
+                            .file = folder.path() + "/" + name});
+    return *this;
+  }
+  SoakCase& steady_turns(const std::string& node) {
+    return turn(node, 0, 100, [](int) { return 100; }).turn(node, 1, 100, [](int) { return 100; });
+  }
+  [[nodiscard]] Acceptance judged() const {
+    return judge_all({.specification = specification,
+                      .observations = observations,
+                      .today = today,
+                      .nodes = nodes,
+                      .soak = true});
+  }
+  [[nodiscard]] CheckResult result(const std::string& rule, const std::string& node) const {
+    for (const CheckResult& one : judged().verdicts) {
+      if (one.rule == rule && one.instance == node) return one;
+    }
+    return {.reason = "there is none"};
+  }
+};
+
+TEST(JudgeSoak, PassesWhatStaysAsItIs) {
+  SoakCase one({.level_max = 0.05, .drift_max = 0.05, .dips_max = 0, .recover_s_max = 1});
+  one.steady_turns("h1").steady_turns("h2");
+  const Acceptance all = one.judged();
+  EXPECT_EQ(all.overall(), Outcome::Pass);
+  EXPECT_EQ(all.verdicts.size(), 12U);
+  EXPECT_EQ(all.nodes[0].state, NodeState::Good);
+  EXPECT_THAT(all.head.notes, Contains(HasSubstr("400 kB checked, none wrong")));
+}
+
+TEST(JudgeSoak, FailsALevelThatChangesByMoreThanIsAllowed) {
+  const auto shifts = [](int second) { return second < 50 ? 100.0 : 110.0; };
+  SoakCase strict({.level_max = 0.05});
+  strict.turn("h1", 0, 100, [](int) { return 100; }).turn("h1", 1, 100, shifts).steady_turns("h2");
+  const CheckResult found = strict.result("soak-level", "h1");
+  EXPECT_EQ(found.outcome, Outcome::Fail);
+  EXPECT_THAT(found.reason, HasSubstr("longer at 00:02:30"));
+  EXPECT_EQ(strict.result("soak-level", "h2").outcome, Outcome::Pass);
+  ASSERT_EQ(strict.judged().suspects.size(), 1U);
+  EXPECT_EQ(strict.judged().suspects[0].nodes, Names{"h1"});
+  SoakCase loose({.level_max = 0.2});
+  loose.turn("h1", 0, 100, shifts);
+  EXPECT_EQ(loose.result("soak-level", "h1").outcome, Outcome::Pass);
+  EXPECT_EQ(loose.result("soak-dips", "h1").reason, "there is none");  // it is not limited
+}
+
+TEST(JudgeSoak, FailsDipsAndWhatDoesNotRecoverInTime) {
+  const auto falls = [](int second) { return second == 60 ? 300.0 : 100.0; };
+  SoakCase one({.dips_max = 0, .recover_s_max = 0.5});
+  one.turn("h1", 0, 100, falls);
+  EXPECT_EQ(one.result("soak-dips", "h1").outcome, Outcome::Fail);
+  EXPECT_THAT(one.result("soak-dips", "h1").reason, HasSubstr("1 dip (00:01:00.0)"));
+  EXPECT_THAT(one.result("soak-recover", "h1").reason, HasSubstr("1.0 s to recover at 00:01:00"));
+  one.specification.soak->recover_s_max = 2;
+  EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Pass);
+}
+
+TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
+  SoakCase one({.level_max = 0.05, .drift_max = 0.05});
+  one.turn("h1", 0, 20, [](int) { return 100; });
+  EXPECT_EQ(one.result("soak-level", "h1").outcome, Outcome::Inconclusive);
+  EXPECT_THAT(one.result("soak-level", "h1").reason, HasSubstr("20 intervals, 60 needed"));
+  EXPECT_EQ(one.result("soak-drift", "h1").outcome, Outcome::Inconclusive);
+}
+
+TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
+  SoakCase one({});
+  one.turn("h1", 0, 10, [](int) { return 100; }, 1).steady_turns("h2");
+  one.observations.push_back({.device_set = "set",
+                              .instance = "h2",
+                              .nodes = {"h2"},
+                              .launch = 2,
+                              .collective = "allreduce",
+                              .failure = "exit 4: out of luck",
+                              .exit_code = 4});
+  EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Fail);
+  EXPECT_THAT(one.result("soak-wrong", "h1").reason, HasSubstr("10 wrong elements"));
+  EXPECT_THAT(one.result("soak-launches", "h2").reason, HasSubstr("1 of 3 turns failed: exit 4"));
+  one.observations.back().failure = "interrupted";  // by who ended the run
+  EXPECT_EQ(one.result("soak-launches", "h2").outcome, Outcome::Pass);
+}
+
+TEST(JudgeSoak, IsAnErrorWithoutData) {
+  EXPECT_EQ(SoakCase({}).result("soak-launches", "h1").outcome, Outcome::Error);
+}
+
+}  // namespace
+}  // namespace busbar::judge
