@@ -119,6 +119,8 @@ void TimelineWriter::write(const Row& row) {
 }
 
 void TimelineWriter::end(const RunSummary& summary) {
+  // Of standard output the CSV's own line is the last.
+  if (file_.path() == "-") return;
   add(fmt::format("# finished: {}\n", summary.finished_at));
 }
 

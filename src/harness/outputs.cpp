@@ -109,8 +109,7 @@ void Outputs::open(const Options& options) {
   if (!options.timeline_path.empty()) {
     auto timeline = std::make_unique<TimelineWriter>(options.timeline_path);
     timeline_ = timeline.get();
-    // Before the CSV, whose last line ends what is on standard output.
-    journals_.insert(journals_.begin(), std::move(timeline));
+    journals_.push_back(std::move(timeline));
   }
   if (!options.json_path.empty()) {
     displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));

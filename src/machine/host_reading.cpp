@@ -149,13 +149,29 @@ void add_log(const std::string& root, HostReading& reading) {
   add_kernel_log(log.text, reading);
 }
 
+/// nvidia-smi takes seconds where the driver is not held, and may hang where it is broken: all its
+/// answers together have this time.
+class Smi {
+ public:
+  explicit Smi(std::string program) : program_(std::move(program)) {}
+
+  [[nodiscard]] CommandResult ask(const Words& arguments) const {
+    constexpr Seconds kPatience{10};
+    constexpr Seconds kLeast{0.1};
+    const Seconds left = kPatience - Seconds(Clock::now() - start_);
+    return run_command(program_, arguments, std::max(left, kLeast));
+  }
+
+ private:
+  std::string program_;
+  Clock::time_point start_ = Clock::now();
+};
+
 /// The columns that this nvidia-smi knows: it refuses a query for the first that it does not.
-CommandResult ask_columns(const std::string& program, std::vector<std::string>& columns,
-                          HostReading& reading) {
+CommandResult ask_columns(const Smi& smi, std::vector<std::string>& columns, HostReading& reading) {
   CommandResult result;
   while (!columns.empty()) {
-    result = run_command(
-        program, {"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
+    result = smi.ask({"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
     const std::string all = result.out + result.err;
     const auto unknown = std::ranges::find_if(columns, [&](const std::string& column) {
       return all.find(fmt::format("\"{}\" is not a valid field", column)) != std::string::npos;
@@ -169,21 +185,23 @@ CommandResult ask_columns(const std::string& program, std::vector<std::string>& 
 }
 
 void ask_nvidia_smi(const std::string& program, HostReading& reading) {
+  const Smi smi(program);
   std::vector<std::string> columns = smi_columns();
-  const CommandResult query = ask_columns(program, columns, reading);
+  const CommandResult query = ask_columns(smi, columns, reading);
   if (query.not_found) return;
   if (query.exit_status != 0) {
     reading.values[{"gpu.driver", ""}].reason =
-        fmt::format("{} exits with {}", program, query.exit_status);
+        query.timed_out ? program + " does not answer in 10 s"
+                        : fmt::format("{} exits with {}", program, query.exit_status);
     return;
   }
   add_smi_query(query.out, columns, reading);
   try {
-    add_nvlink_status(run_command(program, {"nvlink", "-s"}).out, reading);
+    add_nvlink_status(smi.ask({"nvlink", "-s"}).out, reading);
   } catch (const Error& error) {
     reading.values[{"nvlink.links", ""}].reason = error.what();
   }
-  add_nvlink_errors(run_command(program, {"nvlink", "-e"}).out, reading);
+  add_nvlink_errors(smi.ask({"nvlink", "-e"}).out, reading);
 }
 
 }  // namespace

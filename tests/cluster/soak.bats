@@ -26,7 +26,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
 @test "a soak of a healthy pair passes what it limits, and says what its checks prove" {
   limits 4 'recover_s_max = 30'
   run --separate-stderr soak "$DIR/run" 8s
-  echo "$output"
+  echo "$output" "$stderr"
   [ "$status" -eq 0 ]
   [ "$(verdict "$DIR/run" soak-wrong)" = PASS ]
   [ "$(verdict "$DIR/run" soak-launches)" = PASS ]
@@ -48,7 +48,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
   { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 6; "$CLUSTER" unplug h1; sleep 1; "$CLUSTER" plug h1; } &
   run --separate-stderr soak "$DIR/run" 12s
   wait
-  echo "$output"
+  echo "$output" "$stderr"
   [ "$status" -eq 1 ]
   [ "$(verdict "$DIR/run" soak-recover)" = FAIL ]
   [[ $output == *"s to recover at 00:00:"* ]]

@@ -82,7 +82,7 @@ TEST(JudgeSoak, FailsALevelThatChangesByMoreThanIsAllowed) {
   ASSERT_EQ(strict.judged().suspects.size(), 1U);
   EXPECT_EQ(strict.judged().suspects[0].nodes, Names{"h1"});
   SoakCase loose({.level_max = 0.2});
-  loose.turn("h1", 0, 100, shifts);
+  loose.turn("h1", 0, 300, [](int second) { return second < 150 ? 100.0 : 110.0; });
   EXPECT_EQ(loose.result("soak-level", "h1").outcome, Outcome::Pass);
   EXPECT_EQ(loose.result("soak-dips", "h1").reason, "there is none");  // it is not limited
 }
