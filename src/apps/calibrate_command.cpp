@@ -92,9 +92,7 @@ void calibrate(const O& options, const std::vector<std::string>& logs) {
   const std::string source = source_of(curves, own.source);
   own = topo::with_changes(own, start, fitted);
   own.source = source;
-  OutputFile(options.out, "-o", OutputFile::Mode::New)
-      .append(topo::write_system(machine.host, machine.hosts));
-  fmt::print(stderr, "busbar: wrote {}\n", options.out);
+  write_new(options.out, "-o", topo::write_system(machine.host, machine.hosts));
 }
 
 Status run(std::span<char* const> arguments) {

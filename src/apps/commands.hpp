@@ -10,6 +10,7 @@
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "format/output_file.hpp"
 
 namespace busbar {
 
@@ -33,6 +34,12 @@ namespace busbar {
 inline Status print_help(std::string_view document, std::string_view appendix = "") {
   fmt::print("{}{}", embedded_text(document), appendix);
   return Status::Ok;
+}
+
+/// Writes a new file, and reports it on stderr.
+inline void write_new(const std::string& path, std::string_view option, std::string_view text) {
+  OutputFile(path, option, OutputFile::Mode::New).append(text);
+  fmt::print(stderr, "busbar: wrote {}\n", path);
 }
 
 /// Prints a line each on stderr, so that piped output stays as it is.

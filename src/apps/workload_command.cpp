@@ -328,11 +328,6 @@ CommandOutput forward(const O& options) {
 constexpr std::string_view kCsvOption = "workload --csv";
 constexpr std::string_view kOutOption = "workload -o";
 
-void write(const std::string& path, std::string_view option, std::string_view text) {
-  OutputFile(path, option, OutputFile::Mode::New).append(text);
-  fmt::print(stderr, "busbar: wrote {}\n", path);
-}
-
 Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
@@ -347,11 +342,11 @@ Status run(std::span<char* const> arguments) {
   for (const study::WorkloadCase& job : options.request.cases) {
     if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", study::assumption(job));
   }
-  if (!options.csv.empty()) write(options.csv, kCsvOption, texts.csv);
+  if (!options.csv.empty()) write_new(options.csv, kCsvOption, texts.csv);
   if (options.out.empty()) {
     fmt::print("{}", texts.shown);
   } else {
-    write(options.out, kOutOption, texts.shown);
+    write_new(options.out, kOutOption, texts.shown);
   }
   return Status::Ok;
 }

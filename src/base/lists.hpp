@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,6 +28,13 @@ template <class Items, class Keep>
   std::vector<std::decay_t<decltype(*std::begin(items))>> list;
   std::ranges::copy_if(items, std::back_inserter(list), keep);
   return list;
+}
+
+/// What `get`, a function or a member, has for the items, each once.
+template <class Items, class Get>
+[[nodiscard]] auto set_of(const Items& items, Get get) {
+  const auto all = mapped(items, get);
+  return std::set(all.begin(), all.end());
 }
 
 /// How many of the items `is`, a function or a member, holds for.

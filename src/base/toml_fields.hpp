@@ -62,6 +62,12 @@ class TomlFields {
     const auto found = one_of(key, mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text));
     return found ? std::optional(enum_names(Enum{}).at(*found).value) : std::nullopt;
   }
+  /// The value that has this name, which must be there.
+  template <NamedEnum Enum>
+  [[nodiscard]] Enum required_value(std::string_view key) const {
+    static_cast<void>(required(key));
+    return *value<Enum>(key);
+  }
   /// What the text, which must be there, stands for.
   template <class Value>
   [[nodiscard]] const Value& value(std::string_view key,

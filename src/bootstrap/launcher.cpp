@@ -138,12 +138,15 @@ std::string mpi_of_srun(const MpiLibrary* library) {
   return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";
 }
 
-LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request) {
+LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request, std::string why) {
   Words tried;
   for (const std::string_view program : launcher.programs) {
     if (program.empty()) continue;
-    if (request.is_program(program)) return with_program(launcher, std::string(program), request);
     tried.emplace_back(program);
+    if (!request.is_program(program)) continue;
+    LauncherChoice choice = with_program(launcher, tried.back(), request);
+    choice.why = std::move(why);
+    return choice;
   }
   const bool is_named = request.wanted != "auto" || request.library == nullptr;
   const std::string missing = is_named ? "it" : "the launcher of " + request.library->name;
@@ -165,9 +168,7 @@ LauncherChoice choose_by_itself(const LauncherRequest& request) {
       request.is_program("srun")) {
     const Launcher* srun =
         find_by([](const auto& each) { return each.joins_by == JoinsBy::Slurm; });
-    LauncherChoice choice = of_table(*srun, request);
-    choice.why = "in an allocation of Slurm";
-    return choice;
+    return of_table(*srun, request, "in an allocation of Slurm");
   }
   if (request.library == nullptr) {
     if (!request.has_hosts) return {.why = "built without MPI"};
@@ -178,10 +179,8 @@ LauncherChoice choose_by_itself(const LauncherRequest& request) {
   // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
   const MpiFamily family =
       request.library->family == MpiFamily::Other ? MpiFamily::Mpich : request.library->family;
-  LauncherChoice choice =
-      of_table(*find_by([&](const auto& each) { return each.family == family; }), request);
-  choice.why = "of " + request.library->name + ", which the programs are built with";
-  return choice;
+  return of_table(*find_by([&](const auto& each) { return each.family == family; }), request,
+                  "of " + request.library->name + ", which the programs are built with");
 }
 
 /// The words of the user begin with a program, by its name or path.
@@ -366,9 +365,7 @@ LauncherChoice choose_launcher(const LauncherRequest& request) {
     return {.words = wanted, .why = std::string(kAsked)};
   }
   if (const Launcher* known = find_by([&](const auto& each) { return each.name == wanted; })) {
-    LauncherChoice choice = of_table(*known, request);
-    choice.why = kAsked;
-    return choice;
+    return of_table(*known, request, std::string(kAsked));
   }
   const std::string near = nearest_word(wanted, names_of_launchers());
   throw usage_error(

@@ -12,15 +12,7 @@
 
 namespace busbar {
 
-std::vector<PeerMonitor::Peer> PeerMonitor::peers_of(std::vector<JoinedRank> joined) {
-  std::vector<Peer> peers;
-  for (JoinedRank& rank : joined) {
-    peers.push_back({.rank = rank.rank, .host = rank.host, .socket = std::move(rank.socket)});
-  }
-  return peers;
-}
-
-PeerMonitor::PeerMonitor(int rank, int ranks, std::vector<Peer> peers,
+PeerMonitor::PeerMonitor(int rank, int ranks, std::vector<JoinedRank> peers,
                          std::unique_ptr<JoinListener> listener, TcpEvents events)
     : rank_(rank),
       ranks_(ranks),
@@ -28,7 +20,7 @@ PeerMonitor::PeerMonitor(int rank, int ranks, std::vector<Peer> peers,
       events_(std::move(events)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_.is_open()) throw system_failure("monitoring the ranks", errno);
-  for (Peer& peer : peers) {
+  for (JoinedRank& peer : peers) {
     connections_.push_back(std::make_unique<Connection>());
     connections_.back()->peer = std::move(peer);
   }

@@ -23,17 +23,10 @@ namespace busbar {
 /// rank 0.
 class PeerMonitor {
  public:
-  struct Peer {
-    int rank = 0;
-    std::string host{};
-    Socket socket{};
-  };
-  [[nodiscard]] static std::vector<Peer> peers_of(std::vector<JoinedRank> joined);
-
   /// Rank 0 keeps the listener to refuse late ranks. Some of the job's `ranks` may have no
   /// connection.
-  PeerMonitor(int rank, int ranks, std::vector<Peer> peers, std::unique_ptr<JoinListener> listener,
-              TcpEvents events);
+  PeerMonitor(int rank, int ranks, std::vector<JoinedRank> peers,
+              std::unique_ptr<JoinListener> listener, TcpEvents events);
   PeerMonitor(const PeerMonitor&) = delete;
   PeerMonitor& operator=(const PeerMonitor&) = delete;
   /// Announces that this rank leaves, which is not a failure.
@@ -52,7 +45,7 @@ class PeerMonitor {
     StepPosition position{};  ///< of the sender
   };
   struct Connection {
-    Peer peer{};
+    JoinedRank peer{};
     Message message{};
     std::size_t received = 0;  ///< of message
     bool gone = false;

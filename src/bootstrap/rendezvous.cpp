@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/rendezvous.hpp"
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 
 namespace busbar {

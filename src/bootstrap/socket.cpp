@@ -88,14 +88,9 @@ bool waits_for(int descriptor, short event, std::optional<Clock::time_point> dea
 
 bool try_later(int error) { return error == EAGAIN || error == EINTR; }
 
-struct Name {
-  std::string host{};
-  std::uint16_t port = 0;
-};
-
 using ReadName = int (*)(int, sockaddr*, socklen_t*);
 
-Name name_of(const sockaddr* address, socklen_t size) {
+Address name_of(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
   if (getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
@@ -108,11 +103,11 @@ Name name_of(const sockaddr* address, socklen_t size) {
   return {.host = text, .port = to_number<std::uint16_t>(port.data()).value_or(0)};
 }
 
-Name name_of(int descriptor, ReadName read) {
+Address name_of(int descriptor, ReadName read) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   auto* address = reinterpret_cast<sockaddr*>(&storage);
-  return read(descriptor, address, &size) == 0 ? name_of(address, size) : Name{};
+  return read(descriptor, address, &size) == 0 ? name_of(address, size) : Address{};
 }
 
 /// 0, or the error number.

@@ -371,21 +371,19 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
   try {
     acceptor.wait(rendezvous.address, timeout);
   } catch (const Error& error) {
-    PeerMonitor(0, rendezvous.ranks, PeerMonitor::peers_of(acceptor.take(Channel::Monitor)),
-                nullptr, events)
+    PeerMonitor(0, rendezvous.ranks, acceptor.take(Channel::Monitor), nullptr, events)
         .abort_all(exit_code(error.status()));
     throw;
   }
   RankSockets links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
-  auto monitor = std::make_unique<PeerMonitor>(
-      0, rendezvous.ranks, PeerMonitor::peers_of(acceptor.take(Channel::Monitor)),
-      std::move(listener), std::move(events));
+  auto monitor = std::make_unique<PeerMonitor>(0, rendezvous.ranks, acceptor.take(Channel::Monitor),
+                                               std::move(listener), std::move(events));
   return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)), timeout);
 }
 
 std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds timeout,
                                          TcpEvents events) {
-  std::vector<PeerMonitor::Peer> peers(1);
+  std::vector<JoinedRank> peers(1);
   peers[0].socket = join_root(rendezvous, Channel::Monitor, timeout, &peers[0].host);
   // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
   auto monitor = std::make_unique<PeerMonitor>(rendezvous.rank, rendezvous.ranks, std::move(peers),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/progress_line.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,10 +35,8 @@ Process process(int pid) {
 }
 
 bool is_launcher(const std::string& name) {
-  for (const char* known : {"mpiexec", "mpirun", "hydra", "orterun", "prterun", "srun"}) {
-    if (name.starts_with(known)) return true;
-  }
-  return false;
+  constexpr std::array kKnown{"mpiexec", "mpirun", "hydra", "orterun", "prterun", "srun"};
+  return std::ranges::any_of(kKnown, [&](const char* known) { return name.starts_with(known); });
 }
 
 bool has_terminal(int pid) {

@@ -72,10 +72,7 @@ Graph without_passages(Graph graph, topo::ConstantSet constants) {
   for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i) {
     const NodeKind kind = node_of(graph, i).kind;
     if (kind != NodeKind::HostBridge && kind != NodeKind::PcieSwitch) continue;
-    std::vector<Link> ways;
-    for (const Link& link : graph.links) {
-      if (link.from == i) ways.push_back(link);
-    }
+    const auto ways = filtered(graph.links, [&](const Link& link) { return link.from == i; });
     if (ways.size() != 2) continue;
     passages.insert(i);
     std::erase_if(graph.links, [&](const Link& link) { return link.from == i || link.to == i; });

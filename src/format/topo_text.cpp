@@ -2,6 +2,7 @@
 #include "format/topo_text.hpp"
 
 #include <cmath>
+#include <tuple>
 
 #include "format/table.hpp"
 
@@ -305,17 +306,12 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
   text += fmt::format("  limit      {}\n", bound.limit);
   text +=
       fmt::format("  cut        {} cross the narrowest cut, each way\n", rate_text(bound.cut_GBps));
-  if (bound.in_switch_GBps) {
-    text += fmt::format("  in switch  {} for all-reduce where the switch adds (NVLS)\n",
-                        rate_text(*bound.in_switch_GBps));
-  }
-  if (bound.tree_GBps) {
-    text += fmt::format("  trees      {} for all-reduce over the network by trees\n",
-                        rate_text(*bound.tree_GBps));
-  }
-  if (bound.alltoall_GBps) {
-    text += fmt::format("  all-to-all {} by the network of each host\n",
-                        rate_text(*bound.alltoall_GBps));
+  for (const auto& [GBps, by, what] :
+       {std::tuple{bound.in_switch_GBps, "in switch",
+                   "for all-reduce where the switch adds (NVLS)"},
+        {bound.tree_GBps, "trees", "for all-reduce over the network by trees"},
+        {bound.alltoall_GBps, "all-to-all", "by the network of each host"}}) {
+    if (GBps) text += fmt::format("  {:<10} {} {}\n", by, rate_text(*GBps), what);
   }
   text += fmt::format("  figures    {}, bus bandwidth per direction\n", name(constants));
   text += assumption_lines(bound.assumptions);

@@ -27,11 +27,6 @@ constexpr std::array kOptionalBackends{
     OptionalBackend{"mpi", "run make with MPI=mpich or MPI=openmpi"},
     OptionalBackend{"gloo", "install libgloo-dev and run make again"}};
 
-bool is_registered(std::string_view name) {
-  return std::any_of(registry().begin(), registry().end(),
-                     [&](const Backend* backend) { return backend->name() == name; });
-}
-
 BackendChoice best_available(const Unavailability& reason_of) {
   std::vector<std::string> reasons;
   for (const Backend* backend : registered_backends()) {
@@ -43,7 +38,7 @@ BackendChoice best_available(const Unavailability& reason_of) {
     reasons.push_back(fmt::format("{} is unavailable: {}", backend->name(), *reason));
   }
   for (const OptionalBackend& each : kOptionalBackends) {
-    if (is_registered(each.name)) continue;
+    if (any_has(registry(), each.name, &Backend::name)) continue;
     reasons.push_back(fmt::format("{} is not in this build: {}", each.name, each.advice));
   }
   throw Error{Status::Unavailable, fmt::format("no backend is available: {}", join(reasons, "; "))};

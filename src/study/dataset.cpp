@@ -38,15 +38,6 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .device_set = record.device_set};
 }
 
-/// Copies in the order of their sizes; pointers are sorted, since records are large.
-std::vector<Record> by_size(std::vector<const Record*> records) {
-  std::ranges::stable_sort(records, {}, [](const Record* record) { return record->size; });
-  std::vector<Record> sorted;
-  sorted.reserve(records.size());
-  for (const Record* record : records) sorted.push_back(*record);
-  return sorted;
-}
-
 /// Paths of one content, with its size; none for anything but a regular file.
 struct SameFiles {
   std::vector<std::string> paths{};
@@ -170,7 +161,10 @@ std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
   }
   std::vector<Curve> curves;
   for (auto& [key, records] : points) {
-    curves.push_back({.key = key, .points = by_size(std::move(records))});
+    std::ranges::stable_sort(records, {}, &Record::size);  // pointers, since records are large
+    std::vector<Record>& sorted = curves.emplace_back(Curve{.key = key}).points;
+    sorted.reserve(records.size());
+    for (const Record* record : records) sorted.push_back(*record);
   }
   return curves;
 }
@@ -186,10 +180,10 @@ void prefer_out_of_place(std::vector<Curve>& curves) {
     const auto twin = out_of_place.find(key);
     if (!curve.key.in_place || twin == out_of_place.end()) continue;
     std::vector<Record>& points = twin->second->points;
-    std::set<Bytes> known;
-    for (const Record& record : points) known.insert(record.size);
-    std::ranges::copy_if(curve.points, std::back_inserter(points),
-                         [&](const Record& record) { return !known.contains(record.size); });
+    append(points,
+           filtered(curve.points, [known = set_of(points, &Record::size)](const Record& one) {
+             return !known.contains(one.size);
+           }));
     std::ranges::stable_sort(points, {}, &Record::size);
     curve.points.clear();
   }

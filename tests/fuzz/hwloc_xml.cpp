@@ -5,7 +5,6 @@
 // file that it refuses in the middle of it, which is no leak of ours.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "base/error.hpp"
 #include "topo/probes/host_tree.hpp"

@@ -2,7 +2,6 @@
 // NCCL topology files: whatever the bytes, a tree or an Error comes out, and a tree can be walked.
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "base/error.hpp"
 #include "topo/probes/host_tree.hpp"

@@ -211,9 +211,8 @@ bool has_gpu_link(const Graph& graph, const GpuEntry& gpu) {
   });
 }
 
-std::string numbers_of(const std::vector<const GpuEntry*>& gpus) {
-  return join_each(gpus, ", ",
-                   [](const GpuEntry* gpu) { return fmt::format("GPU{}", gpu->index); });
+std::string numbers_of(const std::vector<GpuEntry>& gpus) {
+  return join_each(gpus, ", ", [](const GpuEntry& gpu) { return fmt::format("GPU{}", gpu.index); });
 }
 
 /// Where to look for what has gone wrong with the links of GPUs.
@@ -231,17 +230,15 @@ FabricHints fabric_hints(LinkKind kind) {
 }
 
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
-  std::vector<const GpuEntry*> without;
-  bool expected = false;
-  for (const GpuEntry& gpu : gpus) {
-    if (!has_gpu_link(graph, gpu)) without.push_back(&gpu);
-    expected = expected || (gpu.model && gpu.model->always_linked);
-  }
+  const auto without =
+      filtered(gpus, [&](const GpuEntry& gpu) { return !has_gpu_link(graph, gpu); });
+  const bool expected = std::ranges::any_of(
+      gpus, [](const GpuEntry& gpu) { return gpu.model && gpu.model->always_linked; });
   if (without.empty() || gpus.size() < 2) return;
   const LinkKind kind = gpu_link_kind(graph);
   if (without.size() < gpus.size()) {
     // Bridges join some boards of a PCIe machine and not others; a switch joins all.
-    const auto& model = without.front()->model;
+    const auto& model = without.front().model;
     if (model ? !model->always_linked : find_node(graph, "NVSwitch") < 0) return;
     graph.warnings.push_back(fmt::format("{} {} no {} though others have: off the fabric ({})",
                                          numbers_of(without), without.size() == 1 ? "has" : "have",
@@ -294,10 +291,7 @@ void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::stri
 }
 
 void warn_of_mig(Graph& graph, const std::vector<GpuEntry>& gpus) {
-  std::vector<const GpuEntry*> split;
-  for (const GpuEntry& gpu : gpus) {
-    if (gpu.mig.value_or(false)) split.push_back(&gpu);
-  }
+  const auto split = filtered(gpus, [](const GpuEntry& gpu) { return gpu.mig.value_or(false); });
   if (split.empty()) return;
   graph.warnings.push_back(
       fmt::format("MIG is on for {}: NCCL does not join MIG instances; turn it off (nvidia-smi "
@@ -329,13 +323,6 @@ void assume_sockets(Graph& graph) {
                  "or --nccl-xml");
 }
 
-/// Links whose other ends are unknown are left out.
-bool ends_are_unknown(const Sources& sources) {
-  return sources.nccl && !sources.nccl->nvlinks.empty() &&
-         std::ranges::all_of(sources.nccl->nvlinks,
-                             [](const NvlinkEnd& end) { return end.kind == NvlinkKind::Unknown; });
-}
-
 void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources) {
   const bool any =
       std::ranges::any_of(gpus, [&](const GpuEntry& gpu) { return has_gpu_link(graph, gpu); });
@@ -352,7 +339,9 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
             ? "no xGMI, since no source shows whether there is any; give --smi (amd-smi topology)"
             : "no NVLink, since no source shows whether there is any; give --smi (nvidia-smi topo "
               "-m)");
-  } else if (ends_are_unknown(sources) && !sources.smi.matrix) {
+  } else if (sources.nccl && !sources.nccl->nvlinks.empty() && !sources.smi.matrix &&
+             set_of(sources.nccl->nvlinks, &NvlinkEnd::kind) == std::set{NvlinkKind::Unknown}) {
+    // Links whose other ends are unknown are left out.
     assume(graph, LinkKind::Pcie,
            fmt::format("no NVLink, since {} does not show where those that it has end; give --smi "
                        "(nvidia-smi topo -m)",

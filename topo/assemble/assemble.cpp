@@ -99,13 +99,9 @@ Graph assemble(const Sources& sources) {
   graph.name = sources.name;
   graph.source = source_text(sources);
   graph.warnings = sources.smi.warnings;
-  if (sources.smi.matrix) {
-    const auto& notes = sources.smi.matrix->notes;
-    append(graph.warnings, notes);
-  }
+  if (sources.smi.matrix) append(graph.warnings, sources.smi.matrix->notes);
   for (const auto& tree : {sources.hwloc, sources.nccl}) {
-    if (!tree) continue;
-    append(graph.warnings, tree->warnings);
+    if (tree) append(graph.warnings, tree->warnings);
   }
   std::vector<GpuEntry> gpus = list_gpus(sources, graph);
   graph.title = title_of(gpus);

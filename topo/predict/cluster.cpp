@@ -12,9 +12,7 @@ namespace {
 std::vector<HostPart> different(const Cluster& cluster, const RankSet& set) {
   std::vector<HostPart> parts;
   for (const HostPart& part : set.parts) {
-    const bool known = cluster.equal_hosts() &&
-                       std::ranges::any_of(
-                           parts, [&](const HostPart& one) { return one.devices == part.devices; });
+    const bool known = cluster.equal_hosts() && any_has(parts, part.devices, &HostPart::devices);
     if (!known) parts.push_back(part);
   }
   return parts;
@@ -23,8 +21,7 @@ std::vector<HostPart> different(const Cluster& cluster, const RankSet& set) {
 std::vector<int> devices_of_two(const Cluster& cluster, const HostPart& one,
                                 const HostPart& other) {
   std::vector<int> devices = cluster.indices(one);
-  const std::vector<int> more = cluster.indices(other, true);
-  append(devices, more);
+  append(devices, cluster.indices(other, true));
   return devices;
 }
 

@@ -21,11 +21,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 }
 
 /// What the tools print for the kind of a link; only XGMI is one of the GPUs' own.
-bool is_link_type(const std::string& cell) {
-  constexpr std::array<std::string_view, 7> kTypes{"XGMI",     "PCIE",           "N/A", "UNKNOWN",
-                                                   "INTERNAL", "NOT_APPLICABLE", "XXXX"};
-  return std::ranges::find(kTypes, cell) != kTypes.end();
-}
+constexpr std::array<std::string_view, 7> kLinkTypes{"XGMI",     "PCIE",           "N/A", "UNKNOWN",
+                                                     "INTERNAL", "NOT_APPLICABLE", "XXXX"};
 
 /// Makes a matrix of the tables.
 class MatrixBuilder {
@@ -66,7 +63,7 @@ class MatrixBuilder {
       for (std::size_t j = 0; j < gpus_; ++j) {
         const std::string type = tables_.cell(AmdTable::Type, i, j);
         if (i == j) continue;
-        if (!is_link_type(type)) {
+        if (std::ranges::find(kLinkTypes, type) == kLinkTypes.end()) {
           throw amd_fault(origin_, fmt::format("{} between GPUs {} and {} is not a type of link",
                                                in_quotes(type), i, j));
         }

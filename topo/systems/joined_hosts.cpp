@@ -105,6 +105,10 @@ bool is_between_hosts(const Node& node) { return node.kind == NodeKind::NvSwitch
 
 }  // namespace
 
+bool has_nvlink_domain(const Graph& host) {
+  return std::ranges::any_of(host.nodes, is_between_hosts);
+}
+
 int most_hosts(const Graph& one) {
   int most = std::numeric_limits<int>::max();
   for (const Node& node : one.nodes) {
@@ -172,8 +176,7 @@ Graph with_network(Graph host, const std::optional<NetworkRequest>& request) {
     throw usage_error("'{}' has several hosts already; give one host", host.name);
   }
   const std::vector<int> networks = nodes_of_kind(host, NodeKind::Network);
-  const bool has_domain = std::ranges::any_of(host.nodes, is_between_hosts);
-  if ((!networks.empty() || has_domain) && !request) return host;
+  if ((!networks.empty() || has_nvlink_domain(host)) && !request) return host;
   if (!request) {
     throw usage_error(
         "'{}' has no network that joins hosts; give the adapters of each host and their GB/s, such "

@@ -8,6 +8,9 @@
 
 namespace busbar::topo {
 
+/// Whether an NVLink domain joins the hosts.
+[[nodiscard]] bool has_nvlink_domain(const Graph& host);
+
 /// The most hosts that one NVLink domain joins; unlimited if nothing limits them.
 [[nodiscard]] int most_hosts(const Graph& one);
 /// Throws Error (Usage) where a switch between the hosts joins fewer: an NVLink domain ends there.

@@ -19,13 +19,6 @@ constexpr int kMostEqualHosts = 1 << 16;
 constexpr std::size_t kMostDevices = 256;
 constexpr int kMostNuma = 1 << 20;
 
-/// The kind of a node or a medium, which must be there.
-template <typename Kind>
-Kind read_kind(const TomlFields& fields) {
-  static_cast<void>(fields.required("kind"));
-  return *fields.value<Kind>("kind");
-}
-
 /// A file, or one that it is based on.
 struct Layer {
   toml::table table{};
@@ -176,7 +169,7 @@ class SystemReader {
     for (const toml::node* one : file.list("assumptions")) {
       const TomlFields fields(*one, file.origin(), "[[assumptions]]");
       fields.allow_only({"kind", "text"});
-      assume(graph_, read_kind<LinkKind>(fields), fields.required_text("text"));
+      assume(graph_, fields.required_value<LinkKind>("kind"), fields.required_text("text"));
     }
   }
 
@@ -240,7 +233,7 @@ class SystemReader {
     }
     const int known = find_node(graph_, name);
     Node node = known >= 0 ? node_of(graph_, known) : Node{.name = name};
-    if (known < 0 || fields.has("kind")) node.kind = read_kind<NodeKind>(fields);
+    if (known < 0 || fields.has("kind")) node.kind = fields.required_value<NodeKind>("kind");
     if (known < 0 || fields.has("host")) node.host = read_host(fields, node.kind);
     node.numa = fields.integer("numa", -1, kMostNuma, node.numa);
     if (fields.has("bus_id")) node.bus_id = read_bus_id(fields);

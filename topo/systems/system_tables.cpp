@@ -229,12 +229,6 @@ std::string links(const Graph& graph) {
   return text;
 }
 
-std::string medium_table(const Medium& medium, const std::string& key) {
-  return fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n{}source = {}\n", key,
-                     quoted(medium.name), name(medium.kind), figure_lines(medium),
-                     quoted(medium.source));
-}
-
 std::string devices_line(const Graph& graph) {
   if (graph.devices == default_devices(graph)) return {};
   return fmt::format("devices = [{}]\n", join_each(graph.devices, ", ", [&](int node) {
@@ -344,8 +338,7 @@ Medium read_medium(const TomlFields& fields) {
   Medium medium;
   read_figures(fields, medium, {"name", "kind"}, {"source"});
   medium.name = fields.required_text("name");
-  static_cast<void>(fields.required("kind"));
-  medium.kind = *fields.value<LinkKind>("kind");
+  medium.kind = fields.required_value<LinkKind>("kind");
   medium.source = fields.text("source");
   return medium;
 }
@@ -410,7 +403,10 @@ std::string write_system(const Graph& graph, int hosts) {
   }
   text += fmt::format("]\n\nlink = [\n{}]\n", links(graph));
   for (std::size_t i = 0; i < graph.media.size(); ++i) {
-    text += medium_table(graph.media[i], keys[i]);
+    const Medium& medium = graph.media[i];
+    text += fmt::format("\n[medium.{}]\nname = {}\nkind = \"{}\"\n{}source = {}\n", keys[i],
+                        quoted(medium.name), name(medium.kind), figure_lines(medium),
+                        quoted(medium.source));
   }
   return text + protocol_table(graph.protocol);
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <map>
-#include <optional>
 #include <span>
 #include <thread>
 #include <unistd.h>

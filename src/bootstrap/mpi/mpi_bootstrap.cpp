@@ -232,19 +232,19 @@ std::vector<std::string> hosts_to_try(const Bootstrap& world, const MonitorOffer
 }
 
 /// The connection to rank 0, if there is a way.
-std::vector<PeerMonitor::Peer> connect_to_root(const Bootstrap& world, const MonitorOffer& offer) {
+std::vector<JoinedRank> connect_to_root(const Bootstrap& world, const MonitorOffer& offer) {
   // A network may drop what is sent to a port. Rank 0 needs a millisecond for each rank.
   const Seconds patience = Seconds{1} + world.size() * Seconds{0.002};
   Rendezvous rendezvous = rendezvous_of(world, offer);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(2 * patience);
   for (const std::string& host : hosts_to_try(world, offer)) {
     rendezvous.address.host = host;
-    PeerMonitor::Peer root;
+    JoinedRank root;
     const auto own_end = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
     auto socket = try_root(rendezvous, Channel::Monitor, std::min(own_end, end), root.host);
     if (!socket) continue;
     root.socket = std::move(*socket);
-    std::vector<PeerMonitor::Peer> peers;
+    std::vector<JoinedRank> peers;
     peers.push_back(std::move(root));
     return peers;
   }
@@ -262,9 +262,9 @@ std::unique_ptr<PeerMonitor> start_monitor(Bootstrap& world, std::optional<TcpEv
   world.broadcast(offer);
   if (offer.port == 0) return nullptr;
   MPI_Comm comm = mpi_comm_of(world);
-  std::vector<PeerMonitor::Peer> peers;
+  std::vector<JoinedRank> peers;
   if (listener) {
-    peers = PeerMonitor::peers_of(receive(*listener, comm));
+    peers = receive(*listener, comm);
   } else {
     if (events) peers = connect_to_root(world, offer);
     MPI_Request all_have_tried = tried(comm);

@@ -168,9 +168,7 @@ std::array<Subject, 11> subjects() {
            {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},
            {"numbers of ranks",
             [](const Launch& launch) {
-              FactValues values;
-              for (const int ranks : launch.ranks) values.insert(fmt::format("{}", ranks));
-              return values;
+              return set_of(launch.ranks, [](int ranks) { return fmt::format("{}", ranks); });
             }},
            {"configurations", [](const Launch& launch) {
               const auto settings = split_words(launch.fact(fact::kConfiguration));
@@ -221,10 +219,7 @@ Launch load_launch(const std::string& path) {
 
 std::vector<Launch> load_launches(std::span<const std::string> paths,
                                   std::vector<std::string>& notes) {
-  std::vector<Launch> launches;
-  for (const std::string& path : distinct_files(paths, notes))
-    launches.push_back(load_launch(path));
-  return launches;
+  return mapped(distinct_files(paths, notes), load_launch);
 }
 
 std::size_t GroupComparison::count(Verdict verdict) const {
@@ -244,8 +239,8 @@ bool GroupComparison::can_reach_verdicts() const {
 GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
                                  double threshold) {
   GroupComparison comparison{.threshold = threshold};
-  for (const Launch& launch : before) comparison.before.push_back(launch.path);
-  for (const Launch& launch : after) comparison.after.push_back(launch.path);
+  comparison.before = mapped(before, &Launch::path);
+  comparison.after = mapped(after, &Launch::path);
   const LaunchRows old_rows = launch_rows(before);
   const LaunchRows new_rows = launch_rows(after);
   for (const auto& [key, rows] : old_rows) {
@@ -265,9 +260,7 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
   }
   comparison.warnings = head_differences(before, after);
   for (const auto& group : {before, after}) {
-    for (const Launch& launch : group) {
-      append(comparison.problems, launch.problems);
-    }
+    for (const Launch& launch : group) append(comparison.problems, launch.problems);
   }
   add_limits(comparison);
   return comparison;

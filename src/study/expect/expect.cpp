@@ -2,7 +2,6 @@
 #include "study/expect/expect.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -28,17 +27,10 @@ bool is_near(std::optional<Bytes> published, Bytes size) {
   return *published * 2 >= size && *published <= size * 2;
 }
 
-/// Whether an NVLink domain joins the hosts.
-bool has_domain(const topo::Graph& host) {
-  return std::ranges::any_of(host.nodes, [](const topo::Node& node) {
-    return node.kind == topo::NodeKind::NvSwitch && node.host < 0;
-  });
-}
-
 class SameMachine {
  public:
   explicit SameMachine(const ExpectRequest& request)
-      : own_{request.system}, has_domain_(has_domain(request.machine.host)) {
+      : own_{request.system}, has_domain_(has_nvlink_domain(request.machine.host)) {
     const auto known = topo::built_in_systems();
     for (const topo::BuiltInSystem& system : known) {
       if (system.is_called(request.system)) own_ = system.names;
@@ -47,7 +39,7 @@ class SameMachine {
     for (const topo::BuiltInSystem& system : known) {
       const topo::MachineIdentity other = topo::identity_of(system.machine.host);
       if (other.gpus == machine.gpus && other.gpu_links == machine.gpu_links &&
-          has_domain(system.machine.host) == has_domain_) {
+          has_nvlink_domain(system.machine.host) == has_domain_) {
         alike_.push_back(system.name());
       }
     }
@@ -91,8 +83,7 @@ void take_published(const ExpectRequest& request, const Published& published, An
   const auto order = [&](const PublishedRate& rate) {
     return std::pair(rate.evidence, rate.size != request.size);
   };
-  std::ranges::stable_sort(expected.published,
-                           [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(expected.published, {}, order);
 }
 
 /// The published logs that predictions of this kind of machine are checked by.
@@ -143,8 +134,7 @@ void take_reference(const ExpectRequest& request, Answer& expected) {
 /// What the bound takes for granted: on several hosts also the way to their network.
 std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nodes) {
   if (machine.host.assumptions.empty()) return {};
-  std::vector<int> devices(device_count(machine.host));
-  std::iota(devices.begin(), devices.end(), 0);
+  const std::vector<int> devices = topo::first_numbers(device_count(machine.host));
   std::vector<std::string> texts;
   if (devices.size() > 1) texts = topo::bound_of(machine.host, devices, {}).assumptions;
   for (const topo::Assumption& assumption : machine.host.assumptions) {
@@ -156,12 +146,10 @@ std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nod
 /// Floors that are for such a size and above what was measured.
 std::vector<PublishedRate> missed_floors(const ExpectRequest& request,
                                          const std::vector<PublishedRate>& floors) {
-  std::vector<PublishedRate> missed;
-  for (const PublishedRate& floor : floors) {
+  return filtered(floors, [&](const PublishedRate& floor) {
     const bool is_for_size = request.size >= std::min(kUsualSize, floor.size.value_or(kUsualSize));
-    if (is_for_size && *floor.busbw_GBps > *request.measured_GBps) missed.push_back(floor);
-  }
-  return missed;
+    return is_for_size && *floor.busbw_GBps > *request.measured_GBps;
+  });
 }
 
 Grade grade_of(double measured, const Answer& expected) {
@@ -211,8 +199,7 @@ void take_causes(const ExpectRequest& request, Answer& expected) {
     return std::tuple(!each.fits, each.fits ? topo::rank_of(*each.cause, expected.nodes) : 0,
                       each.distance);
   };
-  std::ranges::stable_sort(expected.causes,
-                           [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(expected.causes, {}, order);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct Test {
   LogTable table{};
   std::set<RowKey> rows{};
   std::array<Words, kKinds> texts{};
+  std::string label{};  ///< what distinguishes it from others
   bool has_command = false;
   bool is_known = false;  ///< the log says how it was started
 };
@@ -75,8 +76,7 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   }
   test.texts[Kind::Parameters] = table.parameters;
   test.texts[Kind::Titles] = table.titles;
-  std::set<std::string> hosts;
-  for (const LogDevice& device : table.devices) hosts.insert(device.host);
+  const auto hosts = set_of(table.devices, &LogDevice::host);
   if (!hosts.empty()) test.texts[Kind::Machine].push_back("on " + join_all(hosts, " "));
   if (!table.library.empty()) test.texts[Kind::Machine].push_back(table.library);
   test.is_known = !table.command.empty() || !table.settings.empty() || table.repeats;
@@ -145,37 +145,29 @@ std::string label_of(const Test& test, const std::set<std::string>& distinguishi
   return join(shown, " ");
 }
 
-/// The labels of all tests: by as few kinds as distinguish as many as all kinds do.
-Words labels_of(const std::vector<Test>& tests,
-                const std::vector<std::vector<const Test*>>& conflicts) {
+/// Labels all tests: by as few kinds as distinguish as many as all kinds do.
+void set_labels(std::vector<Test>& tests, const std::vector<std::vector<const Test*>>& conflicts) {
   const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
   const auto distinguished = [&](std::size_t kinds) {
     std::size_t count = 0;
     for (const auto& each : conflicts) {
-      std::set<std::string> distinct;
-      for (const Test* test : each) distinct.insert(label_of(*test, distinguishing, kinds));
-      count += distinct.size();
+      const auto label = [&](const Test* test) { return label_of(*test, distinguishing, kinds); };
+      count += set_of(each, label).size();
     }
     return count;
   };
   std::size_t kinds = 1;
   while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
-  return mapped(tests, [&](const Test& test) { return label_of(test, distinguishing, kinds); });
+  for (Test& test : tests) test.label = label_of(test, distinguishing, kinds);
 }
 
 /// Tests that only their order distinguishes from another one with the same row.
-std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Words& labels,
-                                    const std::vector<std::vector<const Test*>>& conflicts) {
+std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>& conflicts) {
   std::set<const Test*> unknown;
   for (const auto& each : conflicts) {
-    std::map<std::string, std::vector<const Test*>> by_label;
     for (const Test* test : each) {
-      by_label[labels.at(static_cast<std::size_t>(test - tests.data()))].push_back(test);
-    }
-    for (const auto& [label, twins] : by_label) {
-      for (const Test* test : twins) {
-        if (twins.size() > 1 && !test->is_known) unknown.insert(test);
-      }
+      const bool has_twin = std::ranges::count(each, test->label, &Test::label) > 1;
+      if (has_twin && !test->is_known) unknown.insert(test);
     }
   }
   return unknown;
@@ -183,10 +175,10 @@ std::set<const Test*> unknown_twins(const std::vector<Test>& tests, const Words&
 
 /// Puts a test into the first launch of its setting that has none of its rows.
 void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test,
-              const std::string& label, const LogFile& log) {
+              const LogFile& log) {
   int number = 1;
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (launches[i].setting != label) continue;
+    if (launches[i].setting != test.label) continue;
     ++number;
     const bool is_taken =
         std::ranges::any_of(test.rows, [&](const RowKey& row) { return rows[i].contains(row); });
@@ -195,7 +187,7 @@ void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& r
     rows[i].merge(test.rows);
     return;
   }
-  LogLaunch launch{.setting = label, .number = number, .log = {.path = log.path}};
+  LogLaunch launch{.setting = test.label, .number = number, .log = {.path = log.path}};
   if (launches.empty()) launch.log.warnings = log.warnings;
   launch.log.tables.push_back(std::move(test.table));
   launches.push_back(std::move(launch));
@@ -217,16 +209,16 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
   }
   const auto conflicts = conflicts_in(tests);
   if (conflicts.empty()) return {{.log = log}};
-  const Words labels = labels_of(tests, conflicts);
-  const std::set<const Test*> unknown = unknown_twins(tests, labels, conflicts);
+  set_labels(tests, conflicts);
+  const std::set<const Test*> unknown = unknown_twins(conflicts);
   std::vector<LogLaunch> launches;
   std::vector<std::set<RowKey>> rows;
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    std::string label = labels[i];
+    std::string& label = tests[i].label;
     if (unknown.contains(&tests[i])) {
       label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
     }
-    add_test(launches, rows, tests[i], label, log);
+    add_test(launches, rows, tests[i], log);
   }
   return launches;
 }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,15 +34,6 @@ double as_printed(double value, const std::optional<Printed>& printed) {
   if (!printed) return value;
   return std::clamp(value, printed->value - printed->half_unit,
                     printed->value + printed->half_unit);
-}
-
-std::string our_type(const std::string& type) {
-  if (type == "char") return "int8";
-  if (type == "int") return "int32";
-  if (type == "bf16") return "bfloat16";
-  if (type == "float16") return "half";
-  if (type == "fp8_e4m3" || type == "fp8_e5m2") return "f8" + type.substr(4);
-  return type;
 }
 
 /// The largest relative difference that nccl-tests of before August 2022 let pass (common.cu,
@@ -97,7 +87,7 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
                 .backend = table.backend,
                 .ranks = meaning.ranks,
                 .nodes = row.nodes.value_or(meaning.nodes),
-                .type = our_type(row.type),
+                .type = std::string(our_type(row.type)),
                 .op = meaning.collective->reduces ? row.op : "none",
                 .in_place = half.in_place,
                 .size = row.size * static_cast<Bytes>(meaning.part_sizes ? meaning.ranks : 1),
@@ -275,8 +265,7 @@ class LogConverter {
 
   [[nodiscard]] int nodes_of(const LogTable& table, int ranks) const {
     if (hints_.nodes) return *hints_.nodes;
-    std::set<std::string> hosts;
-    for (const LogDevice& device : table.devices) hosts.insert(device.host);
+    const auto hosts = set_of(table.devices, &LogDevice::host);
     const bool complete = table.all_hosts || std::cmp_greater_equal(table.devices.size(), ranks);
     return complete ? static_cast<int>(hosts.size()) : 0;
   }
@@ -336,12 +325,9 @@ class LogConverter {
         place(table.line), mean, sum / values);
   }
   void check_devices(const LogTable& table) {
-    std::set<std::pair<int, int>> ranks;
-    std::set<int> groups;
-    for (const LogDevice& device : table.devices) {
-      ranks.insert({device.group, device.rank});
-      groups.insert(device.group);
-    }
+    const auto ranks =
+        set_of(table.devices, [](const LogDevice& one) { return std::pair(one.group, one.rank); });
+    const auto groups = set_of(table.devices, &LogDevice::group);
     if (ranks.size() < table.devices.size()) {
       warn("{}: several tests ran side by side, each for itself: was it built without MPI?",
            place(table.line));

@@ -26,15 +26,12 @@ std::string type_of(std::string_view mpi_name) {
 
 /// OSU's titles have blanks in them; two or more separate them.
 Words titles_of(std::string_view text) {
-  Words titles{""};
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool gap = text[i] == '\t' || text.substr(i, 2) == "  ";
-    if (gap && !titles.back().empty()) titles.emplace_back();
-    if (text[i] != '\t' && (text[i] != ' ' || !titles.back().empty()) && !gap) {
-      titles.back() += text[i];
-    }
+  Words titles;
+  while (!(text = trim(text)).empty()) {
+    const std::size_t end = std::min({text.find('\t'), text.find("  "), text.size()});
+    titles.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
   }
-  if (titles.back().empty()) titles.pop_back();
   return titles;
 }
 

@@ -276,20 +276,16 @@ class NcclText {
   }
 
   bool read_footer(const LogLine& line, const Words& words) {
-    const std::string_view text = line.text;
-    if (text.find("Avg bus bandwidth") != std::string_view::npos) {
-      if (const auto mean = printed_number(word_after(words, ":"))) {
-        table().mean_busbw_GBps = mean->value;
-      }
-      table().ended = true;
-    } else if (text.find("Out of bounds values") != std::string_view::npos) {
-      table().ended = true;
-    } else if (text.find("Collective test concluded:") != std::string_view::npos) {
-      if (table().collective.empty()) table().collective = word_after(words, "concluded:");
-      table().ended = true;
-    } else {
-      return false;
+    const auto has = [&](View part) { return line.text.find(part) != View::npos; };
+    const bool has_mean = has("Avg bus bandwidth");
+    const bool concludes = has("Collective test concluded:");
+    if (!has_mean && !concludes && !has("Out of bounds values")) return false;
+    const auto mean = printed_number(word_after(words, ":"));
+    if (has_mean && mean) table().mean_busbw_GBps = mean->value;
+    if (concludes && table().collective.empty()) {
+      table().collective = word_after(words, "concluded:");
     }
+    table().ended = true;
     return true;
   }
 
@@ -394,15 +390,21 @@ class NcclText {
 
 bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
 
+std::string_view our_type(std::string_view word) {
+  using Names = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Names, 6> kOthers{{{"char", "int8"},
+                                          {"int", "int32"},
+                                          {"fp8_e4m3", "f8e4m3"},
+                                          {"fp8_e5m2", "f8e5m2"},
+                                          {"bf16", "bfloat16"},
+                                          {"float16", "half"}}};
+  const auto* known = find_by(kOthers, word, &Names::first);
+  return known == nullptr ? word : known->second;
+}
+
 Bytes size_of_type(std::string_view word) {
-  if (const TypeInfo* known = find_by(kTypes, word, &TypeInfo::name)) return known->size;
-  // Older names of the same types.
-  constexpr std::array<std::pair<std::string_view, Bytes>, 6> kOthers{
-      {{"char", 1}, {"int", 4}, {"fp8_e4m3", 1}, {"fp8_e5m2", 1}, {"bf16", 2}, {"float16", 2}}};
-  for (const auto& [name, size] : kOthers) {
-    if (name == word) return size;
-  }
-  return 0;
+  const TypeInfo* known = find_by(kTypes, our_type(word), &TypeInfo::name);
+  return known == nullptr ? 0 : known->size;
 }
 
 std::optional<LogColumns> columns_of(std::span<const std::string> words) {

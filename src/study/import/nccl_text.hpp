@@ -25,6 +25,8 @@ using LogColumns = std::vector<std::string>;
 /// Reads a row. Throws a usage error without a place where a word is not what its column says.
 [[nodiscard]] LogRow read_row(const LogColumns& columns, std::span<const std::string> words);
 
+/// Our name of an element type in any version's spelling; other words stay.
+[[nodiscard]] std::string_view our_type(std::string_view word);
 /// True for the name of an element type, in any version's spelling.
 [[nodiscard]] bool is_type_name(std::string_view word);
 /// Its size in bytes; 0 where it is none.

@@ -229,13 +229,6 @@ std::string without_bus(std::string_view text) {
   return std::string(trim(text.substr(0, text.rfind('('))));
 }
 
-/// "n1" of "Process 0 (n1): device ...".
-std::string in_brackets(std::string_view text) {
-  const std::size_t open = std::min(text.find('('), text.size() - 1);
-  const std::string_view rest = text.substr(open + 1);
-  return std::string(rest.substr(0, rest.find(')')));
-}
-
 /// "Device: 0, NAME, pciBusID: 6, ..." of p2pBandwidthLatencyTest; of nvbandwidth
 /// "Device 0: NAME (BUS)", or of several nodes "Process 0 (HOST): device 0: NAME (BUS)".
 void read_device(LogTable& table, std::string_view text) {
@@ -250,7 +243,8 @@ void read_device(LogTable& table, std::string_view text) {
     const std::size_t colon = text.find(": ", name == std::string_view::npos ? 0 : name);
     if (colon == std::string_view::npos) return;
     device.name = without_bus(text.substr(colon + 2));
-    if (process) device.host = in_brackets(text);
+    const std::string_view host = text.substr(std::min(text.find('('), text.size() - 1) + 1);
+    if (process) device.host = host.substr(0, host.find(')'));
   }
   table.devices.push_back(std::move(device));
 }

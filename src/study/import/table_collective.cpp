@@ -52,12 +52,6 @@ int parts_of(const LogRow& row) {
   return static_cast<int>(row.size / part);
 }
 
-/// --columns may name the nodes of each row, and with them the ranks change.
-std::vector<LogRow> rows_like_first(const LogTable& table) {
-  return filtered(table.rows,
-                  [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; });
-}
-
 bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
 
 const Collective& known(const std::string& given) {
@@ -190,7 +184,9 @@ bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, i
 
 RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
     : table_(table),
-      rows_(rows_like_first(table)),
+      // --columns may name the nodes of each row, and with them the ranks change.
+      rows_(filtered(table.rows,
+                     [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; })),
       ranks_(ranks),
       op_(rows_.empty() ? "" : rows_.front().op) {
   read_root();
@@ -199,14 +195,10 @@ RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
 }
 
 void RowEvidence::read_root() {
-  const auto has_root = [](const LogRow& row) { return row.root && *row.root >= 0; };
-  const auto has_none = [](const LogRow& row) { return row.root && *row.root < 0; };
-  if (std::ranges::any_of(rows_, has_root)) {
-    rooted_ = true;
-  } else if (std::ranges::any_of(rows_, has_none) ||
-             (!table_.columns.empty() && !has_column(table_, "root"))) {
-    rooted_ = false;
+  for (const LogRow& row : rows_) {
+    if (row.root) rooted_ = rooted_.value_or(false) || *row.root >= 0;
   }
+  if (!rooted_ && !table_.columns.empty() && !has_column(table_, "root")) rooted_ = false;
 }
 
 void RowEvidence::read_parts() {

@@ -236,13 +236,6 @@ std::string dip_text(const Dip& dip) {
   return text;
 }
 
-/// The curve that differs from this one by its placement alone; null where there is none.
-const SizeCurve* twin_of(const SizeCurve& curve, std::span<const SizeCurve> curves) {
-  CurveKey key = curve.key;
-  key.in_place = !key.in_place;
-  return find_by(curves, key, &SizeCurve::key);
-}
-
 /// Where one placement has less than kFallen of the other: the worst of these sizes.
 void add_placement(const SizeCurve& slow, const SizeCurve& fast, std::vector<CurveFinding>& found) {
   const SizePoint* worst = nullptr;
@@ -390,8 +383,10 @@ std::vector<CurveFinding> curve_findings(std::span<const SizeCurve> curves) {
     for (const Dip& dip : dips_of(curve.points)) {
       found.push_back({curve.key, dip_text(dip), dip.last.size});
     }
-    const SizeCurve* twin = twin_of(curve, curves);
-    if (twin != nullptr) add_placement(curve, *twin, found);
+    CurveKey twin = curve.key;  // of the other placement
+    twin.in_place = !twin.in_place;
+    const SizeCurve* other = find_by(curves, twin, &SizeCurve::key);
+    if (other != nullptr) add_placement(curve, *other, found);
   }
   return found;
 }

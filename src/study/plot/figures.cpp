@@ -107,11 +107,11 @@ constexpr auto kMakers = std::to_array<FigureMaker>({
     {"pairs", "rows of pairs, which sendrecv_perf --pairs all writes",
      [](I i, C, R r) { return pairs_figure(i.datasets, r.size, r.limits); }},
     {"samples", "a CSV that --samples wrote, with the wanted --placement and --size",
-     [](I i, C, R r) { return samples_figure(i.samples, r.placement, r.size); }},
+     [](I i, C, R r) { return sample_figure("samples", i.samples, r.placement, r.size); }},
     {"histogram", "a CSV that --samples wrote, with 30 samples of a size or more",
-     [](I i, C, R r) { return histogram_figure(i.samples, r.placement, r.size); }},
+     [](I i, C, R r) { return sample_figure("histogram", i.samples, r.placement, r.size); }},
     {"ranks", "a CSV that --per-rank wrote, with the wanted --placement and --size",
-     [](I i, C, R r) { return ranks_figure(i.samples, r.placement, r.size); }},
+     [](I i, C, R r) { return sample_figure("ranks", i.samples, r.placement, r.size); }},
     {"history", "CSVs of one system and number of ranks that started at two times",
      [](I i, C, R r) {
        std::vector<Dataset> datasets = i.datasets;

@@ -67,20 +67,13 @@ struct SampleSet {
 /// With fewer samples than this each is drawn as a point.
 inline constexpr std::size_t kFewSamples = 30;
 
-/// The median of each rank's own times, with their middle half: panels as below. Who is last to
+/// A figure of samples, a panel for the smallest, a middle and the largest size, or for `size`.
+/// "samples": the share of samples up to a time. "histogram": their density over their times, where
+/// there are kFewSamples or more and all took time, which shows modes that the cumulative curve
+/// hides. "ranks": the median of each rank's own times, with their middle half; who is last to
 /// arrive has the shortest.
-[[nodiscard]] Chart ranks_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                                 std::optional<Bytes> size);
-
-/// The share of samples up to a time: a panel for the smallest, a middle and the largest size, or
-/// for `size`.
-[[nodiscard]] Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                                   std::optional<Bytes> size);
-
-/// The density of the same samples over their times, where there are kFewSamples or more and all
-/// took time: modes that the cumulative curve hides.
-[[nodiscard]] Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                                     std::optional<Bytes> size);
+[[nodiscard]] Chart sample_figure(std::string_view name, std::span<const SampleSet> sets,
+                                  PlotPlacement placement, std::optional<Bytes> size);
 
 /// A file, and the name that the user gives what is in it; empty where there is none.
 struct LabelledPath {

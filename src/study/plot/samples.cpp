@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -78,39 +77,53 @@ ChartAxis density_axis(ChartRange times) {
 
 /// All sizes; of more than three the smallest, a middle and the largest; or `wanted` alone.
 std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional<Bytes> wanted) {
-  std::set<Bytes> known;
-  for (const SampleSet& set : sets) {
-    if (!wanted || set.size == *wanted) known.insert(set.size);
-  }
+  if (wanted)
+    return any_has(sets, *wanted, &SampleSet::size) ? std::vector{*wanted} : std::vector<Bytes>{};
+  const auto known = set_of(sets, &SampleSet::size);
   const std::vector<Bytes> all(known.begin(), known.end());
   return all.size() <= 3 ? all : std::vector{all.front(), all[all.size() / 2], all.back()};
 }
 
-/// A panel per size with what `draw` makes of each set that `is_drawn` holds for.
-template <class Drawn>
-Chart figure_of(Chart figure, std::span<const SampleSet> sets, PlotPlacement placement,
-                std::optional<Bytes> size, Drawn is_drawn, ChartCurve (*draw)(const SampleSet&)) {
-  const auto wanted = filtered(sets, [&](const SampleSet& set) {
-    const bool placed =
-        placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
-    return placed && is_drawn(set);
-  });
-  std::vector<CurveKey> keys;
-  for (const Bytes one : sizes_drawn(wanted, size)) {
-    const int panel = static_cast<int>(figure.panels.size());
-    figure.panels.push_back({.title = format_bytes(one)});
-    for (const SampleSet& set : wanted) {
-      if (set.size != one) continue;
-      figure.curves.push_back(draw(set));
-      figure.curves.back().panel = panel;
-      keys.push_back(set.key);
-      keys.back().ranks = panel;  // names and styles are alike in all panels
-    }
-  }
-  const std::string common = set_looks(keys, figure.curves);
-  if (!common.empty()) figure.title += ": " + common;
-  return figure;
+bool has_samples(const SampleSet& set) { return !set.times_us.empty(); }
+
+bool has_density(const SampleSet& set) {
+  return !are_few(set) && std::ranges::all_of(set.times_us, [](double time) { return time > 0; });
 }
+
+bool has_ranks(const SampleSet& set) { return !set.times_by_rank_us.empty(); }
+
+/// The axes of a panel, by the ranges of its data.
+struct PanelAxes {
+  ChartAxis x{};
+  ChartAxis y{};
+};
+
+struct SampleFigure {
+  std::string_view name;
+  std::string_view title;
+  bool (*is_drawn)(const SampleSet& set);
+  ChartCurve (*draw)(const SampleSet& set);
+  PanelAxes (*axes)(ChartRange x, ChartRange y);
+};
+constexpr double kHeadroom = 1.06;
+constexpr auto kSampleFigures = std::to_array<SampleFigure>({
+    {"samples", "Distribution of the samples", has_samples, distribution,
+     [](ChartRange x, ChartRange) -> PanelAxes {
+       return {log_axis("time (µs)", x, 1.2),
+               {.title = "samples up to this time (%)", .high = 100}};
+     }},
+    {"histogram", "Histogram of the samples", has_density, density,
+     [](ChartRange x, ChartRange y) -> PanelAxes {
+       return {density_axis(x),
+               {.title = "density (% of the samples per % of time)", .high = y.high * kHeadroom}};
+     }},
+    {"ranks", "Time of each rank (the last to arrive has the shortest)", has_ranks,
+     medians_of_ranks,
+     [](ChartRange x, ChartRange y) -> PanelAxes {
+       return {{.title = "rank", .low = x.low - 0.5, .high = x.high + 0.5},
+               {.title = "time (µs)", .high = y.high * kHeadroom}};
+     }},
+});
 
 /// Where the columns stand, or an empty list where one is missing; the ranks' comes last, if there
 /// is one.
@@ -135,46 +148,31 @@ double number_of(const std::string& cell, const std::string& place) {
 
 }  // namespace
 
-Chart samples_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                     std::optional<Bytes> size) {
-  Chart figure = figure_of(
-      {.name = "samples", .title = "Distribution of the samples"}, sets, placement, size,
-      [](const SampleSet& set) { return !set.times_us.empty(); }, distribution);
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    figure.panels[i].x = log_axis("time (µs)", x_range(figure, static_cast<int>(i)), 1.2);
-    figure.panels[i].y = {.title = "samples up to this time (%)", .high = 100};
+Chart sample_figure(std::string_view name, std::span<const SampleSet> sets, PlotPlacement placement,
+                    std::optional<Bytes> size) {
+  const SampleFigure& kind = *std::ranges::find(kSampleFigures, name, &SampleFigure::name);
+  Chart figure{.name = std::string(name), .title = std::string(kind.title)};
+  const auto wanted = filtered(sets, [&](const SampleSet& set) {
+    const bool placed =
+        placement == PlotPlacement::Both || set.key.in_place == (placement == PlotPlacement::In);
+    return placed && kind.is_drawn(set);
+  });
+  std::vector<CurveKey> keys;
+  for (const Bytes one : sizes_drawn(wanted, size)) {
+    const int panel = static_cast<int>(figure.panels.size());
+    for (const SampleSet& set : wanted) {
+      if (set.size != one) continue;
+      figure.curves.push_back(kind.draw(set));
+      figure.curves.back().panel = panel;
+      keys.push_back(set.key);
+      keys.back().ranks = panel;  // names and styles are alike in all panels
+    }
+    PanelAxes axes = kind.axes(x_range(figure, panel), y_range(figure, panel));
+    figure.panels.push_back(
+        {.title = format_bytes(one), .x = std::move(axes.x), .y = std::move(axes.y)});
   }
-  return figure;
-}
-
-Chart histogram_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                       std::optional<Bytes> size) {
-  const auto is_drawn = [](const SampleSet& set) {
-    return !are_few(set) && std::ranges::all_of(set.times_us, [](double time) { return time > 0; });
-  };
-  Chart figure = figure_of({.name = "histogram", .title = "Histogram of the samples"}, sets,
-                           placement, size, is_drawn, density);
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    const int panel = static_cast<int>(i);
-    figure.panels[i].x = density_axis(x_range(figure, panel));
-    figure.panels[i].y = {.title = "density (% of the samples per % of time)",
-                          .high = y_range(figure, panel).high * 1.06};
-  }
-  return figure;
-}
-
-Chart ranks_figure(std::span<const SampleSet> sets, PlotPlacement placement,
-                   std::optional<Bytes> size) {
-  Chart figure = figure_of(
-      {.name = "ranks", .title = "Time of each rank (the last to arrive has the shortest)"}, sets,
-      placement, size, [](const SampleSet& set) { return !set.times_by_rank_us.empty(); },
-      medians_of_ranks);
-  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    const int panel = static_cast<int>(i);
-    const ChartRange ranks = x_range(figure, panel);
-    figure.panels[i].x = {.title = "rank", .low = ranks.low - 0.5, .high = ranks.high + 0.5};
-    figure.panels[i].y = {.title = "time (µs)", .high = y_range(figure, panel).high * 1.06};
-  }
+  const std::string common = set_looks(keys, figure.curves);
+  if (!common.empty()) figure.title += ": " + common;
   return figure;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -53,17 +52,12 @@ struct Rated {
   Bytes size = 0;
 };
 
-/// The highest first.
-void sort_by_rate(std::vector<Rated>& rated) {
-  std::ranges::stable_sort(rated, [](const Rated& a, const Rated& b) { return a.GBps > b.GBps; });
-}
-
 /// "a is fastest with 130 GB/s; behind: b 120 (1/1.08)", or who is level.
 std::string ranking_text(const ReportPanel& panel, Bytes size) {
   auto rated = mapped(panel.curves, [&](const SizeCurve& curve) {
     return Rated{panel.title(curve), point_at(curve, size)->busbw_GBps.median, size};
   });
-  sort_by_rate(rated);
+  std::ranges::stable_sort(rated, std::greater(), &Rated::GBps);
   const double best = rated.front().GBps;
   std::vector<std::string> level;
   std::vector<std::string> behind;
@@ -81,9 +75,8 @@ std::string ranking_text(const ReportPanel& panel, Bytes size) {
 }
 
 const SizePoint& highest(const SizeCurve& curve) {
-  return *std::ranges::max_element(curve.points, [](const SizePoint& a, const SizePoint& b) {
-    return a.busbw_GBps.median < b.busbw_GBps.median;
-  });
+  return *std::ranges::max_element(curve.points, {},
+                                   [](const SizePoint& point) { return point.busbw_GBps.median; });
 }
 
 /// "b 482 GB/s (16 GiB), a 130 (128 MiB)": the highest rate of each curve, wherever it is.
@@ -93,7 +86,7 @@ std::string highest_text(const ReportPanel& panel) {
     const SizePoint& most = highest(curve);
     rated.push_back({panel.title(curve), most.busbw_GBps.median, most.size});
   }
-  sort_by_rate(rated);
+  std::ranges::stable_sort(rated, std::greater(), &Rated::GBps);
   return join_each(rated, ", ", [&](const Rated& one) {
     return fmt::format("{} {}{} ({})", one.title, format_figure(one.GBps),
                        &one == &rated.front() ? " GB/s" : "", format_bytes(one.size));
@@ -373,11 +366,9 @@ std::vector<std::string> short_findings(const ReportData& data) {
   std::vector<std::string> found = suspect_findings(data);
   found.resize(std::min(found.size(), kMostSuspects));
   // Of the first collective, and of its panels those with most curves.
-  std::vector<ReportPanel> panels;
-  for (const ReportPanel& panel : data.panels) {
-    const bool first = panel.collective == data.panels.front().collective;
-    if (first && panel.curves.size() > 1) panels.push_back(panel);
-  }
+  auto panels = filtered(data.panels, [&](const ReportPanel& panel) {
+    return panel.collective == data.panels.front().collective && panel.curves.size() > 1;
+  });
   std::ranges::stable_sort(panels, [](const ReportPanel& a, const ReportPanel& b) {
     return std::pair(a.curves.size(), a.ranks) > std::pair(b.curves.size(), b.ranks);
   });

@@ -30,6 +30,11 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
+/// Whether a model has this name.
+auto is_called(std::string_view name) {
+  return [name](const WorkloadModel& model) { return plain_name(model.name) == plain_name(name); };
+}
+
 /// Names that have the word in them, "bert" in "bert-squad"; else the one that is most like it.
 std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& known) {
   auto near = filtered(known, [&](const std::string& name) {
@@ -98,10 +103,7 @@ std::vector<WorkloadModel> parse_workload_models(std::string_view text, std::str
   std::vector<WorkloadModel> models;
   for (const toml::node* element : fields.list("model")) {
     WorkloadModel model = read_model(*element, origin);
-    const bool twice = std::ranges::any_of(models, [&](const WorkloadModel& known) {
-      return plain_name(known.name) == plain_name(model.name);
-    });
-    if (twice) {
+    if (std::ranges::any_of(models, is_called(model.name))) {
       throw fault_at(origin, element->source(),
                      fmt::format("there are two models \"{}\"", model.name));
     }
@@ -122,21 +124,16 @@ std::vector<WorkloadModel> workload_models_with(const std::string& path) {
   if (!text) throw usage_error("--models {}: this file cannot be read", path);
   std::vector<WorkloadModel> models = built_in_workload_models();
   for (const WorkloadModel& own : parse_workload_models(*text, path)) {
-    const auto same = [&](const WorkloadModel& known) {
-      return plain_name(known.name) == plain_name(own.name);
-    };
-    find_or_add(models, same, own) = own;
+    find_or_add(models, is_called(own.name), own) = own;
   }
   return models;
 }
 
 const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
                                          std::string_view option, std::string_view name) {
-  std::vector<std::string> known;
-  for (const WorkloadModel& model : models) {
-    if (plain_name(model.name) == plain_name(name)) return model;
-    known.push_back(model.name);
-  }
+  const auto found = std::ranges::find_if(models, is_called(name));
+  if (found != models.end()) return *found;
+  const auto known = mapped(models, &WorkloadModel::name);
   const std::vector<std::string> near = near_names(name, known);
   throw usage_error("{}: there is no model '{}'{}; there are {}; --models FILE adds", option, name,
                     near.empty() ? "" : fmt::format(" (did you mean {}?)", join(near, ", ")),

@@ -95,8 +95,7 @@ std::vector<std::string> head_notes(const WorkloadRequest& request) {
 
 std::vector<std::string> report_notes(const WorkloadReport& report) {
   std::vector<std::string> lines;
-  std::set<int> ranks;
-  for (const WorkloadRow& row : report.rows) ranks.insert(row.ranks);
+  const auto ranks = set_of(report.rows, &WorkloadRow::ranks);
   const auto ratio = [](int n) { return fmt::format("{:.4g} ({})", data_parallel_ratio(n), n); };
   lines.push_back(
       "link ms: an all-reduce, DistributedDataParallel; DP ms: DataParallel, a broadcast and a "

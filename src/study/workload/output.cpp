@@ -175,16 +175,8 @@ std::vector<Line> lines_of(const WorkloadRequest& request, const WorkloadReport&
 /// "# " and the text, broken at blanks; continuation lines are indented.
 std::string comment(std::string_view line) {
   constexpr std::size_t kWidth = 100;  // of plain text; tables are wider if names are long
-  std::string text = "#";
-  std::size_t width = text.size();
-  for (const std::string& word : split(line, ' ')) {
-    if (width > 1 && width + 1 + word.size() > kWidth) {
-      text += "\n#  ";
-      width = 3;
-    }
-    text += ' ' + word;
-    width += 1 + word.size();
-  }
+  std::string text = wrapped(fmt::format("# {}", line), kWidth, 4);
+  for (std::size_t end = 0; (end = text.find('\n', end)) != std::string::npos;) text[++end] = '#';
   return text + '\n';
 }
 

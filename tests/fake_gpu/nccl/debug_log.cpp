@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <array>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>

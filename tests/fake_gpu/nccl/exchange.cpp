@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/nccl/exchange.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>

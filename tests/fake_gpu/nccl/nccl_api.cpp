@@ -2,10 +2,7 @@
 // The functions of NCCL's API. Communicators: made, asked, ended. Memory and its registration.
 // Errors, and the functions that move data.
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <random>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <cstdint>
 #include <strings.h>
 
 #include "tests/fake_gpu/cudart/machine.hpp"

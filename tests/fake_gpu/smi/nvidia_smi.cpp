@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <fstream>
 #include <numeric>
-#include <sstream>
 #include <stdlib.h>
 
 #include "tests/fake_gpu/cudart/machine.hpp"

@@ -24,12 +24,12 @@ std::array<Socket, 2> connection() {
   return {Socket(ends[0]), Socket(ends[1])};
 }
 
-PeerMonitor::Peer peer(int rank, Socket socket) {
-  return {.rank = rank, .host = "h" + std::to_string(rank), .socket = std::move(socket)};
+JoinedRank peer(int rank, Socket socket) {
+  return {.socket = std::move(socket), .rank = rank, .host = "h" + std::to_string(rank)};
 }
 
-std::vector<PeerMonitor::Peer> one_peer(int rank, Socket socket) {
-  std::vector<PeerMonitor::Peer> peers;
+std::vector<JoinedRank> one_peer(int rank, Socket socket) {
+  std::vector<JoinedRank> peers;
   peers.push_back(peer(rank, std::move(socket)));
   return peers;
 }

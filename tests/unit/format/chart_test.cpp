@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/chart.hpp"
 
-#include <cmath>
 #include <regex>
 #include <set>
 #include <utility>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/console_table.hpp"
 
-#include <algorithm>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -184,9 +182,7 @@ TEST(ConsoleTable, FailsWhereItsStreamCannotBeWritten) {
   std::FILE* full = std::fopen("/dev/full", "w");
   if (full == nullptr) GTEST_SKIP() << "no /dev/full";
   ConsoleTable table(full, {});
-  const test::Failure failure = test::failure_of([&] { table.end({}); });
-  EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_TRUE(failure.says("No space left on device")) << failure.message;
+  test::expect_failure(Status::Runtime, "No space left on device", [&] { table.end({}); });
   std::fclose(full);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/output_file.hpp"
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <sys/stat.h>
 #include <thread>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -283,9 +282,7 @@ TEST(ReadCsv, RefusesWhatIsNoCsvOfBusbar) {
   EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar: 'time,speed'"));
   const test::TemporaryFolder folder;
   for (const std::string& path : {folder.path(""), std::string("/nowhere/x.csv")}) {
-    const Failure failure = failure_of([&] { (void)read_csv(path); });
-    EXPECT_EQ(failure.status, Status::Usage);
-    EXPECT_TRUE(failure.says(path)) << failure.message;
+    test::expect_failure(Status::Usage, path, [&] { (void)read_csv(path); });
   }
 }
 
@@ -362,9 +359,7 @@ TEST_F(JsonWriterFile, SurvivesBytesThatAreNoUtf8) {
 TEST_F(JsonWriterFile, NeverReplacesAFileThatIsNotOfItsRun) {
   folder.write("x.json", "{}\n");
   for (const bool resume : {false, true}) {
-    const Failure failure = failure_of([&] { const JsonWriter writer(path(), resume); });
-    EXPECT_EQ(failure.status, Status::Usage);
-    EXPECT_TRUE(failure.says("-J: ")) << failure.message;
+    test::expect_failure(Status::Usage, "-J: ", [&] { const JsonWriter writer(path(), resume); });
   }
 }
 

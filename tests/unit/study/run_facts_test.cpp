@@ -62,9 +62,8 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
 TEST(RunFacts, HostsOfUnequalNumbersOfGpusAreNoKnownMachine) {
   File o = two_gpus();
   o.facts["gpus_per_node"] = "4; 8";
-  const auto failure = test::failure_of([&] { (void)identity_of(view(o), {}); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("a.csv reports 4; 8 GPUs")) << failure.message;
+  test::expect_failure(Status::Usage, "a.csv reports 4; 8 GPUs",
+                       [&] { (void)identity_of(view(o), {}); });
 }
 
 TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {

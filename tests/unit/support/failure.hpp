@@ -32,6 +32,14 @@ template <class Work>
   return {};
 }
 
+/// The words with which `work` refuses bad usage.
+template <class Work>
+[[nodiscard]] std::string refusal_of(const Work& work) {
+  const Failure failure = failure_of(work);
+  EXPECT_EQ(failure.status, Status::Usage);
+  return failure.message;
+}
+
 /// Expects `work` to end with this status, and one line that has all of these words.
 template <class Work>
 void expect_failure(Status status, std::initializer_list<std::string> words, const Work& work,

@@ -2,7 +2,6 @@
 #include "topo/locality.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sched.h>
 
 #include <gtest/gtest.h>

@@ -2,7 +2,6 @@
 // The device's code thread by thread on the host: every index, alignment and remainder, without a
 // device.
 #include <algorithm>
-#include <cstring>
 #include <vector>
 #include <vector_functions.h>
 

@@ -2,10 +2,8 @@
 // Real logs, or two of our own making where they are absent: every bus bandwidth is the log's own
 // in all of its digits.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"

@@ -117,9 +117,7 @@ TEST(LaunchesOf, ARealSweepAreItsThreeAlgorithms) {
   std::vector<std::string> settings;
   for (const FileRows& launch : read_launches(path)) settings.push_back(launch.setting);
   EXPECT_EQ(settings_text(settings), "NCCL_ALGO=NVLS, NCCL_ALGO=Ring, NCCL_ALGO=Tree");
-  const test::Failure failure = test::failure_of([&] { (void)read_launch(path); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("3 runs")) << failure.message;
+  test::expect_failure(Status::Usage, "3 runs", [&] { (void)read_launch(path); });
 }
 
 }  // namespace

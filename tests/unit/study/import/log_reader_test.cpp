@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -45,9 +44,7 @@ ImportedRows import(const std::string& text, const LogHints& hints = {},
 }
 std::string refusal(const std::string& text, const LogHints& hints = {},
                     const LogReading& reading = {}) {
-  const test::Failure failure = test::failure_of([&] { (void)import(text, hints, reading); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  return failure.message;
+  return test::refusal_of([&] { (void)import(text, hints, reading); });
 }
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   return text.replace(text.rfind(old), old.size(), by);

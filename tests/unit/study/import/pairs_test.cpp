@@ -54,9 +54,7 @@ ImportedRows import(const std::string& text, const LogReading& reading = {}) {
   return records_of(logs, {});
 }
 std::string refusal(const std::string& text, const LogReading& reading = {}) {
-  const auto failure = test::failure_of([&] { (void)import(text, reading); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  return failure.message;
+  return test::refusal_of([&] { (void)import(text, reading); });
 }
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   return text.replace(text.find(old), old.size(), by);

@@ -232,9 +232,7 @@ TableCollective found(const LogTable& table, const std::string& given = {},
 }
 std::string refusal(const LogTable& table, const std::string& given = {},
                     std::optional<int> ranks = {}) {
-  const auto failure = test::failure_of([&] { (void)found(table, given, ranks); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  return failure.message;
+  return test::refusal_of([&] { (void)found(table, given, ranks); });
 }
 
 TEST(TableCollective, IsTheLogsOwn) {

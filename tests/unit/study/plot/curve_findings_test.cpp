@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>

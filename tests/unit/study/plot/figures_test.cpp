@@ -461,7 +461,7 @@ TEST(LoadPlotInput, NamesEachFileAsRequested) {
 TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
   SampleSet set{.size = 1024, .times_us = std::vector<double>(40, 5)};
   set.times_us.back() = 4;  // one of 40: 2.5 %
-  const Chart chart = samples_figure(std::vector{set}, PlotPlacement::Out, {});
+  const Chart chart = sample_figure("samples", std::vector{set}, PlotPlacement::Out, {});
   std::vector<std::pair<double, double>> points;
   for (const auto& point : chart.curves.at(0).points) points.emplace_back(point.x, point.y);
   EXPECT_THAT(points, ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));

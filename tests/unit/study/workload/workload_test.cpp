@@ -23,9 +23,7 @@ using testing::HasSubstr;
 /// The message of a refusal of the command line or of a file.
 template <class Work>
 std::string refusal_of(const Work& work) {
-  const test::Failure failure = test::failure_of(work);
-  EXPECT_EQ(failure.status, Status::Usage);
-  return failure.message;
+  return test::refusal_of(work);
 }
 
 SystemRates constant(const std::string& name, double GBps) {

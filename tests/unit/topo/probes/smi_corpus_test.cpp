@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parsers of nvidia-smi's answers on captures from real machines, whole and spoilt.
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
