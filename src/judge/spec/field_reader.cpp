@@ -207,7 +207,7 @@ void FieldReader::read(std::string_view key, Fingerprint& value,
   }
 }
 
-void FieldReader::read(std::string_view key, Environment& value,
+void FieldReader::read(std::string_view key, VariableMap& value,
                        const FieldCheck& /*check*/) const {
   const TomlFields variables(table_.required(key), table_.origin(), std::string(key));
   for (const auto& [name, node] : variables.entries()) {

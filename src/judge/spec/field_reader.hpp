@@ -77,7 +77,7 @@ class FieldReader {
   void read(std::string_view key, std::vector<std::string>& value, const FieldCheck& check) const;
   void read(std::string_view key, std::vector<Bytes>& value, const FieldCheck& check) const;
   void read(std::string_view key, Fingerprint& value, const FieldCheck& check) const;
-  void read(std::string_view key, Environment& value, const FieldCheck& check) const;
+  void read(std::string_view key, VariableMap& value, const FieldCheck& check) const;
 
   template <class T>
   void read(std::string_view key, std::optional<T>& value, const FieldCheck& check) const;

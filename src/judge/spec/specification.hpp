@@ -73,7 +73,7 @@ struct TextPlace {
 /// Facts, each with the values of which it must have one.
 using Fingerprint = std::map<std::string, std::vector<std::string>>;
 /// Variables with their values.
-using Environment = std::map<std::string, std::string>;
+using VariableMap = std::map<std::string, std::string>;
 
 /// Which system the specification is for.
 struct SystemIdentity {
@@ -138,7 +138,7 @@ struct DeviceSetRule {
   int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
   std::vector<std::string> nodes{};  ///< of List; empty else
   int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by bisection
-  Environment env{};                 ///< variables of its launches
+  VariableMap env{};                 ///< variables of its launches
   std::vector<std::string> backend_options{};  ///< words of their command line
   Fingerprint fingerprint{};  ///< facts that its launches must have, beside [system]'s
   TextPlace place{};

@@ -22,7 +22,8 @@ struct SoakCase : JudgeCase {
     limits.sizes = {kMiB};
     specification.soak = std::move(limits);
   }
-  /// A turn of `seconds` intervals of 1 s; `time_us` of an interval, and its parts at the same rate.
+  /// A turn of `seconds` intervals of 1 s; `time_us` of an interval, and its parts at the same
+  /// rate.
   SoakCase& turn(const std::string& node, int number, int seconds,
                  const std::function<double(int)>& time_us, int wrong = 0) {
     const std::string name = node + "-" + std::to_string(number) + ".csv";
@@ -108,7 +109,9 @@ TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
 
 TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
   SoakCase one({});
-  one.turn("h1", 0, 10, [](int) { return 100; }, 1).steady_turns("h2");
+  one.turn(
+         "h1", 0, 10, [](int) { return 100; }, 1)
+      .steady_turns("h2");
   one.observations.push_back({.device_set = "set",
                               .instance = "h2",
                               .nodes = {"h2"},

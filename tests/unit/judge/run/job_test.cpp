@@ -70,8 +70,9 @@ TEST(CommandsOf, AreOneOfATurnOfASoak) {
   turn.soak_s = 60;
   const auto commands = commands_of(specification, kSetup, turn);
   ASSERT_EQ(commands.size(), 1U);
-  EXPECT_THAT(command_text(commands.front()),
-              HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 --timeline -"));
+  EXPECT_THAT(
+      command_text(commands.front()),
+      HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 --timeline -"));
 }
 
 TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
