@@ -21,6 +21,7 @@ soak() { # soak FOLDER TIME [OPTIONS...]
   ./busbar accept soak "$DIR/spec.toml" -o "$folder" --for "$time" --hosts h0,h1 "$@" -- "${LAUNCHER[@]}"
 }
 verdict() { jq -r --arg rule "$2" '.verdicts[] | select(.rule == $rule) | .verdict' "$1/verdicts.json"; }
+turns() { find "$1/timelines" -name '*.csv' 2> /dev/null | wc -l; }
 intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
 
 @test "a soak of a healthy pair passes what it limits, and says what its checks prove" {
@@ -31,7 +32,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
   [ "$(verdict "$DIR/run" soak-wrong)" = PASS ]
   [ "$(verdict "$DIR/run" soak-launches)" = PASS ]
   [ "$(verdict "$DIR/run" soak-recover)" = PASS ]
-  [ "$(ls "$DIR/run/timelines" | wc -l)" -ge 2 ]
+  [ "$(turns "$DIR/run")" -ge 2 ]
   [[ $output == *"checked, none wrong: fewer than "*" errors per byte (95 %)"* ]]
   [[ $output == *"2 of 2 nodes accounted for: good h0 h1"* ]]
   # The folder is judged again, and goes on.
@@ -58,7 +59,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
   limits 2 'level_max = 0.05'
   soak "$DIR/run" 10m > "$DIR/out" 2>&1 &
   local job=$!
-  for _ in {1..200}; do [ "$(ls "$DIR/run/timelines" 2> /dev/null | wc -l)" -lt 2 ] || break; sleep 0.1; done
+  for _ in {1..200}; do [ "$(turns "$DIR/run")" -lt 2 ] || break; sleep 0.1; done
   [ -s "$DIR/run/metrics.prom" ]  # before the end
   pkill -TERM -P "$job" busbar || kill -TERM "$job"
   wait "$job" || status=$?
