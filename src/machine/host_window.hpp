@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "format/csv_reader.hpp"
 #include "format/output_file.hpp"
 #include "format/table.hpp"
 #include "machine/host_reading.hpp"
@@ -79,5 +80,16 @@ struct FactChange {
 /// What is wrong with a host or went wrong, a text each: "eth0: carrier changes +2", "0000:17:00.0:
 /// PCIe lanes 8 of 16", "gpu3: slowed by heat".
 [[nodiscard]] std::vector<std::string> faults_of(const HostWindow& window);
+
+/// What went wrong on a host between two readings.
+struct HostFault {
+  std::string at{};  ///< of the later one
+  std::string host{};
+  std::string text{};  ///< as faults_of
+};
+/// Those of facts.csv, by time. Throws what read_facts throws.
+[[nodiscard]] std::vector<HostFault> read_host_faults(const std::string& path);
+/// Whether the columns of a CSV are those of facts.csv.
+[[nodiscard]] bool is_facts_file(const CsvReader& reader);
 
 }  // namespace busbar::machine

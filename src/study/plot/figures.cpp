@@ -112,6 +112,8 @@ constexpr auto kMakers = std::to_array<FigureMaker>({
      [](I i, C, R r) { return histogram_figure(i.samples, r.placement, r.size); }},
     {"ranks", "a CSV that --per-rank wrote, with the wanted --placement and --size",
      [](I i, C, R r) { return ranks_figure(i.samples, r.placement, r.size); }},
+    {"timeline", "a CSV that --timeline wrote",
+     [](I i, C, R) { return timeline_figure(i.timelines, i.faults); }},
     {"history", "CSVs of one system and number of ranks that started at two times",
      [](I i, C, R r) {
        std::vector<Dataset> datasets = i.datasets;
@@ -135,6 +137,15 @@ PlotInput load_plot_input(std::span<const std::string> words) {
     if (is_samples_file(word.path)) {
       const std::string label = word.label.empty() ? stem_of(word.path) : word.label;
       append(input.samples, read_samples(word.path, label));
+      continue;
+    }
+    const CsvReader reader(word.path);
+    if (machine::is_facts_file(reader)) {
+      append(input.faults, machine::read_host_faults(word.path));
+      continue;
+    }
+    if (is_timeline_file(reader)) {
+      input.timelines.push_back({word.label, read_timeline(word.path)});
       continue;
     }
     input.datasets.push_back(load_dataset(word.path));
