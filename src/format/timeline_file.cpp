@@ -68,25 +68,16 @@ constexpr auto kFields = std::to_array<IntervalField>({
      }},
 });
 
-/// The first column that is missing, or empty.
-std::string_view missing_column(const CsvReader& reader) {
-  const std::vector<std::string> names = split(reader.columns(), ',');
-  for (const std::string_view needed : {"at_s", "median_us", "p99_us", "parts_per_s"}) {
-    if (!contains(names, needed)) return needed;
-  }
-  return {};
-}
-
 /// The field of each cell; null for unknown columns.
 std::vector<const IntervalField*> fields_of(const CsvReader& reader, const std::string& path) {
-  const std::string_view missing = missing_column(reader);
-  if (!missing.empty()) {
+  const std::vector<std::string> names = split(reader.columns(), ',');
+  for (const std::string_view needed : {"at_s", "median_us", "p99_us", "parts_per_s"}) {
+    if (contains(names, needed)) continue;
     throw usage_error("{}: not a timeline: no column {}; give a file that --timeline wrote", path,
-                      missing);
+                      needed);
   }
-  return mapped(split(reader.columns(), ','), [](const std::string& name) {
-    return find_by(kFields, name, &IntervalField::name);
-  });
+  return mapped(
+      names, [](const std::string& name) { return find_by(kFields, name, &IntervalField::name); });
 }
 
 TimelineInterval parse_interval(const CsvReader& reader,
@@ -130,8 +121,6 @@ void TimelineWriter::write(const Row& row) {
 void TimelineWriter::end(const RunSummary& summary) {
   add(fmt::format("# finished: {}\n", summary.finished_at));
 }
-
-bool is_timeline_file(const CsvReader& reader) { return missing_column(reader).empty(); }
 
 TimelineFile read_timeline(const std::string& path) {
   CsvReader reader(path);

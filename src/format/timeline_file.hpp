@@ -61,8 +61,6 @@ struct TimelineFile {
   bool finished = false;  ///< the run ended in order
 };
 
-/// Whether the columns of a CSV are those of a timeline.
-[[nodiscard]] bool is_timeline_file(const CsvReader& reader);
 /// Throws a usage error, with file and line, where it is no timeline.
 [[nodiscard]] TimelineFile read_timeline(const std::string& path);
 

@@ -64,7 +64,7 @@ std::optional<FactLine> line_of(const std::vector<std::string>& cells) {
 /// The lines of facts.csv.
 std::vector<FactLine> read_lines(const std::string& path) {
   CsvReader reader(path);
-  if (!is_facts_file(reader)) {
+  if (reader.columns() + "\n" != csv_text(kFactColumns, std::vector<FactLine>{})) {
     throw usage_error("{}: not a file of facts; --facts FILE and busbar facts -o FILE write one",
                       reader.columns().empty() ? path : reader.place());
   }
@@ -126,10 +126,6 @@ const HostWindow* HostWindows::find(std::string_view host) const {
   const auto same = [&](const HostWindow& one) { return one.first.host == host; };
   const auto found = std::ranges::find_if(windows_, same);
   return found == windows_.end() ? nullptr : &*found;
-}
-
-bool is_facts_file(const CsvReader& reader) {
-  return reader.columns() + "\n" == csv_text(kFactColumns, std::vector<FactLine>{});
 }
 
 HostWindows read_facts(const std::string& path) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "format/csv_reader.hpp"
 #include "format/output_file.hpp"
 #include "format/table.hpp"
 #include "machine/host_reading.hpp"
@@ -89,7 +88,5 @@ struct HostFault {
 };
 /// Those of facts.csv, by time. Throws what read_facts throws.
 [[nodiscard]] std::vector<HostFault> read_host_faults(const std::string& path);
-/// Whether the columns of a CSV are those of facts.csv.
-[[nodiscard]] bool is_facts_file(const CsvReader& reader);
 
 }  // namespace busbar::machine

@@ -139,12 +139,12 @@ PlotInput load_plot_input(std::span<const std::string> words) {
       append(input.samples, read_samples(word.path, label));
       continue;
     }
-    const CsvReader reader(word.path);
-    if (machine::is_facts_file(reader)) {
+    const std::string columns = CsvReader(word.path).columns();
+    if (columns.starts_with("at,host,fact,")) {
       append(input.faults, machine::read_host_faults(word.path));
       continue;
     }
-    if (is_timeline_file(reader)) {
+    if (columns.starts_with("at_s,")) {
       input.timelines.push_back({word.label, read_timeline(word.path)});
       continue;
     }

@@ -15,10 +15,7 @@
 namespace busbar::study {
 namespace {
 
-constexpr int kMedianColour = 0x0072B2;
-constexpr int kTailColour = 0xB0B0B0;
 constexpr int kLevelColour = 0xD55E00;
-constexpr int kSlowdownColour = 0xCC0000;
 
 /// When a run began: on its hosts' clock, and in the series.
 struct RunBegin {
@@ -82,20 +79,24 @@ std::vector<TimelineSeries> series_of(std::vector<LabelledTimeline>& runs) {
   return all;
 }
 
-ChartCurve line_of(const TimelineSeries& series, double stats::TimelinePoint::*member,
-                   std::string title, CurveStyle style) {
-  ChartCurve line{.title = std::move(title), .kind = CurveKind::Line, .style = style};
+int last_panel(const Chart& figure) { return static_cast<int>(figure.panels.size()) - 1; }
+
+void add_line(const TimelineSeries& series, double stats::TimelinePoint::*member, std::string title,
+              CurveStyle style, Chart& figure) {
+  ChartCurve line{.panel = last_panel(figure),
+                  .title = std::move(title),
+                  .kind = CurveKind::Line,
+                  .style = style};
   for (const stats::TimelinePoint& point : series.timeline.points()) {
     line.points.push_back({.x = point.at_s, .y = point.*member});
   }
-  return line;
+  figure.curves.push_back(std::move(line));
 }
 
 /// Adds the levels as steps, with what each change is.
-void add_levels(const TimelineSeries& series, const stats::LevelScan& scan, int panel,
-                Chart& figure) {
+void add_levels(const TimelineSeries& series, const stats::LevelScan& scan, Chart& figure) {
   if (scan.changes.empty()) return;
-  ChartCurve steps{.panel = panel,
+  ChartCurve steps{.panel = last_panel(figure),
                    .title = "level",
                    .kind = CurveKind::Ideal,
                    .style = {.colour = kLevelColour, .width = 2.5}};
@@ -109,20 +110,19 @@ void add_levels(const TimelineSeries& series, const stats::LevelScan& scan, int 
          .text = fmt::format("{} {:+.1f} %: {} to {} \u00b5s", clock_text(at_s),
                              100 * (change.after / change.before - 1), figure_text(change.before),
                              figure_text(change.after)),
-         .panel = panel,
+         .panel = last_panel(figure),
          .colour = kLevelColour});
   }
   steps.points.push_back({.x = series.seconds, .y = scan.changes.back().after});
   figure.curves.push_back(std::move(steps));
 }
 
-void add_slowdowns(const TimelineSeries& series, const stats::SlowdownScan& scan, int panel,
-                   Chart& figure) {
+void add_slowdowns(const TimelineSeries& series, const stats::SlowdownScan& scan, Chart& figure) {
   const double part_s = series.timeline.part_s();
-  ChartCurve points{.panel = panel,
+  ChartCurve points{.panel = last_panel(figure),
                     .title = fmt::format("slowdown, by its slowest {:g} s", part_s),
                     .kind = CurveKind::Raw,
-                    .style = {.colour = kSlowdownColour, .point = 11}};
+                    .style = {.colour = 0xCC0000, .point = 11}};
   for (const stats::Slowdown& one : scan.slowdowns) {
     points.points.push_back({.x = static_cast<double>(one.at) * part_s, .y = 1e6 / one.lowest});
   }
@@ -130,7 +130,7 @@ void add_slowdowns(const TimelineSeries& series, const stats::SlowdownScan& scan
 }
 
 /// Marks what went wrong on the hosts of a series; more of them than kMostTexts are lines alone.
-void add_faults(const TimelineSeries& series, std::span<const machine::HostFault> faults, int panel,
+void add_faults(const TimelineSeries& series, std::span<const machine::HostFault> faults,
                 Chart& figure) {
   constexpr std::size_t kMostTexts = 10;
   constexpr std::size_t kLongest = 60;
@@ -142,16 +142,16 @@ void add_faults(const TimelineSeries& series, std::span<const machine::HostFault
     const std::string text = fmt::format("{}: {}", fault.host, fault.text);
     figure.marks.push_back({.x = *at_s,
                             .text = ++texts <= kMostTexts ? text.substr(0, kLongest) : "",
-                            .panel = panel});
+                            .panel = last_panel(figure)});
   }
 }
 
 /// With room for the marks' texts above the curves.
-ChartAxis times_axis(const Chart& figure, int panel) {
+ChartAxis times_axis(const Chart& figure) {
   constexpr double kMostTimes = 10;  // more make it logarithmic
-  const ChartRange times = y_range(figure, panel);
+  const ChartRange times = y_range(figure, last_panel(figure));
   const std::string title = "time of an operation (\u00b5s)";
-  const double room = any_has(figure.marks, panel, &ChartMark::panel) ? 0.6 : 0.1;
+  const double room = any_has(figure.marks, last_panel(figure), &ChartMark::panel) ? 0.6 : 0.1;
   if (times.high > kMostTimes * times.low) {
     ChartAxis axis = log_axis(title, times, 1.2);
     axis.high *= std::pow(times.high / times.low, room);
@@ -168,24 +168,19 @@ Chart timeline_figure(std::vector<LabelledTimeline> timelines,
   Chart figure{.name = "timeline", .title = "Time of the operations of a run"};
   for (const TimelineSeries& series : series_of(timelines)) {
     if (series.timeline.points().empty()) continue;
-    const int panel = static_cast<int>(figure.panels.size());
     figure.panels.push_back({.title = series.title,
                              .x = {.title = "time from the begin (hh:mm:ss)",
                                    .kind = AxisKind::Elapsed,
                                    .high = series.seconds}});
     const stats::TimelineEvents events = stats::find_events(series.timeline);
-    for (ChartCurve line :
-         {line_of(series, &stats::TimelinePoint::p99_us, "99th percentile of an interval",
-                  {.colour = kTailColour, .width = 1}),
-          line_of(series, &stats::TimelinePoint::median_us, "median of an interval",
-                  {.colour = kMedianColour, .width = 1.8})}) {
-      line.panel = panel;
-      figure.curves.push_back(std::move(line));
-    }
-    add_levels(series, events.level, panel, figure);
-    add_slowdowns(series, events.slowdowns, panel, figure);
-    add_faults(series, faults, panel, figure);
-    figure.panels.back().y = times_axis(figure, panel);
+    add_line(series, &stats::TimelinePoint::p99_us, "99th percentile of an interval",
+             {.colour = 0xB0B0B0, .width = 1}, figure);
+    add_line(series, &stats::TimelinePoint::median_us, "median of an interval",
+             {.colour = 0x0072B2, .width = 1.8}, figure);
+    add_levels(series, events.level, figure);
+    add_slowdowns(series, events.slowdowns, figure);
+    add_faults(series, faults, figure);
+    figure.panels.back().y = times_axis(figure);
   }
   return figure;
 }
