@@ -77,10 +77,11 @@ struct ChartText {
 enum class AxisKind {
   Linear,
   Log,
-  Sizes,   ///< powers of two with names such as "1 MiB"
-  Powers,  ///< powers of two as numbers
-  Time,    ///< seconds since 1970
-  Names    ///< `names` alone, at whole numbers
+  Sizes,    ///< powers of two with names such as "1 MiB"
+  Powers,   ///< powers of two as numbers
+  Time,     ///< seconds since 1970
+  Elapsed,  ///< seconds since a begin as hours, minutes and seconds
+  Names     ///< `names` alone, at whole numbers
 };
 
 struct ChartAxis {

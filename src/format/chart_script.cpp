@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"
+#include "format/timeline_text.hpp"
 
 namespace busbar {
 namespace {
@@ -39,6 +40,8 @@ std::pair<int, int> panel_size(const Chart& chart, int across) {
   if (chart.height > 0) size.second = chart.height;
   return size;
 }
+
+constexpr double kDay = 86400;
 
 enum class Form { File, Page, Text };
 
@@ -210,6 +213,7 @@ class Script {
       case AxisKind::Sizes: ticks(name, size_ticks(axis, is_text() ? 6 : width_ / 75)); break;
       case AxisKind::Log: ticks(name, log_ticks(axis)); break;
       case AxisKind::Time: time_ticks(name, axis); break;
+      case AxisKind::Elapsed: elapsed_ticks(name, axis); break;
       case AxisKind::Names: names(name, axis); break;
     }
   }
@@ -224,19 +228,31 @@ class Script {
   }
 
   /// At least a tick's name apart, in seconds, minutes, hours or days.
-  void time_ticks(std::string_view name, const ChartAxis& axis) {
-    constexpr double kDay = 86400;
+  [[nodiscard]] double time_step(const ChartAxis& axis) const {
     const double least = (axis.high - axis.low) / (across_ == 1 ? 7 : 4);
     double apart = std::ceil(least / kDay) * kDay;
     for (const double step :
          {43200, 21600, 10800, 7200, 3600, 1800, 900, 600, 300, 120, 60, 30, 15, 10, 5, 2, 1}) {
       if (step >= least) apart = step;
     }
+    return apart;
+  }
+
+  void time_ticks(std::string_view name, const ChartAxis& axis) {
+    const double apart = time_step(axis);
     add("set {0}data time\nset timefmt \"%s\"\nset {0}tics {1}\nset format {0} \"{2}\"\n", name,
         apart,
         apart < 60     ? "%H:%M:%S"
         : apart < kDay ? "%m-%d\\n%H:%M"
                        : "%Y-%m-%d");
+  }
+
+  void elapsed_ticks(std::string_view name, const ChartAxis& axis) {
+    std::vector<ChartTick> marked;
+    for (double at = 0; at <= axis.high; at += time_step(axis)) {
+      marked.push_back({.at = at, .name = clock_text(at)});
+    }
+    ticks(name, marked);
   }
 
   void names(std::string_view name, const ChartAxis& axis) {
@@ -262,7 +278,7 @@ class Script {
 
   /// Over time one mark's text stands below another's, on the side where there is more room.
   static std::string place_of(const ChartMark& mark, const ChartAxis& x, int number) {
-    if (x.kind == AxisKind::Time) {
+    if (x.kind == AxisKind::Time || x.kind == AxisKind::Elapsed) {
       const bool late = mark.x > (x.low + x.high) / 2;
       return fmt::format("{:.3g} {} 0", 0.97 - 0.07 * (number % 5),
                          late ? "right offset character -0.6," : "left offset character 0.6,");

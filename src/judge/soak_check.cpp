@@ -27,12 +27,7 @@ struct SoakSeries {
 
   /// Turns follow each other without the time between them.
   void add(const TimelineFile& turn) {
-    bool first = true;
-    for (stats::TimelinePoint point : turn.timeline.points()) {
-      point.at_s += seconds;
-      timeline.add(point, first ? std::span(turn.timeline.rates()) : std::span<const double>());
-      first = false;
-    }
+    timeline.add(turn.timeline, seconds);
     for (const TimelineInterval& interval : turn.intervals) {
       checked += interval.checked_bytes;
       wrong += interval.wrong;

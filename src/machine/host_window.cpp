@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine/host_window.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -53,6 +55,28 @@ std::string fault_of(const FactChange& change) {
   }
 }
 
+/// The line of these cells; nothing where they are something else.
+std::optional<FactLine> line_of(const std::vector<std::string>& cells) {
+  if (cells.size() != kFactColumns.size() || find_fact(cells[2]) == nullptr) return {};
+  return FactLine{cells[0], cells[1], cells[2], cells[3], {cells[4], cells[5]}};
+}
+
+/// The lines of facts.csv.
+std::vector<FactLine> read_lines(const std::string& path) {
+  CsvReader reader(path);
+  if (reader.columns() + "\n" != csv_text(kFactColumns, std::vector<FactLine>{})) {
+    throw usage_error("{}: not a file of facts; --facts FILE and busbar facts -o FILE write one",
+                      reader.columns().empty() ? path : reader.place());
+  }
+  std::vector<FactLine> lines;
+  while (reader.next()) {
+    std::optional<FactLine> line = line_of(reader.cells());
+    if (!line) throw usage_error("{}: no line of a fact that this busbar knows", reader.place());
+    lines.push_back(std::move(*line));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::span<const Column<FactLine>> fact_columns() { return kFactColumns; }
@@ -86,9 +110,9 @@ void HostWindows::add(const FactLine& line) {
 }
 
 bool HostWindows::add_cells(const std::vector<std::string>& cells) {
-  if (cells.size() != kFactColumns.size() || find_fact(cells[2]) == nullptr) return false;
-  add({cells[0], cells[1], cells[2], cells[3], {cells[4], cells[5]}});
-  return true;
+  const std::optional<FactLine> line = line_of(cells);
+  if (line) add(*line);
+  return line.has_value();
 }
 
 void HostWindows::add(const HostWindows& others) {
@@ -105,18 +129,34 @@ const HostWindow* HostWindows::find(std::string_view host) const {
 }
 
 HostWindows read_facts(const std::string& path) {
-  CsvReader reader(path);
-  const std::string names = csv_text(kFactColumns, std::vector<FactLine>{});
-  if (reader.columns() + "\n" != names) {
-    throw usage_error("{}: not a file of facts; --facts FILE and busbar facts -o FILE write one",
-                      reader.columns().empty() ? path : reader.place());
-  }
   HostWindows windows;
-  while (reader.next()) {
-    if (windows.add_cells(reader.cells())) continue;
-    throw usage_error("{}: no line of a fact that this busbar knows", reader.place());
-  }
+  for (const FactLine& line : read_lines(path)) windows.add(line);
   return windows;
+}
+
+std::vector<HostFault> read_host_faults(const std::string& path) {
+  std::vector<HostFault> faults;
+  std::map<std::string, HostWindow> windows;  // each host's last two readings
+  const auto add_faults = [&](const HostWindow& window) {
+    if (window.first.values.empty()) return;
+    const std::vector<std::string> known = faults_of({window.first, window.first});
+    for (std::string& text : faults_of(window)) {
+      if (!contains(known, text)) faults.push_back({window.last.at, window.last.host, text});
+    }
+  };
+  for (const FactLine& line : read_lines(path)) {
+    HostWindow& window = windows[line.host];
+    if (line.at != window.last.at) {
+      add_faults(window);
+      window.first = window.last;
+      window.last.host = line.host;
+      window.last.at = line.at;
+    }
+    window.last.values[{line.fact, line.instance}] = line.value;
+  }
+  for (const auto& [host, window] : windows) add_faults(window);
+  std::ranges::stable_sort(faults, {}, &HostFault::at);
+  return faults;
 }
 
 std::optional<double> rise_of(const HostWindow& window, const FactKey& key) {

@@ -80,4 +80,13 @@ struct FactChange {
 /// PCIe lanes 8 of 16", "gpu3: slowed by heat".
 [[nodiscard]] std::vector<std::string> faults_of(const HostWindow& window);
 
+/// What went wrong on a host between two readings.
+struct HostFault {
+  std::string at{};  ///< of the later one
+  std::string host{};
+  std::string text{};  ///< as faults_of
+};
+/// Those of facts.csv, by time. Throws what read_facts throws.
+[[nodiscard]] std::vector<HostFault> read_host_faults(const std::string& path);
+
 }  // namespace busbar::machine

@@ -47,6 +47,14 @@ void Timeline::add(const TimelinePoint& point, std::span<const double> rates) {
   for (const double rate : rates) rates_.add(rate, kMostRates, join_rates);
 }
 
+void Timeline::add(const Timeline& later, double begin_s) {
+  for (TimelinePoint point : later.points()) {
+    point.at_s += begin_s;
+    add(point, {});
+  }
+  for (const double rate : later.rates()) rates_.add(rate, kMostRates, join_rates);
+}
+
 TimelineEvents find_events(const Timeline& timeline) {
   const auto& points = timeline.points();
   TimelineEvents events{.level = find_level_changes(mapped(points, &TimelinePoint::median_us)),

@@ -28,6 +28,8 @@ class Timeline {
 
   /// Adds an interval and the rates of its parts.
   void add(const TimelinePoint& point, std::span<const double> rates);
+  /// Adds another run, which began at `begin_s`.
+  void add(const Timeline& later, double begin_s);
 
   [[nodiscard]] const std::vector<TimelinePoint>& points() const { return points_.kept; }
   [[nodiscard]] const std::vector<double>& rates() const { return rates_.kept; }

@@ -106,6 +106,50 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   EXIT=2 plot "$DIR/few.csv" -o "$DIR/p" --figure histogram
   [[ $stderr == *"30 samples"* ]]
 }
+# timeline FILE STARTED: 150 s of 100 us, after 90 s of 108 us; after 30.2 s a tenth of a second is slow.
+timeline() {
+  {
+    echo '# configuration: collective=allreduce backend=mpi ranks=2 nodes=2 sizes=65536-65536x2'
+    echo "# started: $2"
+    echo '# hosts: h0 h1'
+    echo 'at_s,seconds,operations,median_us,p99_us,max_us,busbw_GBps,operations_per_s,slowest_part_per_s,checked_bytes,wrong,parts_per_s'
+    awk 'BEGIN { for (s = 1; s <= 150; ++s) {
+      t = (s <= 90 ? 100 : 108) * (1 + ((s * 37) % 11 - 5) / 1000); parts = ""
+      for (p = 0; p < 10; ++p)
+        parts = parts " " (s == 31 && p == 2 ? 2500 : 1e6 / t * (1 + ((s * 10 + p) * 29 % 13 - 6) / 1000))
+      printf "%d,1,9000,%.4f,%.4f,%.4f,,9000,,0,0,%s\n", s, t, 1.3 * t, 2 * t, substr(parts, 2) } }'
+  } > "$1"
+}
+# carriers FILE: two readings of h1, which the timeline has, and of h9, the later ones at 10:01:00.25.
+carriers() {
+  {
+    echo 'at,host,fact,instance,value,reason'
+    for reading in '09:59:59.500,h1 2' '09:59:59.500,h9 2' '10:01:00.250,h1 4' '10:01:00.250,h9 9'; do
+      echo "2026-11-01 ${reading% *},net.carrier_changes,e0,${reading#* },"
+    done
+  } > "$1"
+}
+@test "plot tells a timeline and facts by their columns, and marks what happened" {
+  timeline "$DIR/t.csv" '2026-11-01 10:00:00'
+  carriers "$DIR/f.csv"
+  plot "$DIR/t.csv" "$DIR/f.csv" -o "$DIR/p" --format svg
+  [ "$output" = "$DIR/p/timeline.svg" ]
+  for text in 'h0 h1, allreduce, 64 KiB, 2 ranks' '00:01:30 +8.0 %: 100 to 108 µs' 'h1: e0: carrier changes +2' 00:02:00; do
+    grep -qF ">$text<" "$DIR/p/timeline.svg"
+  done
+  run ! grep -q h9 "$DIR/p/timeline.svg"
+  grep -q '^set arrow from 60.25, graph 0' "$DIR/p/timeline.gp"
+  grep -q '^30.2 400 ' "$DIR/p/timeline.gp"
+}
+@test "plot draws turns in the order of their start without the time between, and others beside them" {
+  timeline "$DIR/2.csv" '2026-11-01 09:50:00'
+  timeline "$DIR/1.csv" '2026-11-01 10:00:00'
+  carriers "$DIR/f.csv"
+  plot "$DIR/1.csv" "$DIR/2.csv" "else=$DIR/1.csv" "$DIR/f.csv" -o "$DIR/p" --figure timeline --format svg
+  grep -q '^set xrange \[0:300\]' "$DIR/p/timeline.gp"
+  grep -q '^set arrow from 210.25, graph 0' "$DIR/p/timeline.gp"
+  grep -q '>else, allreduce, 64 KiB, 2 ranks<' "$DIR/p/timeline.svg"
+}
 @test "plot takes a placement, a size and labels" {
   sweep "$DIR/a.csv" '' 4 nccl
   sed 's/,sum,0,/,sum,1,/' "$DIR/a.csv" | grep ',sum,1,' > "$DIR/more.csv"
@@ -155,6 +199,7 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   refused "missing FILE" -o "$DIR/p"
   refused "-o DIR" "$DIR/a.csv"
   refused "two numbers of ranks" "$DIR/a.csv" -o "$DIR/p" --figure scaling
+  refused "--timeline wrote" "$DIR/a.csv" -o "$DIR/p" --figure timeline
   refused "did you mean latency?" "$DIR/a.csv" -o "$DIR/p" --figure latenci
   refused "svg or png" "$DIR/a.csv" -o "$DIR/p" --format pdf
   refused "LOW:HIGH" "$DIR/a.csv" -o "$DIR/p" --limits 5

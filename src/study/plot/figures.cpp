@@ -112,6 +112,8 @@ constexpr auto kMakers = std::to_array<FigureMaker>({
      [](I i, C, R r) { return sample_figure("histogram", i.samples, r.placement, r.size); }},
     {"ranks", "a CSV that --per-rank wrote, with the wanted --placement and --size",
      [](I i, C, R r) { return sample_figure("ranks", i.samples, r.placement, r.size); }},
+    {"timeline", "a CSV that --timeline wrote",
+     [](I i, C, R) { return timeline_figure(i.timelines, i.faults); }},
     {"history", "CSVs of one system and number of ranks that started at two times",
      [](I i, C, R r) {
        std::vector<Dataset> datasets = i.datasets;
@@ -135,6 +137,15 @@ PlotInput load_plot_input(std::span<const std::string> words) {
     if (is_samples_file(word.path)) {
       const std::string label = word.label.empty() ? stem_of(word.path) : word.label;
       append(input.samples, read_samples(word.path, label));
+      continue;
+    }
+    const std::string columns = CsvReader(word.path).columns();
+    if (columns.starts_with("at,host,fact,")) {
+      append(input.faults, machine::read_host_faults(word.path));
+      continue;
+    }
+    if (columns.starts_with("at_s,")) {
+      input.timelines.push_back({word.label, read_timeline(word.path)});
       continue;
     }
     input.datasets.push_back(load_dataset(word.path));

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "format/chart.hpp"
+#include "format/timeline_file.hpp"
+#include "machine/host_window.hpp"
 #include "study/plot/curves.hpp"
 
 namespace busbar::study {
@@ -38,8 +40,10 @@ namespace busbar::study {
 /// The next round numbers around a range: 1, 2 or 5 times a power of ten apart, five to ten steps.
 [[nodiscard]] ChartRange round_limits(double low, double high);
 
-/// Seconds since 1970 of the head's "started", read as a calendar without time zones; empty where
-/// it is no "YYYY-MM-DD HH:MM:SS".
+/// Seconds since 1970 of "YYYY-MM-DD HH:MM:SS[.FRACTION]", read as a calendar without time zones;
+/// empty where it is something else.
+[[nodiscard]] std::optional<double> calendar_seconds(const std::string& text);
+/// Those of the head's "started".
 [[nodiscard]] std::optional<double> started_at(const Dataset& dataset);
 
 /// Median bus bandwidth at one size over the launches' starts, with a mark where a version of the
@@ -75,6 +79,19 @@ inline constexpr std::size_t kFewSamples = 30;
 [[nodiscard]] Chart sample_figure(std::string_view name, std::span<const SampleSet> sets,
                                   PlotPlacement placement, std::optional<Bytes> size);
 
+/// A file of --timeline.
+struct LabelledTimeline {
+  std::string label{};  ///< empty: what the head says
+  TimelineFile file{};
+};
+
+/// The time of the operations over the time of a run: median and 99th percentile of each interval,
+/// the levels, the slowdowns, and what went wrong on its hosts meanwhile. A panel for each
+/// collective, size and hosts, whose runs follow each other by their start without the time between
+/// them.
+[[nodiscard]] Chart timeline_figure(std::vector<LabelledTimeline> timelines,
+                                    std::span<const machine::HostFault> faults);
+
 /// A file, and the name that the user gives what is in it; empty where there is none.
 struct LabelledPath {
   std::string label{};
@@ -87,10 +104,12 @@ struct LabelledPath {
 struct PlotInput {
   std::vector<Dataset> datasets{};
   std::vector<SampleSet> samples{};
+  std::vector<LabelledTimeline> timelines{};
+  std::vector<machine::HostFault> faults{};
 };
 
-/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples or --per-rank. Throws Error
-/// (Usage).
+/// Reads FILE or LABEL=FILE: a CSV of rows, or one of --samples, --per-rank, --timeline or --facts.
+/// Throws Error (Usage).
 [[nodiscard]] PlotInput load_plot_input(std::span<const std::string> words);
 
 /// What is drawn, and of which rows.

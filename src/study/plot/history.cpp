@@ -99,12 +99,17 @@ std::vector<ChartMark> version_marks(const StartedRuns& launches) {
 
 }  // namespace
 
-std::optional<double> started_at(const Dataset& dataset) {
-  const std::string text = dataset.fact(fact::kStarted);
+std::optional<double> calendar_seconds(const std::string& text) {
   std::tm time{};
   const char* end = strptime(text.c_str(), "%Y-%m-%d %H:%M:%S", &time);
-  if (!end || *end != '\0') return {};
-  return static_cast<double>(timegm(&time));
+  if (!end) return {};
+  const auto fraction = *end == '\0' ? std::optional(0.0) : to_number<double>(end);
+  if (!fraction) return {};
+  return static_cast<double>(timegm(&time)) + *fraction;
+}
+
+std::optional<double> started_at(const Dataset& dataset) {
+  return calendar_seconds(dataset.fact(fact::kStarted));
 }
 
 Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
