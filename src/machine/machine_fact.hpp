@@ -47,7 +47,7 @@ struct MachineFact {
   std::string_view source;
   std::string_view meaning;  ///< for people, with the unit: "bytes sent"
   Reader reader = Reader::FirstLine;
-  std::string_view detail = "";
+  std::string_view detail{};
   std::int64_t unit = 1;  ///< what one of the file's units is
 };
 
