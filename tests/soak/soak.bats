@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs of minutes on a pair of hosts whose link limits them: what is done to the link is found, at its second, and nothing else.
+# It wants a machine that does nothing else: on two processors beside a compilation ranks stall for longer than the throttles last.
+load ../cluster/common
+
+setup_file() { cluster_setup_file; }
+teardown_file() { cluster_teardown_file; }
+setup() {
+  cluster_setup
+  needs_mpich "ranks are started by Hydra"
+  link 0 100mbit
+  link 1 100mbit
+}
+teardown() {
+  [ -n "$WHY_NOT" ] || "$CLUSTER" plug h1
+}
+
+# link HOST RATE: of what goes to it. A bucket as small as this gives no credit for the time when nothing was sent, so
+# that each operation takes as long as its bytes.
+link() { tc qdisc replace dev "${BUSBAR_CLUSTER}v$1" root tbf rate "$2" burst 16kb latency 200ms; }
+now() { date +%s.%N; }
+
+# begin TIME OPTIONS... : a run in the background; BEGIN is when its timing began. Ranks that yield lose less to what else
+# the machine does.
+begin() {
+  timeout -k 5 400 mpiexec "${LAUNCHER[@]}" -hosts h0,h1 -np 2 -ppn 1 ./allreduce_perf -b 128K -e 128K --placement out \
+    --progress yield --host-limits off --duration "$1" --timeline "$DIR/t.csv" "${@:2}" > "$DIR/out" 2>&1 3>&- &
+  local first
+  until first=$(grep -m 1 '^[0-9]' "$DIR/t.csv" 2> /dev/null); do sleep 0.02; done
+  BEGIN=$(awk -v now="$(now)" -v at="${first%%,*}" 'BEGIN { printf "%.3f", now - at }')
+}
+until_s() { sleep "$(awk -v begin="$BEGIN" -v now="$(now)" -v at="$1" 'BEGIN { print begin + at - now }')"; } # until_s SECONDS
+
+# finish: waits, and prints what was found.
+finish() {
+  wait
+  grep -E '^# (level|tail|drift|slowdown)' "$DIR/t.csv" || cat "$DIR/out"
+}
+# slowdowns: when each began, in seconds. The text has five at most.
+slowdowns() { sed -nE 's/^# slowdown at ([0-9]+):([0-9]+):([0-9.]+): .*/\1 \2 \3/p' "$DIR/t.csv" | awk '{ print $1 * 3600 + $2 * 60 + $3 }'; }
+# near SECONDS... : those and no others, each at most 1 s away.
+near() {
+  slowdowns | awk -v wanted="$*" '{ at[NR] = $1 } END { n = split(wanted, want)
+    for (i = 1; i <= n; ++i) if ((at[i] - want[i]) ^ 2 > 1) exit 1
+    exit NR != n }'
+}
+
+@test "a cable that is out for half a second in five minutes is a slowdown at its second with a time to recover, and counted by its carrier" {
+  begin 300s --facts "$DIR/facts.csv"
+  until_s 150
+  "$CLUSTER" unplug h1
+  sleep 0.5
+  "$CLUSTER" plug h1
+  finish
+  near 150
+  grep -q '^# slowdown at .* recovered after' "$DIR/t.csv"
+  ./busbar facts "$DIR/facts.csv" | grep -A 3 '^h1' | grep 'net.carrier_changes *e0 .* 2$'
+}
+@test "five throttles of 200 ms in five minutes are five dips at their seconds, and there is no other slowdown" {
+  begin 300s
+  local at times=(40 87 151 200 262)
+  for at in "${times[@]}"; do
+    until_s "$at"
+    link 1 5mbit
+    sleep 0.2
+    link 1 100mbit
+  done
+  finish
+  near "${times[@]}"
+  grep -q '^# slowdowns: 5 of .* 5 of at most' "$DIR/t.csv"
+}
+@test "a link that is 5 % slower after 50 s is a change of level within 5 s of it, in nine runs of ten" {
+  local found=0 runs=${BUSBAR_REPEATS:-10}
+  for ((run = 0; run < runs; ++run)); do
+    link 1 100mbit
+    begin 100s --interval 0.5s
+    until_s 50
+    link 1 95mbit
+    finish
+    ! grep -qE '^# level: median time [0-9.]+ % longer from 00:00:(4[5-9]|5[0-5]) to the end' "$DIR/t.csv" || found=$((found + 1))
+    rm "$DIR/t.csv"
+  done
+  echo "found in $found of $runs"
+  [ $((10 * found)) -ge $((9 * runs)) ]
+}
