@@ -68,9 +68,9 @@ std::vector<TimelineSeries> series_of(std::vector<LabelledTimeline>& runs) {
   std::vector<TimelineSeries> all;
   for (const LabelledTimeline& run : runs) {
     const Dataset head{.facts = run.file.facts};
-    const std::string title = title_of(run.label, head);
+    const std::string own = title_of(run.label, head);
     TimelineSeries& series = find_or_add(
-        all, [&](const TimelineSeries& one) { return one.title == title; }, {.title = title});
+        all, [&](const TimelineSeries& one) { return one.title == own; }, {.title = own});
     series.add(run.file);
     for (const std::string& host : split(head.fact(fact::kHosts), ' ')) {
       series.hosts.insert(host.substr(0, host.find(',')));
