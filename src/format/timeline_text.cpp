@@ -24,8 +24,9 @@ double start_of(const Points& points, std::size_t number) {
 }
 
 std::string too_few(std::string_view kind, std::size_t count, std::size_t needed, double least) {
-  return fmt::format("{}: not judged ({}, {} needed); changes under {} could not have been told",
-                     kind, counted(count, "interval"), needed, percent_text(least));
+  return fmt::format(
+      "{}: not judged ({}, {} needed); changes under {} could not have been detected", kind,
+      counted(count, "interval"), needed, percent_text(least));
 }
 
 /// The changes of a level, such as the median's.
@@ -54,8 +55,8 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
         fmt::format("{}: no lasting change of {} or more", kind, percent_text(scan.least)));
   } else {
     lines.push_back(
-        fmt::format("{}: other changes under {} cannot be told from the run's variation", kind,
-                    percent_text(scan.least)));
+        fmt::format("{}: other changes under {} cannot be distinguished from the run's variation",
+                    kind, percent_text(scan.least)));
   }
 }
 

@@ -13,7 +13,7 @@ namespace busbar {
 /// "00:02:14" of seconds since the begin; with `tenths` "00:02:14.3".
 [[nodiscard]] std::string clock_text(double seconds, bool tenths = false);
 
-/// The events of a run in sentences, and what could not be told; facts, not faults.
+/// The events of a run in sentences, and what could not be detected; facts, not faults.
 [[nodiscard]] std::vector<std::string> describe_events(const stats::Timeline& timeline,
                                                        const stats::TimelineEvents& events);
 

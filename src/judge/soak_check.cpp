@@ -56,7 +56,7 @@ double start_of(const SoakSeries& series, std::size_t number) {
 }
 
 std::string too_short(std::size_t count, std::size_t needed, double least) {
-  return fmt::format("not judged: {}, {} needed; changes under {} could not have been told",
+  return fmt::format("not judged: {}, {} needed; changes under {} could not have been detected",
                      counted(count, "interval"), needed, format_percent(least));
 }
 
@@ -124,10 +124,11 @@ class SoakJudge {
     const auto worst = std::ranges::max_element(scan.changes, {}, share);
     if (worst == scan.changes.end() || share(*worst) <= *rule_.level_max) {
       const bool blind = scan.least > *rule_.level_max;
-      return add("soak-level", blind ? Outcome::Inconclusive : Outcome::Pass,
-                 blind ? fmt::format("changes under {} cannot be told from the run's variation",
-                                     format_percent(scan.least))
-                       : "");
+      return add(
+          "soak-level", blind ? Outcome::Inconclusive : Outcome::Pass,
+          blind ? fmt::format("changes under {} cannot be distinguished from the run's variation",
+                              format_percent(scan.least))
+                : "");
     }
     add("soak-level", Outcome::Fail,
         fmt::format("median time {} {} {}, at most {} is allowed", format_percent(share(*worst)),

@@ -17,7 +17,8 @@ struct LevelChange {
 /// The changes of a series' level, and which ones could not be found.
 struct LevelScan {
   std::vector<LevelChange> changes{};
-  double least = 0;        ///< smaller changes cannot be told from the series' variation; 0.03: 3 %
+  double least =
+      0;  ///< smaller changes cannot be distinguished from the series' variation; 0.03: 3 %
   std::size_t needed = 0;  ///< not judged: so many values are needed; 0: judged
 };
 
@@ -35,7 +36,7 @@ struct LevelScan {
 struct Drift {
   bool found = false;
   double total = 0;        ///< from the beginning to the end; 0.05: 5 % longer
-  double least = 0;        ///< a smaller one cannot be told
+  double least = 0;        ///< a smaller one cannot be detected
   std::size_t needed = 0;  ///< as LevelScan's
 };
 

@@ -34,7 +34,7 @@ struct Slowdown {
 /// The slowdowns of a series of rates, and which ones could not be found.
 struct SlowdownScan {
   std::vector<Slowdown> slowdowns{};
-  double least = 0;        ///< what falls by less than this share cannot be told; 0.2: 20 %
+  double least = 0;        ///< what falls by less than this share is not detected; 0.2: 20 %
   std::size_t needed = 0;  ///< not judged: so many values are needed; 0: judged
 };
 
