@@ -34,11 +34,11 @@ TEST(TimelineText, SaysWhatWasNotThereAndHowSmallItCouldBe) {
 TEST(TimelineText, SaysWhatCouldNotBeJudged) {
   EXPECT_THAT(lines_of(5, kSteady, kSteady),
               ElementsAre("level: not judged (5 intervals, 60 needed); changes under 3.0 % could "
-                          "not have been told",
+                          "not have been detected",
                           "tail: not judged (5 intervals, 60 needed); changes under 25.0 % could "
-                          "not have been told",
+                          "not have been detected",
                           "drift: not judged (5 intervals, 128 needed); changes under 3.0 % could "
-                          "not have been told",
+                          "not have been detected",
                           "slowdowns: not judged (50 parts of 0.1 s, 60 needed)"));
 }
 
