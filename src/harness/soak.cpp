@@ -58,6 +58,15 @@ SoakStep Soak::decide(double sample_s) const {
   return step;
 }
 
+/// Of the time since the last operation what is far more than usual: a link that fails between
+/// operations, in a barrier or a check, keeps the next one waiting all the same.
+double Soak::lost_s(double between_s) {
+  double& usual_s = usual_s_.at(std::exchange(has_checked_, false) ? 1 : 0);
+  usual_s = std::min(usual_s, std::max(0.0, between_s));
+  const bool is_much = between_s > 2 * usual_s + stats::Timeline::kPartSeconds;
+  return is_much ? between_s - usual_s : 0;
+}
+
 void Soak::add(const ChunkResult& chunk) {
   double sum = 0;
   for (const double time : chunk.samples_us) {
@@ -66,20 +75,22 @@ void Soak::add(const ChunkResult& chunk) {
   }
   // All batches of a soak's chunk are equal.
   const auto operations = static_cast<double>(chunk.operations);
+  const double timed_s = sum / 1e6 / static_cast<double>(chunk.samples_us.size()) * operations;
+  const double now = now_s();
   part_operations_ += operations;
-  part_time_us_ += sum / static_cast<double>(chunk.samples_us.size()) * operations;
+  part_time_s_ += timed_s + lost_s(now - std::exchange(chunk_end_s_, now) - timed_s);
   interval_.operations += chunk.operations;
   for (const double skew : chunk.start_skew_us) skews_.add(skew);
   issuing_.add(chunk.enqueue_us);
   host_times_.add(chunk.host_us);
   loads_.add(chunk.load_us);
   // An operation may last longer than a part: all that it spans have its rate.
-  const auto over = static_cast<std::size_t>(now_s() / stats::Timeline::kPartSeconds);
+  const auto over = static_cast<std::size_t>(now / stats::Timeline::kPartSeconds);
   if (over <= parts_) return;
   interval_.part_rates.insert(interval_.part_rates.end(), over - parts_,
-                              1e6 * part_operations_ / part_time_us_);
+                              part_operations_ / part_time_s_);
   parts_ = over;
-  part_operations_ = part_time_us_ = 0;
+  part_operations_ = part_time_s_ = 0;
 }
 
 void Soak::end_interval(bool check) {
@@ -101,8 +112,11 @@ void Soak::end_interval(bool check) {
     checked_ += interval_.checked_bytes;
     checked_at_s_ = now_s();
     check_s_ = checked_at_s_ - now;
+    has_checked_ = true;
   }
+  const double reported_at_s = now_s();
   if (settings_.report) settings_.report(interval_);
+  chunk_end_s_ += now_s() - reported_at_s;
   timeline_.add(interval_.point(), interval_.part_rates);
   times_.merge(in_interval_);
   in_interval_.clear();

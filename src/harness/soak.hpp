@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,14 +69,20 @@ class Soak {
 
  private:
   [[nodiscard]] double now_s() const { return Seconds(settings_.clock() - start_).count(); }
+  double lost_s(double between_s);
 
   Settings settings_;
   Clock::time_point start_{};
   TimelineInterval interval_{};  // that goes on; parts_ of it are over
   stats::TimeHistogram in_interval_;
   double part_operations_ = 0;  // of the part that goes on
-  double part_time_us_ = 0;
-  std::size_t parts_ = 0;  // of the run that are over
+  double part_time_s_ = 0;
+  std::size_t parts_ = 0;   // of the run that are over
+  double chunk_end_s_ = 0;  // of the last one, and what followed on this rank alone
+  /// The least time between operations, without and with a check.
+  std::array<double, 2> usual_s_{std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::infinity()};
+  bool has_checked_ = false;  // since the last chunk
   double next_end_s_ = 0;
   double check_s_ = 0;  // that the last check took
   double checked_at_s_ = 0;

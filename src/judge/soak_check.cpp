@@ -55,6 +55,11 @@ double start_of(const SoakSeries& series, std::size_t number) {
   return number == 0 ? 0 : series.timeline.points()[number - 1].at_s;
 }
 
+std::string blind_below(double least) {
+  return fmt::format("changes under {} cannot be distinguished from the run's variation",
+                     format_percent(least));
+}
+
 std::string too_short(std::size_t count, std::size_t needed, double least) {
   return fmt::format("not judged: {}, {} needed; changes under {} could not have been detected",
                      counted(count, "interval"), needed, format_percent(least));
@@ -124,11 +129,8 @@ class SoakJudge {
     const auto worst = std::ranges::max_element(scan.changes, {}, share);
     if (worst == scan.changes.end() || share(*worst) <= *rule_.level_max) {
       const bool blind = scan.least > *rule_.level_max;
-      return add(
-          "soak-level", blind ? Outcome::Inconclusive : Outcome::Pass,
-          blind ? fmt::format("changes under {} cannot be distinguished from the run's variation",
-                              format_percent(scan.least))
-                : "");
+      return add("soak-level", blind ? Outcome::Inconclusive : Outcome::Pass,
+                 blind ? blind_below(scan.least) : "");
     }
     add("soak-level", Outcome::Fail,
         fmt::format("median time {} {} {}, at most {} is allowed", format_percent(share(*worst)),
@@ -143,6 +145,9 @@ class SoakJudge {
                  too_short(series_.timeline.points().size(), drift.needed, drift.least));
     }
     const bool fails = drift.found && std::abs(drift.total) > *rule_.drift_max;
+    if (!fails && drift.least > *rule_.drift_max) {
+      return add("soak-drift", Outcome::Inconclusive, blind_below(drift.least));
+    }
     add("soak-drift", fails ? Outcome::Fail : Outcome::Pass,
         fails ? fmt::format("median time drifts by {}, at most {} is allowed",
                             format_percent(drift.total), format_percent(*rule_.drift_max))

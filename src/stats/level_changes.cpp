@@ -176,15 +176,19 @@ bool lasts(Logs logs, std::size_t at, double sign, double threshold) {
   return static_cast<double>(ordered) >= kOrdered * static_cast<double>(kReach * after);
 }
 
-/// Adds the changes that the windows see and that are far from any of the places; the least change
-/// that they can.
-double add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places) {
+/// The least change that the windows can see.
+double threshold_of(std::span<const double> differences, const Windows& windows) {
+  const auto sizes = mapped(differences, [](double each) { return std::abs(each); });
+  return std::max(windows.least, windows.scores * kMadScale * median(sizes));
+}
+
+/// Adds the changes that the windows see and that are far from any of the places.
+void add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places) {
   constexpr std::size_t kApart = 20;
   const std::vector<double> differences = differences_of(logs, windows);
-  const auto sizes = mapped(differences, [](double each) { return std::abs(each); });
-  const double threshold = std::max(windows.least, windows.scores * kMadScale * median(sizes));
+  const double threshold = threshold_of(differences, windows);
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    if (sizes[i] <= threshold) continue;
+    if (std::abs(differences[i]) <= threshold) continue;
     const double sign = differences[i] > 0 ? 1 : -1;
     const auto next = std::span(differences).subspan(i, std::min(kReach, differences.size() - i));
     const auto peak = std::ranges::max_element(next, {}, [=](double d) { return sign * d; });
@@ -199,7 +203,6 @@ double add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& place
   }
   std::ranges::sort(places);
   prune(logs, windows.least, places);
-  return threshold;
 }
 
 /// Of a run that is too short: the least change that 60 such values could show, from their scatter;
@@ -215,21 +218,25 @@ double expected_threshold(Logs logs, const Windows& windows) {
 
 LevelScan find_changes(std::span<const double> times, const Windows& windows) {
   constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
-  const std::vector<double> logs = logarithms(times);
+  std::vector<double> logs = logarithms(times);
   if (logs.size() < kFewestValues) {
     return {.least = std::expm1(expected_threshold(logs, windows)), .needed = kFewestValues};
   }
   ChangePlaces places;
   const double time = windows.scans ? scan(logs, 0, 1, places) : 0;
   prune(logs, windows.least, places);
-  LevelScan result{.least = std::expm1(add_moving_changes(logs, windows, places))};
+  add_moving_changes(logs, windows, places);
+  LevelScan result;
   const auto enough = static_cast<std::size_t>(std::ceil(kTimesOfCorrelation * time));
   if (places.empty() && logs.size() < enough) result.needed = enough;
   const std::vector<double> medians = level_medians(logs, places);
   for (std::size_t i = 0; i < places.size(); ++i) {
     result.changes.push_back(
         {.at = places[i], .before = std::exp(medians[i]), .after = std::exp(medians[i + 1])});
+    // What is left is the variation about the levels.
+    for (std::size_t k = 0; k < places[i]; ++k) logs[k] += medians[i + 1] - medians[i];
   }
+  result.least = std::expm1(threshold_of(differences_of(logs, windows), windows));
   return result;
 }
 

@@ -13,8 +13,11 @@ namespace busbar {
 namespace {
 
 using stats::StopReason;
+using testing::DoubleNear;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 Clock::time_point& fake_time() {
   static Clock::time_point time;
@@ -101,6 +104,26 @@ TEST_F(LongRow, HasTheRateOfEachTenthOfASecondAndOneForAllThatAnOperationSpans) 
   EXPECT_EQ(samples.summary->count, 6U);
   EXPECT_EQ(samples.times_us, std::vector<double>{intervals[0].median_us});
   EXPECT_THAT(samples.start_skews_us, ElementsAre(3));
+}
+
+// Three times the usual time of a check, and a file that takes long to write.
+TEST_F(LongRow, HasNoRateWhileNoOperationCanBegin) {
+  soak.begin();
+  run(0.11, 55000);
+  run(0.4, 50000);
+  run(0.1, 50000);
+  check_time = std::chrono::milliseconds(200);
+  for (int i = 0; i < 3; ++i) {
+    soak.end_interval(true);
+    run(0.1, 50000);
+    check_time *= i == 0 ? 1 : 3;
+  }
+  EXPECT_THAT(intervals[0].part_rates, SizeIs(6));
+  EXPECT_NEAR(intervals[0].part_rates[2], 5, 1e-9);
+  soak.end_interval(false);
+  for (const std::size_t i : {1U, 2U})
+    EXPECT_THAT(intervals[i].part_rates, Each(DoubleNear(20, 1e-9)));
+  EXPECT_THAT(intervals[3].part_rates, Each(DoubleNear(4, 1e-9)));
 }
 
 TEST_F(LongRow, ChecksDataInAtMostATenthOfTheTime) {

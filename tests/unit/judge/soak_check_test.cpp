@@ -107,6 +107,15 @@ TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
   EXPECT_EQ(one.result("soak-drift", "h1").outcome, Outcome::Inconclusive);
 }
 
+TEST(JudgeSoak, DoesNotPassWhatVariesByMoreThanIsAllowed) {
+  SoakCase one({.level_max = 0.05, .drift_max = 0.05});
+  one.turn("h1", 0, 320, [](int second) { return second / 25 % 2 == 0 ? 100.0 : 104.0; });
+  for (const char* const rule : {"soak-level", "soak-drift"}) {
+    EXPECT_EQ(one.result(rule, "h1").outcome, Outcome::Inconclusive) << rule;
+    EXPECT_THAT(one.result(rule, "h1").reason, HasSubstr("cannot be distinguished")) << rule;
+  }
+}
+
 TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
   SoakCase one({});
   one.turn(

@@ -66,6 +66,12 @@ TEST(LevelChanges, AreNotJudgedOnShortRunsNorOnSlowWander) {
   EXPECT_EQ(scan.needed, 105U);
 }
 
+TEST(LevelChanges, DoNotHideOthers) {
+  const LevelScan scan = find_level_changes(slower(quiet(80), 40, 80, 1.2));
+  EXPECT_EQ(scan.changes.size(), 1U);
+  EXPECT_NEAR(scan.least, std::expm1(0.03), 1e-12);
+}
+
 TEST(LevelChanges, SayWhichOnesAVariableRunHides) {
   std::vector<double> noisy;
   for (std::size_t i = 0; i < 300; ++i) noisy.push_back(i / 25 % 2 == 0 ? 100 : 104);
