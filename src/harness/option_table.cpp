@@ -175,6 +175,12 @@ std::string shown(const O& options) {
   }
 }
 
+/// Of an output that all ranks bring something to: whether it is given.
+template <auto Member>
+std::string wanted(const O& options) {
+  return (options.*Member).empty() ? "none" : "on";
+}
+
 /// "64KiB", "100000": in the largest unit of which it is a whole number.
 std::string size_text(Bytes bytes) {
   constexpr std::array<std::pair<Bytes, std::string_view>, 3> kUnits{
@@ -341,9 +347,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--samples", "FILE", set::file<&O::samples_path>},
      nothing(shown<&O::samples_path>).only(kMeasured)},
     {{"--per-rank", "FILE", set::file<&O::per_rank_path>},
-     nothing(shown<&O::per_rank_path>).only(kMeasured)},
-    {{"--facts", "FILE", set::file<&O::facts_path>},
-     nothing(shown<&O::facts_path>).only(kMeasured)},
+     ranks(wanted<&O::per_rank_path>).only(kMeasured)},
+    {{"--facts", "FILE", set::file<&O::facts_path>}, ranks(wanted<&O::facts_path>).only(kMeasured)},
     {{"--timeline", "FILE", set::file<&O::timeline_path>},
      nothing(shown<&O::timeline_path>).only(kMeasured)},
     {{"--resume", "", set::value<&O::resume>}, nothing(shown<&O::resume>).only(kMeasured)},

@@ -108,6 +108,8 @@ const std::vector<Difference> kOfTheConfiguration{
 const std::vector<Difference> kOfTheRun{
     {[](O& o) { o.backend = "gloo"; }, "--backend gloo", "--backend auto"},
     {[](O& o) { o.interval = Seconds{2}; }, "--interval 2s", "--interval 1s"},
+    {[](O& o) { o.facts_path = "f.csv"; }, "--facts", "no --facts"},
+    {[](O& o) { o.per_rank_path = "r.csv"; }, "--per-rank", "no --per-rank"},
     {[](O& o) { o.nccl_choice = true; }, "--nccl-choice", "no --nccl-choice"},
     {[](O& o) { o.memory_use = true; }, "-M 1", "-M 0"},
     {[](O& o) { o.inject_fault = Fault{.rank = 1, .index = 7}; }, "--inject-fault 1:7",
