@@ -147,7 +147,6 @@ TEST(RequireSameCommand, LeavesToEachRankWhatOnlyItUses) {
   other.csv_path = "x.csv";
   other.json_path = "x.json";
   other.samples_path = "s.csv";
-  other.per_rank_path = "p.csv";
   other.resume = true;
   other.timestamps = other.enqueue_times = other.per_operation = true;
   other.rank = 1;
