@@ -48,6 +48,16 @@ void add_turn(SoakSeries& series, const Observation& launch) {
   series.add(read_timeline(path));
 }
 
+SoakSeries series_of(const JudgeInput& input, const DeviceSetRule& set, const Instance& instance,
+                     const std::string& collective) {
+  SoakSeries series;
+  for (const Observation& launch : input.observations) {
+    const bool wanted = launch.collective == collective && belongs_to(launch, set, instance);
+    if (wanted) add_turn(series, launch);
+  }
+  return series;
+}
+
 std::string at_text(double seconds) { return "at " + clock_text(seconds); }
 
 /// When the interval of this number began.
@@ -220,11 +230,7 @@ std::vector<CheckResult> judge_soak(const JudgeInput& input, std::vector<std::st
     const auto instances = instances_of(set, input.nodes, input.observations);
     for (const std::string& collective : collectives_of(specification, set.id)) {
       for (const Instance& instance : instances) {
-        SoakSeries series;
-        for (const Observation& launch : input.observations) {
-          const bool wanted = launch.collective == collective && belongs_to(launch, set, instance);
-          if (wanted) add_turn(series, launch);
-        }
+        const SoakSeries series = series_of(input, set, instance, collective);
         SoakJudge(input, set, instance, collective, series, results).judge();
         checked += series.checked;
         wrong += series.wrong;
