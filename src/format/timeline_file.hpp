@@ -24,7 +24,7 @@ struct TimelineInterval {
   double operations_per_s = 0;         ///< of the time of the operations
   Bytes checked_bytes = 0;             ///< of the last operation's results, on all ranks
   std::uint64_t wrong = 0;             ///< elements
-  /// The same rate of each part of 0.1 s that ended in it.
+  /// The same rate of each part of 0.1 s that ended in it, counting time in which none could begin.
   std::vector<double> part_rates{};
 
   [[nodiscard]] stats::TimelinePoint point() const {

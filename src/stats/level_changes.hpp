@@ -17,8 +17,8 @@ struct LevelChange {
 /// The changes of a series' level, and which ones could not be found.
 struct LevelScan {
   std::vector<LevelChange> changes{};
-  double least =
-      0;  ///< smaller changes cannot be distinguished from the series' variation; 0.03: 3 %
+  /// Smaller changes cannot be distinguished from the variation about the levels; 0.03: 3 %.
+  double least = 0;
   std::size_t needed = 0;  ///< not judged: so many values are needed; 0: judged
 };
 
