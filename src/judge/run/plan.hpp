@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shuffle.hpp"
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
 #include "judge/spec/specification.hpp"
@@ -15,15 +16,6 @@ namespace busbar::judge {
 
 /// Jobs that share no node and may run at the same time.
 using Unit = std::vector<Job>;
-
-/// The same order everywhere for a seed: Fisher and Yates by the generator's own numbers, since a
-/// library's distributions differ.
-template <class Item>
-void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
-  for (std::size_t left = items.size(); left > 1; --left) {
-    std::swap(items[left - 1], items[static_cast<std::size_t>(random() % left)]);
-  }
-}
 
 /// All launches of all sets but those that are searched by bisection, launches and instances
 /// shuffled.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/matching.hpp"
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace busbar {
+namespace {
+
+using Pairs = std::set<std::pair<std::size_t, std::size_t>>;
+
+/// All pairs; fails where one comes twice, or a node twice in a round.
+Pairs pairs_of(const std::vector<RoundOfPairs>& rounds) {
+  Pairs pairs;
+  for (const RoundOfPairs& round : rounds) {
+    std::set<std::size_t> seen;
+    for (const auto& [first, second] : round) {
+      EXPECT_LT(first, second);
+      EXPECT_TRUE(seen.insert(first).second);
+      EXPECT_TRUE(seen.insert(second).second);
+      EXPECT_TRUE(pairs.insert({first, second}).second) << first << "+" << second << " twice";
+    }
+  }
+  return pairs;
+}
+
+/// Nodes in leaves of 4, two leaves a pod.
+std::vector<NodePath> fabric(std::size_t nodes) {
+  std::vector<NodePath> paths;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    paths.push_back({fmt::format("p{}", i / 8), fmt::format("l{}", i / 4)});
+  }
+  return paths;
+}
+
+TEST(Matching, PairsEveryNodeInEveryRoundAndNoPairTwice) {
+  for (const std::size_t nodes : {2U, 8U, 64U, 1000U}) {
+    const auto rounds = random_matchings(nodes, 6, 1);
+    EXPECT_EQ(rounds.size(), std::min<std::size_t>(6, nodes - 1));
+    EXPECT_EQ(pairs_of(rounds).size(), rounds.size() * nodes / 2);
+  }
+}
+
+TEST(Matching, RestsAnotherNodeInEachRoundOfAnOddNumber) {
+  const auto rounds = random_matchings(7, 6, 1);
+  std::map<std::size_t, int> rounds_of_node;
+  for (const RoundOfPairs& round : rounds) {
+    EXPECT_EQ(round.size(), 3U);
+    for (const auto& [first, second] : round) {
+      ++rounds_of_node[first];
+      ++rounds_of_node[second];
+    }
+  }
+  for (const auto& [node, count] : rounds_of_node) EXPECT_GE(count, 5) << node;
+}
+
+TEST(Matching, TakesAllPairsOfAFewNodes) {
+  EXPECT_EQ(pairs_of(random_matchings(5, 6, 1)).size(), 10U);
+  EXPECT_EQ(pairs_of(random_matchings(7, 7, 1)).size(), 21U);
+  EXPECT_TRUE(random_matchings(1, 6, 1).empty());
+}
+
+TEST(Matching, IsTheSameForASeedAndAnotherForAnother) {
+  EXPECT_EQ(random_matchings(64, 3, 5), random_matchings(64, 3, 5));
+  EXPECT_NE(random_matchings(64, 3, 5), random_matchings(64, 3, 6));
+  EXPECT_EQ(level_matchings(fabric(64), 6, 5), level_matchings(fabric(64), 6, 5));
+}
+
+TEST(Matching, DrawsEveryPartnerAsOften) {
+  std::map<std::size_t, int> partners;  // of node 0
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const auto rounds = random_matchings(16, 1, seed);
+    for (const auto& [first, second] : rounds.front()) {
+      if (first == 0) ++partners[second];
+    }
+  }
+  ASSERT_EQ(partners.size(), 15U);
+  for (const auto& [partner, count] : partners) EXPECT_NEAR(count, 200, 60) << partner;
+}
+
+TEST(Matching, GivesEachLevelItsShareOfRounds) {
+  const std::vector<NodePath> paths = fabric(64);
+  const auto rounds = level_matchings(paths, 7, 3);
+  ASSERT_EQ(rounds.size(), 7U);
+  (void)pairs_of(rounds);
+  const std::vector<std::size_t> levels{2, 2, 1, 1, 0, 0, 0};
+  for (std::size_t round = 0; round < rounds.size(); ++round) {
+    EXPECT_EQ(rounds[round].size(), 32U) << round;
+    for (const auto& [first, second] : rounds[round]) {
+      EXPECT_EQ(shared_units(paths[first], paths[second]), levels[round]) << round;
+    }
+  }
+}
+
+TEST(Matching, PairsAcrossLeavesAtRandom) {
+  std::map<std::size_t, int> partners;  // of node 0, across the pods
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const auto rounds = level_matchings(fabric(16), 3, seed);
+    for (const auto& [first, second] : rounds.back()) {
+      if (first == 0) ++partners[second];
+    }
+  }
+  ASSERT_EQ(partners.size(), 8U);
+  for (const auto& [partner, count] : partners) EXPECT_NEAR(count, 375, 90) << partner;
+}
+
+TEST(Matching, LeavesOutNodesWithoutAPartnerAtALevel) {
+  // Six of one leaf and one of each of two others: only two pairs cross.
+  std::vector<NodePath> paths(8, {"big"});
+  paths[6] = {"small"};
+  paths[7] = {"tiny"};
+  const auto rounds = level_matchings(paths, 2, 1);
+  ASSERT_EQ(rounds.size(), 2U);
+  EXPECT_EQ(rounds[0].size(), 3U);
+  for (const auto& [first, second] : rounds[1]) EXPECT_NE(paths[first], paths[second]);
+  EXPECT_EQ(rounds[1].size(), 2U);
+}
+
+TEST(Matching, IsOneLevelWhereAllNodesAreInOneUnit) {
+  const std::vector<NodePath> paths(8, {"leaf"});
+  EXPECT_EQ(level_matchings(paths, 3, 1), random_matchings(8, 3, 1));
+  EXPECT_EQ(level_matchings(std::vector<NodePath>(8), 3, 1), random_matchings(8, 3, 1));
+}
+
+}  // namespace
+}  // namespace busbar
