@@ -12,9 +12,11 @@ std::string_view what(RowStatus status) {
 }
 
 /// Which of several rows of one size this is, as a line above it; empty where there is only one.
-std::string scope(const Record& record) {
+std::string scope(const Record& record, bool rounds) {
   if (record.sender) return fmt::format("# pair {} -> {}\n", *record.sender, *record.receiver);
-  return record.group ? fmt::format("# group {}\n", *record.group) : std::string();
+  if (!record.group) return {};
+  const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
+  return fmt::format("# {}group {}\n", round, *record.group);
 }
 
 }  // namespace
@@ -100,7 +102,7 @@ void ConsoleTable::write(const Row& row) {
   count(record);
   late_.add(record);
   pairs_.add(record);
-  const std::string key = scope(record);
+  const std::string key = scope(record, has_rounds());
   Line& line = lines_[key];
   (record.in_place ? line.in_place : line.out_of_place) =
       Half{record, per_operation(row.samples_us)};
@@ -108,6 +110,11 @@ void ConsoleTable::write(const Row& row) {
   print_line(line);
   lines_.erase(key);
   for (const std::string& finding : row.findings) print(fmt::format("# {}\n", one_line(finding)));
+}
+
+bool ConsoleTable::has_rounds() const {
+  const auto& groups = context_.groups;
+  return !groups.empty() && groups.begin()->first.first != groups.rbegin()->first.first;
 }
 
 void ConsoleTable::count(const Record& record) {
@@ -131,7 +138,7 @@ std::string ConsoleTable::remark(const Record& record, std::string_view placemen
 void ConsoleTable::print_line(const Line& line) {
   const auto& [out_of_place, in_place] = line;
   const Record& either = (in_place ? in_place : out_of_place)->record;
-  std::string text = scope(either);
+  std::string text = scope(either, has_rounds());
   const bool any = (out_of_place && out_of_place->record.time_median_us) ||
                    (in_place && in_place->record.time_median_us);
   if (any) {

@@ -59,6 +59,7 @@ class ConsoleTable final : public Writer {
   void print_line(const Line& line);
   [[nodiscard]] std::string remark(const Record& record, std::string_view placement);
   void count(const Record& record);
+  [[nodiscard]] bool has_rounds() const;
   [[nodiscard]] std::string title_lines() const;
   [[nodiscard]] std::string half_row(const std::optional<Half>& half) const;
   [[nodiscard]] std::string per_operation(std::span<const double> samples_us) const;

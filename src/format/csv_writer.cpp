@@ -27,8 +27,9 @@ std::string lines_of_row(const Row& row) {
   const Record& record = row.record;
   std::string lines;
   for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
-    lines += fmt::format("{},{:.7g},{},{},{}\n", sample_keys(record, i), row.samples_us[i],
-                         cell(record.group), cell(record.sender), cell(record.receiver));
+    lines += fmt::format("{},{:.7g},{},{},{},{}\n", sample_keys(record, i), row.samples_us[i],
+                         cell(record.group), cell(record.sender), cell(record.receiver),
+                         cell(record.round));
   }
   return lines;
 }
@@ -39,9 +40,10 @@ std::string lines_of_ranks(const Row& row, const RunContext& context) {
   for (std::size_t i = 0; i < row.rank_times_us.size(); ++i) {
     const std::string keys = sample_keys(row.record, i);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
-      lines += fmt::format("{},{},{},{:.7g},{}\n", keys, ranks[k],
-                           context.hosts[static_cast<std::size_t>(ranks[k])],
-                           row.rank_times_us[i].at(k), cell(row.record.group));
+      lines +=
+          fmt::format("{},{},{},{:.7g},{},{}\n", keys, ranks[k],
+                      context.hosts[static_cast<std::size_t>(ranks[k])], row.rank_times_us[i].at(k),
+                      cell(row.record.group), cell(row.record.round));
     }
   }
   return lines;
@@ -88,9 +90,9 @@ SamplesWriter::SamplesWriter(const std::string& path, bool resume, Times times)
 void SamplesWriter::begin(const RunContext& context) {
   context_ = context;
   if (file_.size() > 0) return;
-  file_.append(fmt::format(
-      "{}{}", kSampleKeys,
-      times_ == Times::OfRow ? ",time_us,group,sender,receiver\n" : ",rank,host,time_us,group\n"));
+  file_.append(fmt::format("{}{}", kSampleKeys,
+                           times_ == Times::OfRow ? ",time_us,group,sender,receiver,round\n"
+                                                  : ",rank,host,time_us,group,round\n"));
 }
 
 void SamplesWriter::write(const Row& row) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,15 +46,18 @@ struct RunContext {
   /// @}
 
   std::vector<std::string> hosts;  ///< of each rank of the job
-  std::vector<int> groups;         ///< the group of each rank of the job, where it is split
+  /// The ranks of each group by its round and number, where there are groups.
+  std::map<std::pair<int, int>, std::vector<int>> groups{};
 
-  /// The ranks of the job that a row is of, but for a pair's.
+  /// The ranks of the job that a row is of.
   [[nodiscard]] std::vector<int> ranks_of(const Record& record) const {
-    std::vector<int> ranks;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-      if (record.group && groups.at(rank) != *record.group) continue;
-      ranks.push_back(static_cast<int>(rank));
+    if (record.group) return groups.at({record.round.value_or(0), *record.group});
+    if (record.sender) {
+      return {std::min(*record.sender, *record.receiver),
+              std::max(*record.sender, *record.receiver)};
     }
+    std::vector<int> ranks(hosts.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
     return ranks;
   }
 };

@@ -51,22 +51,12 @@ bool any_twice(std::vector<int> numbers) {
   return std::ranges::adjacent_find(numbers) != numbers.end();
 }
 
-/// The ranks of this rank's group.
-std::vector<int> group_members(const Run& run) {
-  const int mine = run.groups[static_cast<std::size_t>(run.world.rank())];
-  std::vector<int> ranks;
-  for (std::size_t rank = 0; rank < run.groups.size(); ++rank) {
-    if (run.groups[rank] == mine) ranks.push_back(static_cast<int>(rank));
-  }
-  return ranks;
-}
-
 SetBound bound_of_host(const Run& run, std::string device_set) {
   const RankMap& rank_map = run.rank_map;
   const HostBoundInput host{.device_set = std::move(device_set),
                             .ranks = run.world.size(),
                             .nodes = run.world.nodes(),
-                            .whole = run.options.pairs == Pairs::Off && !run.options.split,
+                            .whole = run.plan.kind == GroupPlan::Kind::World,
                             .measured = run.options.host_limits,
                             .last_level_cache = rank_map.largest_cache};
   if (!host_bound_obstacle(host).empty()) return host_bound(host, run.collective, {});
@@ -83,7 +73,7 @@ SetBound bound_of_host(const Run& run, std::string device_set) {
                                             .most_per_rank = spare / 4}));
 }
 
-/// The bound of GPUs, computed, so that every pair of ranks can have its own.
+/// The bound of GPUs, computed, so that every group can have its own.
 SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
   const auto kernel_of = [&](int rank) {
     return run.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;
@@ -176,16 +166,10 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
   return result;
 }
 
-SetBound find_bound(const Run& run) {
-  const std::vector<int> ranks = group_members(run);
+SetBound find_bound(const Run& run, const std::vector<int>& ranks) {
+  if (ranks.empty()) return {};
   if (run.topology) return bound_of_gpus(run, ranks);
   return bound_of_host(run, device_set(run.rank_map, run.devices, ranks));
-}
-
-SetBound bound_of_pair(const Run& run, const Pair& pair) {
-  const std::vector<int> both{pair.sender, pair.receiver};
-  if (run.topology) return bound_of_gpus(run, both);
-  return {.device_set = device_set(run.rank_map, run.devices, both)};
 }
 
 }  // namespace busbar

@@ -50,7 +50,7 @@ struct HostBoundInput {
   std::string device_set{};
   int ranks = 1;             ///< of the job
   int nodes = 1;             ///< of the job
-  bool whole = true;         ///< rows are of all ranks of the job: neither split nor paired
+  bool whole = true;         ///< rows are of all ranks of the job, not of groups
   bool measured = true;      ///< else --host-limits off
   Bytes last_level_cache{};  ///< of the host
 };
@@ -69,10 +69,8 @@ struct HostBoundInput {
 [[nodiscard]] SetBound device_bound(const HostTopology& topology, std::span<const Device> devices,
                                     bool all_here, const Collective& collective);
 
-/// The bound of this rank's group: host memory is measured (--host-limits), what GPUs allow is
-/// computed from their host's topology. Collective over the job.
-[[nodiscard]] SetBound find_bound(const Run& run);
-/// The bound of two ranks of the job; not collective.
-[[nodiscard]] SetBound bound_of_pair(const Run& run, const Pair& pair);
+/// The bound of these ranks of the job: host memory is measured (--host-limits) where they are all,
+/// what GPUs allow is computed from their host's topology. Collective over the job.
+[[nodiscard]] SetBound find_bound(const Run& run, const std::vector<int>& ranks);
 
 }  // namespace busbar

@@ -56,9 +56,9 @@ ChunkShape ChunkShape::of(std::uint64_t operations, std::uint64_t batch) {
   return shape;
 }
 
-ChunkRunner::ChunkRunner(const PairGroup& pair_group, Communicator& communicator,
+ChunkRunner::ChunkRunner(const RoundGroup& round_group, Communicator& communicator,
                          std::span<const Call> calls, Settings settings, StepTracker& tracker)
-    : pair_group_(pair_group),
+    : round_group_(round_group),
       communicator_(communicator),
       calls_(calls),
       settings_(std::move(settings)),
@@ -95,7 +95,7 @@ void ChunkRunner::issue_operations(std::uint64_t count) {
     operations_ += next;
     left -= next;
     if (settings_.blocking != Blocking::Off) communicator_.wait();
-    if (settings_.blocking == Blocking::WaitAndBarrier) pair_group_.world.barrier();
+    if (settings_.blocking == Blocking::WaitAndBarrier) round_group_.world.barrier();
   }
 }
 
@@ -131,7 +131,7 @@ void ChunkRunner::record_graphs(const ChunkShape& shape) {
 }
 
 void ChunkRunner::run_untimed_group() {
-  pair_group_.world.barrier();
+  round_group_.world.barrier();
   enqueue_group(0, settings_.group);
   communicator_.wait();
   tracker_.tick();
@@ -154,7 +154,7 @@ std::optional<LibraryChoice> ChunkRunner::observe() {
 void ChunkRunner::run_streaming(const ChunkShape& shape, std::vector<double>& starts,
                                 ChunkResult& result) {
   Stopwatch& stopwatch = communicator_.stopwatch();
-  pair_group_.world.barrier();
+  round_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
   for (std::size_t batch = 0; batch < shape.batches.size(); ++batch) {
     const Clock::time_point ready = prepare(start);
@@ -177,7 +177,7 @@ Clock::time_point ChunkRunner::start_isolated(std::uint64_t count, ChunkResult& 
   const bool few = std::max(count, settings_.graph_launches) <= kTimedIssues;
   if (settings_.hold && few && communicator_.hold()) return start_held(count, result);
   Stopwatch& stopwatch = communicator_.stopwatch();
-  pair_group_.world.barrier();
+  round_group_.world.barrier();
   const Clock::time_point start = stopwatch.start_on_host();
   const Clock::time_point ready = prepare(start);
   issue(count);
@@ -192,7 +192,7 @@ Clock::time_point ChunkRunner::start_held(std::uint64_t count, ChunkResult& resu
     const Clock::time_point issuing = stopwatch.start_on_host();
     issue(count);
     result.enqueue_us += microseconds(stopwatch.lap_on_host() - issuing);
-    pair_group_.world.barrier();
+    round_group_.world.barrier();
   } catch (...) {
     communicator_.start_held();  // what follows a failure may wait for the device
     throw;
@@ -236,7 +236,7 @@ std::vector<double> ChunkRunner::own_times(const ChunkShape& shape, ChunkResult&
 void ChunkRunner::combine(std::vector<double> times_us, ChunkResult& result) {
   times_us.push_back(result.enqueue_us);  // one combination for all
   times_us.push_back(per_operation(result.host_us, result.operations));
-  combine_over_ranks(pair_group_.members, times_us, settings_.aggregation);
+  combine_over_ranks(round_group_.members, times_us, settings_.aggregation);
   result.host_us = times_us.back();
   times_us.pop_back();
   result.enqueue_us = times_us.back();
@@ -249,7 +249,7 @@ void ChunkRunner::combine(std::vector<double> times_us, ChunkResult& result) {
 /// time of each sample. In one combination.
 void ChunkRunner::combine_extremes(const std::vector<double>& starts,
                                    const std::vector<double>& times_us, ChunkResult& result) {
-  Bootstrap& members = pair_group_.members;
+  Bootstrap& members = round_group_.members;
   std::vector<double> most{result.load_us};
   for (const double start : starts) most.insert(most.end(), {start, -start});
   if (settings_.arrivals) {
@@ -269,7 +269,7 @@ void ChunkRunner::combine_extremes(const std::vector<double>& starts,
 }
 
 void ChunkRunner::gather_times(const std::vector<double>& times_us, ChunkResult& result) {
-  Bootstrap& members = pair_group_.members;
+  Bootstrap& members = round_group_.members;
   const auto ranks = static_cast<std::size_t>(members.size());
   std::vector<double> all(ranks * times_us.size());
   members.gather_bytes(std::as_bytes(std::span{times_us}), std::as_writable_bytes(std::span{all}));
@@ -301,7 +301,7 @@ ChunkResult ChunkRunner::run(const ChunkShape& shape) {
   if (settings_.rank_times) gather_times(times_us, result);
   combine(times_us, result);
   combine_extremes(starts, times_us, result);
-  result.elapsed_s = pair_group_.world.largest(Seconds(Clock::now() - begin).count());
+  result.elapsed_s = round_group_.world.largest(Seconds(Clock::now() - begin).count());
   return result;
 }
 

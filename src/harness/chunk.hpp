@@ -17,12 +17,12 @@
 
 namespace busbar {
 
-/// Who takes part in a measurement. Chunks begin together on all ranks of the job, also where parts
-/// of it measure a row each: what shares links in use is to share them here.
-struct PairGroup {
+/// Who takes part in a measurement. Chunks begin together on all ranks of the job, also where its
+/// groups measure a row each: what shares links in use is to share them here.
+struct RoundGroup {
   Bootstrap& world;    ///< barriers, agreement
-  Bootstrap& members;  ///< the ranks whose times become one row's samples
-  bool idle = false;   ///< this rank only keeps step: it has no row
+  Bootstrap& members;  ///< the ranks of the communicator, whose times become one row's samples
+  bool idle = false;   ///< this rank only keeps step: it is in no group of the round
 
   /// Whether this rank decides for its row.
   [[nodiscard]] bool leads() const { return !idle && members.rank() == 0; }
@@ -72,8 +72,8 @@ class ChunkRunner {
   };
 
   /// `calls` are taken in turn, operation by operation. The tracker follows them.
-  ChunkRunner(const PairGroup& pair_group, Communicator& communicator, std::span<const Call> calls,
-              Settings settings, StepTracker& tracker);
+  ChunkRunner(const RoundGroup& round_group, Communicator& communicator,
+              std::span<const Call> calls, Settings settings, StepTracker& tracker);
 
   [[nodiscard]] ChunkResult run(const ChunkShape& shape);
   /// What the library chooses for operations as they will be issued, of some that are neither timed
@@ -106,7 +106,7 @@ class ChunkRunner {
                         ChunkResult& result);
   void gather_times(const std::vector<double>& times_us, ChunkResult& result);
 
-  PairGroup pair_group_;
+  RoundGroup round_group_;
   Communicator& communicator_;
   std::span<const Call> calls_;
   Settings settings_;

@@ -9,7 +9,9 @@ namespace busbar {
 std::vector<std::string> configuration_of(const Options& options) {
   std::vector<std::string> texts;
   for (const Setting& each : settings_of(options)) {
-    if (!each.key.empty()) texts.push_back(fmt::format("{}={}", each.key, each.value));
+    if (each.key.empty()) continue;
+    texts.push_back(fmt::format("{}={}", each.key, each.value));
+    std::ranges::replace(texts.back(), ' ', '_');  // blanks divide the parts
   }
   return texts;
 }
@@ -69,11 +71,13 @@ std::string difference(const std::vector<int>& ranks, const RankCommand& theirs,
     words[0].push_back(theirs.words[i]);
     words[1].push_back(mine.words[i]);
   }
+  // NCCL_TESTS_SPLIT has this name, too.
   const bool by_variable =
-      !words[0].empty() && words[0].front().find("NCCL_TESTS_SPLIT") != std::string::npos;
+      !words[0].empty() &&
+      (words[0].front() + words[1].front()).find("--groups") != std::string::npos;
   return fmt::format("{} {} started with {} and rank 0 with {}; every rank needs the same {}", who,
                      one ? "was" : "were", join(words[0], ", "), join(words[1], ", "),
-                     by_variable ? "environment" : "command line");
+                     by_variable ? "command line and NCCL_TESTS_SPLIT" : "command line");
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/memory_plan.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "model/pattern.hpp"
 
 namespace busbar {
@@ -13,11 +16,14 @@ MemoryPool plan_memory(Bootstrap& world, const Options& options, const RankMap& 
   MemoryPool pool{.ranks = rank_map.most_ranks_per_host,
                   .free = rank_map.least_memory * static_cast<Bytes>(rank_map.most_ranks_per_host),
                   .share = kHostShare};
-  if (const auto free = communicator.free_device_memory()) {
-    // The least per rank, and the most ranks on one: both as negatives of a maximum.
-    const auto ranks = static_cast<double>(ranks_on_device);
-    std::array<double, 2> least{static_cast<double>(*free) / ranks, -ranks};
-    world.combine(least, Combine::Min);
+  // The least per rank, and the most ranks on one: both as negatives of a maximum. A rank that is
+  // in no group of a round has no device memory of its own.
+  const auto free = communicator.free_device_memory();
+  const auto ranks = static_cast<double>(ranks_on_device);
+  std::array<double, 2> least{std::numeric_limits<double>::infinity(), -1};
+  if (free) least = {static_cast<double>(*free) / ranks, -ranks};
+  world.combine(least, Combine::Min);
+  if (std::isfinite(least[0])) {
     pool = {.place = "GPU", .ranks = static_cast<int>(-least[1]), .share = kDeviceShare};
     pool.free = static_cast<Bytes>(least[0]) * static_cast<Bytes>(pool.ranks);
   }
@@ -78,6 +84,7 @@ class Planner {
   [[nodiscard]] std::optional<std::string> find_obstacle(bool in_place) const {
     Call call{.collective = request_.collective, .type = request_.type, .op = request_.op};
     call.in_place = in_place;
+    if (!request_.obstacle.empty()) return request_.obstacle;
     if (auto unsupported = communicator_.unsupported(call)) return unsupported;
     return Pattern::impossible(request_.type, request_.op, request_.ranks);
   }

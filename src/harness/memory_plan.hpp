@@ -58,6 +58,7 @@ struct MemoryRequest {
   bool out_of_place = true;      ///< wanted
   bool in_place = true;          ///< wanted
   Bytes rotate_through = 0;      ///< bytes that rotating buffers shall cover; 0: warm
+  std::string obstacle{};        ///< why nothing may be measured, whatever its size; else empty
 };
 
 /// Plans one size: both placements, then in place only, then in segments, then nothing. What the

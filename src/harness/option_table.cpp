@@ -292,13 +292,11 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-u,--unalign", "N", set::integer<&O::unalign, 0, kMost>},
      rows("unalign", shown<&O::unalign>)},
     {{"--pairs", "all", set::value<&O::pairs>}, rows("pairs", shown<&O::pairs>).only(kMeasured)},
-    {{"NCCL_TESTS_SPLIT", "", nullptr},
-     rows(
-         "split", [](const O& o) { return o.split ? key_of(*o.split) : "none"; },
-         [](const O& o) {
-           return o.split ? fmt::format("NCCL_TESTS_SPLIT='{}'", to_text(*o.split))
-                          : "no NCCL_TESTS_SPLIT";
-         })
+    {{"--groups", "SPEC", [](O& o, View n, View v) { o.groups = parse_group_spec(n, v); }},
+     rows("groups", [](const O& o) { return o.groups ? to_text(*o.groups) : "none"; })
+         .only(kMeasured)},
+    {{"--levels", "FILE", set::file<&O::levels_path>},
+     rows("levels", [](const O& o) { return o.levels_path.empty() ? "none" : o.levels_path; })
          .only(kMeasured)},
     {{"--share-gpus", "", set::value<&O::share_devices>},
      rows("share-gpus", shown<&O::share_devices>).only(kDevice)},

@@ -49,6 +49,20 @@ void check_outputs(const Options& o) {
   }
 }
 
+void check_groups(const Options& o) {
+  if (o.pairs == Pairs::All && o.groups) {
+    throw usage_error("--pairs all and --groups are mutually exclusive");
+  }
+  const bool by_levels = o.groups && o.groups->rule == GroupSpec::Rule::Levels;
+  if (by_levels && o.levels_path.empty()) {
+    throw usage_error("--groups {}: missing --levels FILE, where each host is in the fabric",
+                      to_text(*o.groups));
+  }
+  if (!by_levels && !o.levels_path.empty()) {
+    throw usage_error("--levels has no effect without --groups levels:K");
+  }
+}
+
 void check_visits(const Options& o) {
   if (o.visits == 1) return;
   if (o.visits < stats::kFewestVisits) {
@@ -91,7 +105,7 @@ void check_duration(const Options& o) {
                           Other{"--samples", !o.samples_path.empty()},
                           Other{"--per-rank", !o.per_rank_path.empty()},
                           Other{"--resume", o.resume},
-                          Other{"NCCL_TESTS_SPLIT", o.split.has_value()}};
+                          Other{"--groups", o.groups.has_value()}};
   for (const Other& other : others) {
     if (other.given) throw usage_error("--duration and {} are mutually exclusive", other.option);
   }
@@ -137,8 +151,14 @@ void check_timing(const Options& o) {
 }  // namespace
 
 void apply_environment(Options& options, const std::function<const char*(const char*)>& lookup) {
-  if (const char* split = lookup("NCCL_TESTS_SPLIT")) options.split = parse_split(split);
-  if (const char* mask = lookup("NCCL_TESTS_SPLIT_MASK")) options.split = parse_split_mask(mask);
+  std::optional<GroupSpec> split;
+  if (const char* text = lookup("NCCL_TESTS_SPLIT")) split = parse_split(text);
+  if (const char* mask = lookup("NCCL_TESTS_SPLIT_MASK")) split = parse_split_mask(mask);
+  if (split && options.groups && split != options.groups) {
+    throw usage_error("--groups {} and NCCL_TESTS_SPLIT, which is {}, are mutually exclusive",
+                      to_text(*options.groups), to_text(*split));
+  }
+  if (split) options.groups = split;
   if (const char* device = lookup("NCCL_TESTS_DEVICE")) {
     options.first_device = static_cast<int>(parse_integer("NCCL_TESTS_DEVICE", device, 0, 1 << 16));
   }
@@ -164,12 +184,7 @@ void check_options(const Options& options) {
   if (options.devices && options.bind == Bind::None) {
     throw usage_error("--devices and --bind none are mutually exclusive");
   }
-  if (options.pairs == Pairs::All && options.split) {
-    throw usage_error("--pairs all and NCCL_TESTS_SPLIT are mutually exclusive");
-  }
-  if (options.pairs == Pairs::All && !options.per_rank_path.empty()) {
-    throw usage_error("--pairs all and --per-rank are mutually exclusive: a pair is two ranks");
-  }
+  check_groups(options);
   check_timing(options);
   check_visits(options);
   check_duration(options);

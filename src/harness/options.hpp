@@ -11,7 +11,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/units.hpp"
-#include "harness/split.hpp"
+#include "harness/group_spec.hpp"
 #include "model/backend.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
@@ -129,6 +129,8 @@ struct Options {
   std::optional<Bytes> memory_limit;  ///< of all ranks of one host
   Placement placement = Placement::Both;
   Pairs pairs = Pairs::Off;
+  std::optional<GroupSpec> groups;         ///< --groups, NCCL_TESTS_SPLIT or NCCL_TESTS_SPLIT_MASK
+  std::string levels_path;                 ///< --levels: of --groups levels:K
   bool share_devices = false;              ///< --share-gpus
   std::optional<topo::Selection> devices;  ///< --devices; empty: the first that are free
   std::string nvidia_smi = "nvidia-smi";   ///< --nvidia-smi
@@ -148,8 +150,7 @@ struct Options {
 
   /// @name From the environment, under nccl-tests' names
   /// @{
-  std::optional<Split> split;  ///< NCCL_TESTS_SPLIT, NCCL_TESTS_SPLIT_MASK
-  int first_device = 0;        ///< NCCL_TESTS_DEVICE
+  int first_device = 0;  ///< NCCL_TESTS_DEVICE
   /// @}
 };
 

@@ -136,7 +136,7 @@ void Outputs::begin(const RunContext& context) {
 bool Outputs::resume_rows(const std::vector<Row>& rows, const RowVisit& where) {
   bool done = false;
   if (bootstrap_.rank() == 0) {
-    const bool wanted = !visits_ || visits_->wants(where.position, where.visit);
+    const bool wanted = wants(where);
     std::vector<Row> known = wanted ? take_earlier(rows) : std::vector<Row>{};
     done = !wanted || !known.empty();
     if (visits_ && !known.empty()) {
@@ -148,6 +148,15 @@ bool Outputs::resume_rows(const std::vector<Row>& rows, const RowVisit& where) {
   }
   bootstrap_.broadcast(done);
   return done;
+}
+
+bool Outputs::has_all(const std::vector<Row>& rows) {
+  std::map<std::pair<RowKey, std::uint64_t>, std::size_t> wanted;
+  for (const Row& row : rows) ++wanted[cycle_key(row.record)];
+  bool all = std::ranges::all_of(
+      wanted, [this](const auto& each) { return earlier_.count(each.first) >= each.second; });
+  bootstrap_.broadcast(all);
+  return all;
 }
 
 /// All of these rows, or none where an earlier run lacks one; each is taken once, since the same

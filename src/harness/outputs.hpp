@@ -39,6 +39,14 @@ class Outputs {
   /// True on every rank if these rows need not be measured (at this visit): an earlier run has
   /// them, which are shown then, or their visits are enough. `rows` are rank 0's. Collective.
   [[nodiscard]] bool resume_rows(const std::vector<Row>& rows, const RowVisit& where = {});
+  /// True on rank 0.
+  [[nodiscard]] bool writes() const { return bootstrap_.rank() == 0; }
+  /// True on rank 0 if this visit of a position is still to be made.
+  [[nodiscard]] bool wants(const RowVisit& where) const {
+    return !visits_ || visits_->wants(where.position, where.visit);
+  }
+  /// True on every rank if an earlier run has all of these rows, which are rank 0's. Collective.
+  [[nodiscard]] bool has_all(const std::vector<Row>& rows);
   /// Writes rows that were measured together; those of a run in visits when they are final and
   /// those above them in the table are written. Skipped rows are final.
   void write_rows(std::vector<Row> rows, const RowVisit& where);

@@ -132,9 +132,9 @@ Row parse_row(std::string_view text) {
   return row;
 }
 
-std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine) {
-  Bootstrap& world = pair_group.world;
-  std::string text = pair_group.leads() ? row_text(mine) : std::string();
+std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine) {
+  Bootstrap& world = round_group.world;
+  std::string text = round_group.leads() ? row_text(mine) : std::string();
   const std::vector<std::size_t> lengths = world.gather(text.size());
   const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
   text.resize(longest);
@@ -246,7 +246,15 @@ std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collec
   std::vector<SweepKey> sweeps;
   for (const DataType type : options.types) {
     for (const ReduceOp op : ops) {
-      for (const int root : roots) sweeps.push_back({.type = type, .op = op, .root = root});
+      for (const int root : roots) {
+        SweepKey key{.type = type, .op = op, .root = root};
+        if (options.pairs == Pairs::All) {
+          key.pair = Pair{.sender = 0, .receiver = 1};
+          sweeps.push_back(key);
+          key.pair = Pair{.sender = 1, .receiver = 0};
+        }
+        sweeps.push_back(key);
+      }
     }
   }
   return sweeps;
@@ -267,15 +275,11 @@ Record blank_record(const Collective& collective, const SweepKey& key, const Foo
                 .cycle = key.cycle,
                 .device_set = key.bound.device_set};
   if (collective.rooted) record.root = key.root;
-  if (key.pair) {
-    record.sender = key.pair->sender;
-    record.receiver = key.pair->receiver;
-  }
   return record;
 }
 
-std::string prime(const PairGroup& pair_group, Communicator& communicator, const Call& call) {
-  pair_group.world.barrier();
+std::string prime(const RoundGroup& round_group, Communicator& communicator, const Call& call) {
+  round_group.world.barrier();
   std::string mine;  // why the library refuses the operation
   try {
     communicator.enqueue(call);
@@ -284,10 +288,10 @@ std::string prime(const PairGroup& pair_group, Communicator& communicator, const
     mine = error.what();
   }
   const bool issued = mine.empty();
-  const bool all_issued = pair_group.members.agree(issued);
-  const bool none_issued = pair_group.members.agree(!issued);
-  std::string refusal = first_text(pair_group.world, mine);
-  if (!pair_group.world.agree(all_issued || none_issued)) {
+  const bool all_issued = round_group.members.agree(issued);
+  const bool none_issued = round_group.members.agree(!issued);
+  std::string refusal = first_text(round_group.world, mine);
+  if (!round_group.world.agree(all_issued || none_issued)) {
     throw runtime_failure(
         fmt::format("the library refuses on some ranks what it began on others: {}", refusal));
   }
@@ -307,7 +311,7 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
   const Run& run = setup.run;
   const Options& options = run.options;
   RankLoad& load = setup.load;
-  const bool several = setup.pair_group.members.size() > 1;
+  const bool several = setup.round_group.members.size() > 1;
   // Else the device would still be at the operation before while the host works.
   const bool waits = load.on_host() && run.on_devices && options.blocking == Blocking::Off;
   return {.cadence = options.cadence,
@@ -369,7 +373,7 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
   if (again) {
     buffers.poison_results(record.in_place);
     setup.verifier.fill(used, sent_elements(setup), seed);
-    setup.pair_group.world.barrier();
+    setup.round_group.world.barrier();
     run.communicator.enqueue(used.front());
     run.communicator.wait();
   }
@@ -395,7 +399,7 @@ void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call>
   for (std::uint64_t check = 0; check < setup.run.options.checks; ++check) {
     const bool again = check > 0 || record.in_place;
     verdict = check_once(setup, buffers, calls.first(again ? 1 : calls_used), check, again, record);
-    const bool right_everywhere = setup.pair_group.world.agree(verdict.wrong == 0);
+    const bool right_everywhere = setup.round_group.world.agree(verdict.wrong == 0);
     if (!right_everywhere) break;
   }
   add_verdict(record, verdict);
@@ -445,14 +449,14 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   tracker.tick();
   const std::vector<Call> calls = buffers.calls(setup.like, record.in_place);
   if (run.on_devices) {
-    record.reason = prime(setup.pair_group, run.communicator, calls.front());
+    record.reason = prime(setup.round_group, run.communicator, calls.front());
     tracker.tick();
     if (!record.reason.empty()) {
       record.status = RowStatus::Skipped;
       return;
     }
   }
-  ChunkRunner chunks(setup.pair_group, run.communicator, calls, chunk_settings(setup), tracker);
+  ChunkRunner chunks(setup.round_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, sent_elements(setup), run.options.seed);
   tracker.tick();
@@ -468,7 +472,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   if (run.options.duration) {
     plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
   }
-  Samples samples = take_samples(setup.pair_group, chunks, plan, report);
+  Samples samples = take_samples(setup.round_group, chunks, plan, report);
   add_statistics(record, samples, run.collective);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {

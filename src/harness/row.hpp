@@ -55,23 +55,25 @@ class RowBuffers {
 [[nodiscard]] std::string row_text(const Row& row);
 [[nodiscard]] Row parse_row(std::string_view text);
 
-/// The rows of all pair groups on rank 0 of the job, by the ranks of their leaders; on others
+/// The rows of all groups on rank 0 of the job, by the ranks of their leaders; on others
 /// nothing. Numbers arrive with the digits that files have. Collective over the job.
-[[nodiscard]] std::vector<Row> gather_rows(const PairGroup& pair_group, const Row& mine);
+[[nodiscard]] std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine);
 
 /// What all sizes of one sweep have in common.
 struct SweepKey {
   std::uint64_t cycle = 0;
   std::uint64_t visit = 0;
-  std::size_t part = 0;  ///< of the table, counted in sweeps and rounds of pairs
+  std::size_t round = 0;  ///< of the plan
+  std::size_t part = 0;   ///< of the table, counted in sweeps
   DataType type = DataType::Float;
   ReduceOp op = ReduceOp::None;
   int root = 0;
-  std::optional<Pair> pair{};
+  std::optional<Pair> pair{};  ///< of the group's ranks
   SetBound bound{};
 };
 
-/// The sweeps of one cycle in their order: types, operations, roots of that many ranks.
+/// The sweeps of one cycle in their order: types, operations, roots of that many ranks; of pairs of
+/// ranks there, and back.
 [[nodiscard]] std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collective,
                                               int ranks);
 
@@ -104,17 +106,17 @@ void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 /// Runs an operation once, untimed: a library connects, allocates and loads its code at the first
 /// operation of a kind. Returns why it refused, or empty; the same on every rank. Throws Error
 /// where some ranks of a row refuse what others have begun, which then never ends. Collective.
-[[nodiscard]] std::string prime(const PairGroup& pair_group, Communicator& communicator,
+[[nodiscard]] std::string prime(const RoundGroup& round_group, Communicator& communicator,
                                 const Call& call);
 
 /// What the rows of one size are measured with.
 struct RowSetup {
   const Run& run;
   const SweepKey& key;
-  const PairGroup& pair_group;
+  const RoundGroup& round_group;
   const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
-  std::size_t position = 0;  ///< in the table, counted in sizes
+  std::size_t size = 0;  ///< its number in the sweep
   Verifier& verifier;
   RankLoad& load;
   /// Of a soak, on the rank that writes its row; else empty.

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "harness/bounds.hpp"
+#include "harness/chunk.hpp"
+#include "harness/group_plan.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/options.hpp"
 #include "harness/rank_map.hpp"
@@ -16,29 +18,45 @@
 
 namespace busbar {
 
-/// One run once its ranks are connected: what was asked for, who takes part, and what was found.
-/// What is referred to outlives it.
+/// One run, in one of its rounds, once the ranks are connected: what was asked for, who takes part,
+/// and what was found. What is referred to outlives it.
 struct Run {
   const Options& options;
   const Collective& collective;
   std::string_view backend;
-  Bootstrap& world;           ///< the ranks of the job
-  Bootstrap& group;           ///< the ranks of the communicator: all, or one group of a split
-  int smallest_group = 1;     ///< ranks of the smallest group
-  std::vector<int> groups{};  ///< the group of each rank of the job
+  Bootstrap& world;                 ///< the ranks of the job
+  Bootstrap& group;                 ///< the ranks of the communicator: all, or a group of a round
+  const GroupPlan& plan;            ///< of the job
+  std::size_t round = 0;            ///< of the plan
+  const RankGroup* mine = nullptr;  ///< this rank's group of the round; null: it has none
   Communicator& communicator;
   const RankMap& rank_map;
   std::vector<Device> devices{};           ///< of all ranks; none for host memory
   std::optional<HostTopology> topology{};  ///< of this rank's host, where there are devices
   Progress progress = Progress::Block;
   Watchdog& watchdog;
-  bool on_devices = false;  ///< operations run on devices, not in host memory
-  double connect_s = 0;     ///< that connecting took, of the slowest rank
+  bool on_devices = false;     ///< operations run on devices, not in host memory
+  double connect_s = 0;        ///< that connecting took, of the slowest rank of the job
+  double group_connect_s = 0;  ///< and of the group
   MemoryPool memory{};
   double timer_cost_s = 0;
   Bytes device_cache = 0;     ///< largest of all ranks' devices; 0 on host memory
   std::vector<Flag> flags{};  ///< of every row: shared-gpu, fake, ...
   SetBound bound{};           ///< of this rank's group
+
+  [[nodiscard]] RoundGroup round_group() const {
+    return {.world = world, .members = group, .idle = mine == nullptr};
+  }
 };
+
+/// Whether ranks share a GPU.
+[[nodiscard]] inline bool any_shared(const std::vector<Device>& devices) {
+  return std::ranges::any_of(
+      devices, [](const Device& d) { return std::max(d.ranks_on_device, d.ranks_on_gpu) > 1; });
+}
+
+/// "round 3, group 1 (h1 h4): "; empty where all ranks are one group.
+[[nodiscard]] std::string round_prefix(const GroupPlan& plan, std::size_t round,
+                                       const RankGroup* mine);
 
 }  // namespace busbar

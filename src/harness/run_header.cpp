@@ -28,11 +28,18 @@ std::string count_text(const std::optional<std::uint64_t>& count) {
 
 std::string or_dash(int number) { return number < 0 ? "-" : fmt::format("{}", number); }
 
+/// The group of a rank in the only round: 0 where there are several, -1 of a rank in none.
+int group_number(const GroupPlan& plan, std::size_t rank) {
+  if (plan.rounds.size() > 1) return 0;
+  const RankGroup* group = plan.rounds.front().group_of(static_cast<int>(rank));
+  return group == nullptr ? -1 : group->number;
+}
+
 /// A line of nccl-tests' head: the rank's device, or the processor that stands for it.
 std::string device_line(const Run& run, std::size_t rank) {
   const RankInfo& info = run.rank_map.ranks[rank];
   std::string line = fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device ", rank,
-                                 run.groups[rank], info.pid, info.host.data());
+                                 group_number(run.plan, rank), info.pid, info.host.data());
   if (run.devices.empty()) {
     return line + fmt::format("{:>2} [numa {} core {}] {}", std::max(info.core, 0),
                               or_dash(info.numa), or_dash(info.core), info.processor_model.data());
@@ -51,7 +58,8 @@ std::string rank_text(const Run& run, std::size_t rank) {
                 .numa = info.numa,
                 .core = info.core,
                 .processors = info.processors};
-  if (run.options.split) fact.group = run.groups[rank];
+  const bool grouped = run.plan.kind == GroupPlan::Kind::Groups && run.plan.rounds.size() == 1;
+  if (grouped) fact.group = group_number(run.plan, rank);
   if (!run.devices.empty()) {
     const Device& device = run.devices[rank];
     fact.gpu = RankGpu{.index = device.index,
@@ -176,18 +184,23 @@ class Notes {
 
   /// How ranks are grouped, where they are not one group.
   void add_groups() {
-    if (run_.options.pairs == Pairs::All) {
+    if (run_.plan.kind == GroupPlan::Kind::OneWay) {
       add("pairs: every ordered pair of ranks, one way; disjoint pairs at the same time, a row "
           "each");
     }
-    if (!run_.options.split) return;
-    std::map<int, std::vector<std::size_t>> ranks;
-    for (std::size_t rank = 0; rank < run_.groups.size(); ++rank) {
-      ranks[run_.groups[rank]].push_back(rank);
+    if (run_.plan.kind != GroupPlan::Kind::Groups) return;
+    const std::vector<GroupRound>& rounds = run_.plan.rounds;
+    if (rounds.size() > 1) {
+      std::size_t groups = 0;
+      for (const GroupRound& round : rounds) groups += round.groups.size();
+      add(fmt::format("groups: {} in {} ({}); those of a round at the same time, a row each",
+                      counted(groups, "group"), counted(rounds.size(), "round"),
+                      to_text(*run_.options.groups)));
+      return;
     }
-    for (const auto& [group, members] : ranks) {
-      add(fmt::format("group {}: ranks {}; all groups at the same time, a row each", group,
-                      fmt::join(members, " ")));
+    for (const RankGroup& group : rounds.front().groups) {
+      add(fmt::format("group {}: ranks {}; all groups at the same time, a row each", group.number,
+                      fmt::join(group.ranks, " ")));
     }
   }
 
@@ -325,11 +338,11 @@ std::string note_of(const TransportSummary& transports) {
          "runs (2.24 and later can)";
 }
 
-std::string configuration(const HeaderInput& input) {
+std::string configuration(const Options& options, const Collective& collective,
+                          const Bootstrap& world, const ConfigurationInput& input) {
   std::string text =
-      fmt::format("collective={} backend={} ranks={} nodes={} {}", input.run.collective.name,
-                  input.backend.backend->name(), input.run.world.size(), input.run.world.nodes(),
-                  join(configuration_of(input.run.options), " "));
+      fmt::format("collective={} backend={} ranks={} nodes={} {}", collective.name, input.backend,
+                  world.size(), world.nodes(), join(configuration_of(options), " "));
   if (!input.library_settings.empty()) text += " library-settings=" + input.library_settings;
   const auto matters = [](const std::string& one) { return !one.starts_with("NCCL_DEBUG"); };
   std::string environment = join(filtered(input.environment, matters), ",");
@@ -360,7 +373,7 @@ RunContext make_run_header(const HeaderInput& input) {
                                  "barrier before each operation, not timed"};
   const Run& run = input.run;
   const Options& o = run.options;
-  RunContext context = begin_header(o, run.collective, configuration(input), input.command);
+  RunContext context = begin_header(o, run.collective, input.configuration, input.command);
   std::ranges::copy(facts_of(input), std::back_inserter(context.facts));
   context.notes = Notes(input).all();
   context.warmup = count_text(o.warmup_operations);
@@ -372,7 +385,7 @@ RunContext make_run_header(const HeaderInput& input) {
     context.devices.push_back(device_line(run, rank));
     context.hosts.emplace_back(run.rank_map.ranks[rank].host.data());
   }
-  context.groups = run.groups;
+  context.groups = run.plan.ranks_by_group();
   context.graph = fmt::format("{}", o.graph_launches);
   context.unalign = fmt::format("{}", o.unalign);
   context.enqueue_times = o.enqueue_times;

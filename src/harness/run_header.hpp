@@ -42,6 +42,7 @@ struct HeaderInput {
   const Run& run;
   const BackendChoice& backend;
   const std::vector<SizePlan>& plans;  ///< of the first type and operation
+  std::string configuration;
   std::string command;
   std::vector<std::string> environment;
   HeaderFacts inventory{};                       ///< inventory_facts
@@ -54,7 +55,15 @@ struct HeaderInput {
                                       std::string configuration, const std::string& command);
 [[nodiscard]] RunContext make_run_header(const HeaderInput& input);
 
+/// What a configuration has beside options.
+struct ConfigurationInput {
+  std::string_view backend;
+  const std::string& library_settings;  ///< Backend::settings
+  const std::vector<std::string>& environment;
+};
+
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
-[[nodiscard]] std::string configuration(const HeaderInput& input);
+[[nodiscard]] std::string configuration(const Options& options, const Collective& collective,
+                                        const Bootstrap& world, const ConfigurationInput& input);
 
 }  // namespace busbar

@@ -8,44 +8,40 @@
 #include "harness/memory_plan.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
+#include "harness/row_table.hpp"
 #include "harness/run.hpp"
 #include "harness/sampler.hpp"
 
 namespace busbar {
 
-/// "all-reduce 64 MiB in place"
+/// "all-reduce 64 MiB in place", behind the round and the group where there are some
 [[nodiscard]] std::string row_name(const Run& run, const Record& record);
 
 /// Plans every size of a sweep for one type and operation.
 [[nodiscard]] std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op,
                                                Bytes library_growth = 0);
 
-/// Measures all rows: cycles, types, operations, roots, rounds of pairs, sizes, placements, in this
-/// order; rows in visits in an order of its own at each visit, so that a row's number and the time
-/// are not confounded. Where ranks are split or paired, several rows are measured at the same time.
+/// Measures all rows of a round: types, operations, roots, sizes, placements, in this order; rows
+/// in visits in an order of its own at each visit, so that a row's number and the time are not
+/// confounded. The groups of the round measure a row each at the same time.
 class Runner {
  public:
   /// Takes the memory of --load. Collective.
-  Runner(const Run& run, Outputs& outputs);
+  Runner(const Run& run, const RowTable& table, Outputs& outputs);
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
 
   /// Runs one untimed operation on devices, so that memory is planned from what the library leaves,
   /// and lets the communicator take memory for the largest rows; what the library took. Collective.
   Bytes prepare();
-  /// Collective over the job.
-  void run();
+  /// Goes once over all rows: a cycle, or a visit of each. Collective over the job.
+  void run_pass(std::uint64_t pass);
 
  private:
   void run_first_operation();
-  /// Goes once over all rows: a cycle, or a visit of each.
-  void run_pass(std::uint64_t pass);
-  /// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.
-  [[nodiscard]] std::vector<std::size_t> order(std::size_t count, std::uint64_t visit,
-                                               std::size_t part) const;
-  void run_pairs(SweepKey key, const std::vector<std::vector<Pair>>& rounds);
-  void run_sweep(const SweepKey& key, const PairGroup& pair_group);
+  void run_sweep(const SweepKey& key);
   void run_size(const RowSetup& setup);
   [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
-  [[nodiscard]] RowVisit visit_of(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   [[nodiscard]] Bytes offset_of(DataType type) const;
   /// Why a row cannot be measured, on some rank at least, or empty: then the buffers are there.
@@ -56,19 +52,20 @@ class Runner {
   /// Measures a row and writes it; where that fails it is written as failed before the error goes
   /// on.
   void measure(const RowSetup& setup, Record record);
-  /// The rows of all pair groups, on rank 0.
-  [[nodiscard]] std::vector<Row> all_rows(const PairGroup& pair_group, Row mine) const;
+  /// Writes the rows of all groups. Collective.
   void write(const RowSetup& setup, Row mine);
   /// Writes and shows the intervals of a soak; empty without one.
   [[nodiscard]] IntervalReport interval_report(Bytes size);
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;
+  RoundGroup round_group_;
+  const RowTable& table_;
   const Options& options_;
   Outputs& outputs_;
   RankLoad load_;
-  bool registered_ = false;  // the buffers of the row, on every rank
-  std::string pages_;        // of these buffers, over all ranks
+  bool registered_ = false;  // the buffers of the row, on every rank of the group
+  std::string pages_;        // of these buffers, over all ranks of the group
   /// The buffers of the current size. After a failure they stay: giving device memory back may
   /// block.
   std::optional<RowBuffers> buffers_;

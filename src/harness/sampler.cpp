@@ -25,8 +25,8 @@ struct Decision {
 /// Samples one row.
 class RowSampler {
  public:
-  RowSampler(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan)
-      : pair_group_(pair_group),
+  RowSampler(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan)
+      : round_group_(round_group),
         runner_(runner),
         plan_(plan),
         limits_(plan.limits),
@@ -87,7 +87,7 @@ class RowSampler {
       if (!fits) break;
       const std::vector<double> current = run(kWindow, batch).samples_us;
       result_.steady = !previous.empty() && stats::is_steady(previous, current);
-      pair_group_.members.broadcast(result_.steady);
+      round_group_.members.broadcast(result_.steady);
       if (agreed(result_.steady)) break;
       previous = current;
     }
@@ -106,11 +106,11 @@ class RowSampler {
   }
 
   /// Whether all leaders say so; the others' clock readings may differ.
-  bool agreed(bool mine) { return pair_group_.world.agree(mine || !pair_group_.leads()); }
+  bool agreed(bool mine) { return round_group_.world.agree(mine || !round_group_.leads()); }
 
   /// The largest of what the leaders ask for.
   std::uint64_t most(std::uint64_t mine) {
-    return pair_group_.world.largest(pair_group_.leads() ? mine : 0);
+    return round_group_.world.largest(round_group_.leads() ? mine : 0);
   }
 
   [[nodiscard]] std::uint64_t batch_for(double operation_s) {
@@ -132,8 +132,8 @@ class RowSampler {
   void take_until_enough(const ProgressReport& report) {
     for (;;) {
       Decision decision;
-      if (pair_group_.leads()) decision = decide();
-      pair_group_.members.broadcast(decision);
+      if (round_group_.leads()) decision = decide();
+      round_group_.members.broadcast(decision);
       result_.stop = decision.stop;
       const std::uint64_t samples = most(decision.samples);
       if (samples == 0) return;
@@ -146,10 +146,10 @@ class RowSampler {
     soak.begin();
     for (;;) {
       SoakStep step;
-      if (pair_group_.leads()) {
+      if (round_group_.leads()) {
         step = soak.decide(last_time_s_ * static_cast<double>(result_.batch));
       }
-      pair_group_.members.broadcast(step);
+      round_group_.members.broadcast(step);
       if (step.ends_interval) {
         soak.end_interval(step.checks);
         runner_.begin_phase("timing");
@@ -201,12 +201,12 @@ class RowSampler {
   void divide_disturbances() {
     Disturbances& d = result_.disturbances;
     std::array<double, 2> worst{d.minor_faults, d.involuntary_switches};
-    pair_group_.members.combine(worst, Combine::Max);
+    round_group_.members.combine(worst, Combine::Max);
     const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result_.operations));
     d = {worst[0] / operations, worst[1] / operations};
   }
 
-  const PairGroup& pair_group_;
+  const RoundGroup& round_group_;
   ChunkRunner& runner_;
   const SamplingPlan& plan_;
   stats::StopLimits limits_;
@@ -219,9 +219,9 @@ class RowSampler {
 
 }  // namespace
 
-Samples take_samples(const PairGroup& pair_group, ChunkRunner& runner, const SamplingPlan& plan,
+Samples take_samples(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan,
                      const ProgressReport& report) {
-  return RowSampler(pair_group, runner, plan).take(report);
+  return RowSampler(round_group, runner, plan).take(report);
 }
 
 }  // namespace busbar

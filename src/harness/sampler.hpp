@@ -54,7 +54,7 @@ using ProgressReport = std::function<void(std::size_t samples, std::optional<dou
 
 /// Warms up and samples until the plan says stop. The leader of each row decides; all ranks of the
 /// job go on until every row has enough. Collective over the job.
-[[nodiscard]] Samples take_samples(const PairGroup& pair_group, ChunkRunner& runner,
+[[nodiscard]] Samples take_samples(const RoundGroup& round_group, ChunkRunner& runner,
                                    const SamplingPlan& plan, const ProgressReport& report);
 
 }  // namespace busbar

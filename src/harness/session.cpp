@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/session.hpp"
 
+#include <numeric>
+
 #include "harness/bounds.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
-#include "harness/load.hpp"
 #include "harness/outputs.hpp"
 #include "harness/rank_map.hpp"
+#include "harness/round_runner.hpp"
 #include "harness/run_header.hpp"
-#include "harness/runner.hpp"
 
 namespace busbar {
 namespace {
@@ -30,9 +31,6 @@ void check_ranks(const Options& options, int ranks, int smallest_group) {
   if (options.inject_delay && options.inject_delay->rank >= ranks) {
     throw usage_error("--inject-delay: there is no rank {}; give 0 to {}",
                       options.inject_delay->rank, ranks - 1);
-  }
-  if (options.pairs == Pairs::All && ranks < 2) {
-    throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
   }
 }
 
@@ -84,56 +82,6 @@ BindRequest bind_request(const Options& options, const Backend& backend,
   return {.bind = options.bind, .near = mine.bus.data()};
 }
 
-bool any_shared(const std::vector<Device>& devices) {
-  return std::ranges::any_of(
-      devices, [](const Device& d) { return std::max(d.ranks_on_device, d.ranks_on_gpu) > 1; });
-}
-
-/// What every row ran on and how.
-std::vector<Flag> row_flags(const Run& run) {
-  const std::vector<Device>& devices = run.devices;
-  std::vector<Flag> flags;
-  const auto add_if = [&](bool holds, Flag flag) {
-    if (holds) flags.push_back(flag);
-  };
-  add_if(std::ranges::any_of(devices, is_fake), Flag::Fake);
-  add_if(any_shared(devices), Flag::SharedGpu);
-  add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
-  add_if(run.options.graph_launches > 0, Flag::Graph);
-  add_if(run.options.unalign > 0, Flag::Unaligned);
-  add_if(run.options.load.has_value(), Flag::Loaded);
-  add_if(run.options.inject_delay.has_value(), Flag::DelayInjected);
-  return flags;
-}
-
-/// -M: of the rank that took most. Collective.
-std::string memory_use_text(Bootstrap& world, const Communicator& communicator) {
-  const DeviceMemoryUse use = communicator.device_memory_use().value_or(DeviceMemoryUse{});
-  const auto most = [&](Bytes mine) { return format_bytes(world.largest(mine)); };
-  std::string text = fmt::format("Initialization {}", most(use.initialization));
-  text += fmt::format(" | User-Allocated {}", most(use.user));
-  text += fmt::format(" | Collective {}", most(use.collective));
-  return text + fmt::format(" | Total {}", most(use.total()));
-}
-
-/// The ranks that share a communicator.
-struct RankGroup {
-  std::vector<int> groups;          // of every rank
-  std::unique_ptr<Bootstrap> part;  // where ranks are split
-  int smallest = 1;
-};
-
-RankGroup make_group(Bootstrap& world, const std::optional<Split>& split) {
-  RankGroup group{.groups = groups_of(split, world.size()), .part = {}, .smallest = world.size()};
-  if (!split) return group;
-  group.part = world.split(group.groups[static_cast<std::size_t>(world.rank())]);
-  for (const int number : group.groups) {
-    const auto members = std::ranges::count(group.groups, number);
-    group.smallest = std::min(group.smallest, static_cast<int>(members));
-  }
-  return group;
-}
-
 ConnectOptions connect_options(const Options& options, const Collective& collective,
                                Progress progress, bool shared, int rank) {
   constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
@@ -151,48 +99,44 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
   return wanted;
 }
 
-/// The memory of --load copy is taken beside the buffers.
-void check_load(const Options& options, const MemoryPool& memory) {
-  if (RankLoad::bytes(options) <= memory.per_rank()) return;
-  throw usage_error("--load copy: needs {} of each rank, {} may be used; give a smaller size",
-                    format_bytes(RankLoad::bytes(options)), format_bytes(memory.per_rank()));
+/// The header's run: where rows are of several sets, the set is that of all ranks. Collective.
+Run header_run(const Run& run) {
+  Run all = run;
+  if (run.plan.rounds.size() == 1 && run.mine != nullptr) return all;
+  std::vector<int> ranks(static_cast<std::size_t>(run.world.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  all.bound = find_bound(run, ranks);
+  return all;
 }
 
-/// Measures what the rows are planned and judged by. Collective.
-void complete(Run& run) {
-  run.watchdog.step("measuring the host's limits");
-  run.bound = find_bound(run);
-  run.watchdog.step("planning memory");
-  const auto rank = static_cast<std::size_t>(run.world.rank());
-  run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
-                           run.devices.empty() ? 1 : run.devices[rank].ranks_on_device);
-  check_load(run.options, run.memory);
-  run.timer_cost_s = run.world.largest(run.communicator.stopwatch().cost().count());
-  run.flags = row_flags(run);
-  run.device_cache = run.world.largest(run.communicator.device_cache());
-}
-
-/// Heads, rows and ends of all outputs. `runner` is the caller's so that it outlives a failure.
-/// Collective.
-Status measure(const Run& run, const BackendChoice& backend, const std::string& library_settings,
-               const Invocation& invocation, Outputs& outputs, std::optional<Runner>& runner) {
-  const Options& options = run.options;
-  runner.emplace(run, outputs);
+/// Heads, rows and ends of all outputs. Collective.
+Status measure(const RoundSetup& setup, const BackendChoice& choice,
+               const std::string& library_settings, const Invocation& invocation,
+               RoundRunner& rounds) {
+  const Options& options = setup.options;
+  Outputs& outputs = setup.outputs;
+  const std::string text = configuration(options, setup.collective, setup.world,
+                                         {.backend = setup.backend,
+                                          .library_settings = library_settings,
+                                          .environment = invocation.environment});
+  outputs.check_resumable(text);
+  rounds.connect_first();
+  const Run run = header_run(rounds.connected());
   const std::vector<SizePlan> plans =
-      plan_sweep(run, options.types.front(), options.ops.front(), runner->prepare());
+      plan_sweep(run, options.types.front(), options.ops.front(), rounds.library_growth());
   const HeaderInput header{.run = run,
-                           .backend = backend,
+                           .backend = choice,
                            .plans = plans,
+                           .configuration = text,
                            .command = invocation.command,
                            .environment = invocation.environment,
                            .inventory = inventory_facts(run.world, run.topology),
                            .library_settings = library_settings,
                            .transports = gather_transports(run.world, run.communicator)};
-  outputs.check_resumable(configuration(header));
   outputs.begin(make_run_header(header));
-  runner->run();
-  outputs.end(options.memory_use ? memory_use_text(run.world, run.communicator) : "");
-  return status_of(run.world, outputs.summary(), options);
+  rounds.run();
+  outputs.end(options.memory_use ? rounds.memory_use_text() : "");
+  return status_of(setup.world, outputs.summary(), options);
 }
 
 }  // namespace
@@ -200,9 +144,8 @@ Status measure(const Run& run, const BackendChoice& backend, const std::string& 
 Status run_session(const Options& options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  RankGroup group = make_group(world, options.split);
-  Bootstrap& members = group.part ? *group.part : world;
-  check_ranks(options, world.size(), group.smallest);
+  const GroupPlan plan = plan_groups(world, options);
+  check_ranks(options, world.size(), plan.smallest_group());
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
@@ -212,36 +155,30 @@ Status run_session(const Options& options, const Collective& collective,
   HostFacts facts(world, options);
   outputs.write_facts(facts.read());
   watchdog.step("looking at the devices");
-  ClaimedDevices claimed = claim_devices(world, backend, options);
+  const ClaimedDevices claimed = claim_devices(world, backend, options);
   const RankMap rank_map = map_ranks(world, bind_request(options, backend, claimed, world.rank()));
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
-  members.set_progress(progress);
-  watchdog.step(fmt::format("connecting the ranks over {}", backend.name()));
+  const RowTable table(options, collective, plan);
   const ConnectOptions wanted =
       connect_options(options, collective, progress, any_shared(claimed.devices), world.rank());
-  const Clock::time_point connecting = Clock::now();
-  const auto communicator = backend.connect(members, wanted);
-  Run run{.options = options,
-          .collective = collective,
-          .backend = backend.name(),
-          .world = world,
-          .group = members,
-          .smallest_group = group.smallest,
-          .groups = std::move(group.groups),
-          .communicator = *communicator,
-          .rank_map = rank_map,
-          .devices = std::move(claimed.devices),
-          .topology = std::move(claimed.topology),
-          .progress = progress,
-          .watchdog = watchdog,
-          .on_devices = has_devices,
-          .connect_s = world.largest(Seconds(Clock::now() - connecting).count())};
-  std::optional<Runner> runner;
+  const RoundSetup setup{
+      .options = options,
+      .collective = collective,
+      .backend = backend.name(),
+      .on_devices = has_devices,
+      .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
+      .world = world,
+      .table = table,
+      .outputs = outputs,
+      .rank_map = rank_map,
+      .devices = claimed.devices,
+      .topology = claimed.topology,
+      .progress = progress,
+      .watchdog = watchdog};
+  RoundRunner rounds(setup);
   try {
-    complete(run);
-    const Status status =
-        measure(run, choice, backend.settings(wanted), invocation, outputs, runner);
+    const Status status = measure(setup, choice, backend.settings(wanted), invocation, rounds);
     watchdog.step("reading the hosts' facts");
     outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);

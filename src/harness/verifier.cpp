@@ -15,33 +15,31 @@ struct Finding {
 
 }  // namespace
 
-Verifier::Verifier(const PairGroup& pair_group, Bootstrap& group, Communicator& communicator,
-                   DataType type, ReduceOp op, std::optional<Pair> pair)
-    : pair_group_(pair_group),
-      group_(group),
-      communicator_(communicator),
-      type_(type),
-      op_(op),
-      pair_(pair) {}
+Verifier::Verifier(const RoundGroup& round_group, Communicator& communicator, DataType type,
+                   ReduceOp op, std::optional<Pair> pair)
+    : round_group_(round_group), communicator_(communicator), type_(type), op_(op), pair_(pair) {}
 
 const Tile& Verifier::tile(int source, std::uint64_t seed) {
   if (seed != tiles_seed_) tiles_.clear();
   tiles_seed_ = seed;
   const auto known = tiles_.find(source);
   if (known != tiles_.end()) return known->second;
-  const Pattern pattern(type_, op_, group_.size(), seed);
+  const Pattern pattern(type_, op_, round_group_.members.size(), seed);
   return tiles_.emplace(source, Tile(pattern, source)).first->second;
 }
 
 void Verifier::fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed) {
-  const Tile& own = tile(group_.rank(), seed);
+  if (round_group_.idle) return;
+  const Tile& own = tile(round_group_.members.rank(), seed);
   for (const Call& call : calls) communicator_.fill(call.send, count, own, 0);
 }
 
 std::vector<Piece> Verifier::expected(const Call& call) const {
+  const auto& [world, members, idle] = round_group_;
+  if (idle) return {};
   return call.collective->expected(
       call.count,
-      {.rank = group_.rank(), .ranks = group_.size(), .root = call.root, .pair = pair_});
+      {.rank = members.rank(), .ranks = members.size(), .root = call.root, .pair = pair_});
 }
 
 Bytes Verifier::checked_bytes(const Call& call) const {
@@ -49,18 +47,18 @@ Bytes Verifier::checked_bytes(const Call& call) const {
   for (const Piece& piece : expected(call)) {
     bytes += static_cast<double>(piece.count * info(type_).size);
   }
-  pair_group_.members.combine({&bytes, 1}, Combine::Sum);
+  round_group_.members.combine({&bytes, 1}, Combine::Sum);
   return static_cast<Bytes>(bytes);
 }
 
 bool Verifier::plant(const Fault& fault, const Call& call) {
   const std::vector<Piece> pieces = expected(call);
-  const bool mine = fault.rank == pair_group_.world.rank() &&
+  const bool mine = fault.rank == round_group_.world.rank() &&
                     std::ranges::any_of(pieces, [&](const Piece& piece) {
                       return fault.index >= piece.first && fault.index - piece.first < piece.count;
                     });
   if (mine) communicator_.flip_bit(call.recv + fault.index * info(type_).size);
-  return !pair_group_.members.agree(!mine);
+  return !round_group_.members.agree(!mine);
 }
 
 Difference Verifier::check_one(const Call& call, std::uint64_t seed) {
@@ -75,10 +73,11 @@ Difference Verifier::check_one(const Call& call, std::uint64_t seed) {
 }
 
 DataCheck Verifier::collect(const Difference& mine) {
-  Finding finding{.rank = pair_group_.world.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
+  Finding finding{
+      .rank = round_group_.world.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
   copy_text(mine.expected, finding.expected);
   copy_text(mine.got, finding.got);
-  const std::vector<Finding> all = pair_group_.members.gather(finding);
+  const std::vector<Finding> all = round_group_.members.gather(finding);
   DataCheck verdict;
   for (const Finding& found : all) {
     if (found.wrong > 0 && verdict.wrong == 0) {

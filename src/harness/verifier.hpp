@@ -25,10 +25,9 @@ struct DataCheck {
 /// Prepares buffers with a pattern and checks results against it, for one type and operation.
 class Verifier {
  public:
-  /// `group` are the ranks of the communicator; findings are collected from the pair group. `pair`
-  /// is of collectives that have peers: Position::pair.
-  Verifier(const PairGroup& pair_group, Bootstrap& group, Communicator& communicator, DataType type,
-           ReduceOp op, std::optional<Pair> pair = {});
+  /// `pair` is of collectives that have peers: Position::pair.
+  Verifier(const RoundGroup& round_group, Communicator& communicator, DataType type, ReduceOp op,
+           std::optional<Pair> pair = {});
 
   /// Writes the `count` elements that each call sends, for this seed.
   void fill(std::span<const Call> calls, std::uint64_t count, std::uint64_t seed);
@@ -37,8 +36,8 @@ class Verifier {
   /// Bytes of this call's results on all ranks. Collective.
   [[nodiscard]] Bytes checked_bytes(const Call& call) const;
   /// Flips a bit of this call's result on the fault's rank, which is one of the job; false, on
-  /// every rank of the pair group, where that rank's result has no such element or it is not of the
-  /// pair group.
+  /// every rank of the group, where that rank's result has no such element or it is not of the
+  /// group.
   [[nodiscard]] bool plant(const Fault& fault, const Call& call);
 
  private:
@@ -48,8 +47,7 @@ class Verifier {
   [[nodiscard]] Difference check_one(const Call& call, std::uint64_t seed);
   [[nodiscard]] DataCheck collect(const Difference& mine);
 
-  PairGroup pair_group_;
-  Bootstrap& group_;
+  RoundGroup round_group_;
   Communicator& communicator_;
   DataType type_;
   ReduceOp op_;

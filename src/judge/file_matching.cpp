@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "judge/observation.hpp"
+#include "model/host_levels.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -31,12 +32,13 @@ struct FilePart {
 /// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
 FilePart part_of_head(const study::FileRows& file) {
   const study::Dataset& dataset = file.dataset;
-  const std::string split = dataset.setting("split");
+  const std::string groups = dataset.setting("groups");
+  const std::string split = dataset.setting("split");  // of older versions
   return {.file = file,
           .collective = dataset.setting("collective"),
           .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
           .nodes = to_number<int>(dataset.setting("nodes")).value_or(0),
-          .grouped = !split.empty() && split != "none"};
+          .grouped = (!groups.empty() && groups != "none") || (!split.empty() && split != "none")};
 }
 
 /// A file's parts; of a file without rows the one that its head names.
@@ -82,24 +84,12 @@ bool may_be_devices(const std::string& measured, const std::string& wanted) {
   });
 }
 
-/// The name of a list that has it, also where one of both has a domain: "h1" and "h1.example.org".
-std::string known_name(const std::string& host, const std::vector<std::string>& known) {
-  const auto brief = [](const std::string& name) { return name.substr(0, name.find('.')); };
-  if (contains(known, host)) return host;
-  for (const std::string& name : known) {
-    const bool one_short =
-        name.find('.') == std::string::npos || host.find('.') == std::string::npos;
-    if (one_short && brief(name) == brief(host)) return name;
-  }
-  return host;
-}
-
 /// Where a part was measured: names of its nodes, reported or made up.
 std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::string>& known,
                                   std::vector<std::string>& notes) {
   const study::Dataset& dataset = part.file.dataset;
   std::vector<std::string> hosts = split_words(dataset.fact(fact::kHosts));
-  for (std::string& host : hosts) host = known_name(host, known);
+  for (std::string& host : hosts) host = known_host(host, known);
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
   if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
   if (known.size() == wanted) return known;

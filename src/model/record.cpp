@@ -124,7 +124,8 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::enqueue_time_us>("enqueue_time_us", "us",
                                "host time of issuing one operation, from a chunk's first 20; "
                                "median over chunks"),
-    field<&R::group>("group", "", "group of ranks that the row is of; empty where all are one"),
+    field<&R::group>("group", "",
+                     "group of ranks that the row is of, in its round; empty where all are one"),
     field<&R::sender>(
         "sender", "",
         "rank that sends to `receiver` one way; with --pairs, and of imported matrices"),
@@ -170,6 +171,14 @@ const auto kFields = std::to_array<RecordField>({
                                 "lower end of its exact 95 % interval, as if samples were "
                                 "independent"),
     field<&R::time_p999_high_us>("time_p999_high_us", "us", "upper end of it"),
+    field<&R::round>("round", "", "round of --groups, whose groups measure at the same time"),
+    field<&R::hosts>("hosts", "",
+                     "hosts of the group's ranks in their order, each once, separated by blanks; "
+                     "empty where all ranks are one group"),
+    field<&R::groups_seed>("groups_seed", "", "seed by which the rounds of --groups were drawn"),
+    field<&R::connect_s>("connect_s", "s",
+                         "time of making the group's communicator, slowest rank; empty where all "
+                         "ranks are one group"),
 });
 
 }  // namespace

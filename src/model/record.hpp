@@ -87,6 +87,10 @@ struct Record {
   std::optional<double> time_p999_us{};
   std::optional<double> time_p999_low_us{};
   std::optional<double> time_p999_high_us{};
+  std::optional<int> round{};
+  std::string hosts{};
+  std::optional<std::uint64_t> groups_seed{};
+  std::optional<double> connect_s{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

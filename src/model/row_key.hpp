@@ -17,6 +17,7 @@ struct RowKey {
   std::string op{};
   std::optional<int> root{};
   int ranks = 0;
+  int round = 0;  ///< also of older files, whose groups are of one round
   std::optional<int> group{};
   std::optional<int> sender{};
   std::optional<int> receiver{};
@@ -33,6 +34,7 @@ struct RowKey {
           .op = record.op,
           .root = record.root,
           .ranks = record.ranks,
+          .round = record.round.value_or(0),
           .group = record.group,
           .sender = record.sender,
           .receiver = record.receiver,

@@ -86,10 +86,8 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   append(words, set.backend_options);
   const auto is_of_nccl = [](const auto& fact) { return fact.first.starts_with("nccl_"); };
   if (std::ranges::any_of(set.fingerprint, is_of_nccl)) words.emplace_back("--nccl-choice");
-  Variables variables(set.env.begin(), set.env.end());
-  if (set.kind == SetKind::Rails) {
-    variables.emplace_back("NCCL_TESTS_SPLIT", fmt::format("MOD {}", set.ranks_per_node));
-  }
+  if (set.kind == SetKind::Rails) append(words, {"--groups", "rails"});
+  const Variables variables(set.env.begin(), set.env.end());
   return launched(setup, job.nodes(), set.ranks_per_node, variables, std::move(words));
 }
 

@@ -34,7 +34,7 @@ const std::string kHead =
     "# command: ./allreduce_perf -e 32M\n# note: memory plan: both placements\n";
 const std::string kSamplesHeader =
     "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
-    "group,sender,receiver\n";
+    "group,sender,receiver,round\n";
 
 class CsvFiles : public testing::Test {
  protected:
@@ -134,25 +134,26 @@ TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
   EXPECT_EQ(text(), kSamplesHeader) << "nothing of a skipped row";
   writer.write({measured(false), {276.88, 280, 0.1234567}});
   EXPECT_EQ(text(), kSamplesHeader +
-                        "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n"
-                        "allreduce,float,sum,,0,33554432,0,20,1,280,,,\n"
-                        "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,\n");
+                        "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,1,280,,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,,\n");
   writer.write(
       {with(measured(false), &Record::group, 2, &Record::sender, 3, &Record::receiver, 5), {4}});
-  EXPECT_THAT(text(), EndsWith(",0,4,2,3,5\n"));
+  EXPECT_THAT(text(), EndsWith(",0,4,2,3,5,\n"));
 }
 
 TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
-  const std::string whole = kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,\n";
+  const std::string whole = kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,\n";
   write(whole + "allreduce,flo");
   SamplesWriter writer(path(), true);
   writer.begin(test::context());
   writer.write({measured(true), {5}});
-  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,\n");
+  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,,\n");
 }
 
 const std::string kPerRankHeader =
-    "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,group\n";
+    "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,group,"
+    "round\n";
 
 TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRanks) {
   EXPECT_TRUE(failure_of([&] {
@@ -163,17 +164,18 @@ TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRank
   SamplesWriter writer(path(), true, SamplesWriter::Times::OfRanks);
   RunContext context = test::context();
   context.hosts = {"h1", "h1", "h2"};
-  context.groups = {0, 1, 0};
+  context.groups = {{{0, 0}, {0, 2}}, {{0, 1}, {1}}};
   writer.begin(context);
   writer.write({.record = measured(false), .samples_us = {5}});
   EXPECT_EQ(text(), kPerRankHeader) << "nothing of a row whose times nobody kept";
   writer.write(
       {.record = measured(false), .samples_us = {5, 6}, .rank_times_us = {{5, 4, 3}, {6, 6, 0.5}}});
   const std::string key = "allreduce,float,sum,,0,33554432,0,20,";
-  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,5,\n" + key + "0,1,h1,4,\n" + key + "0,2,h2,3,\n" +
-                               key + "1,0,h1,6,\n" + key + "1,1,h1,6,\n" + key + "1,2,h2,0.5,\n"));
+  EXPECT_THAT(text(),
+              EndsWith(key + "0,0,h1,5,,\n" + key + "0,1,h1,4,,\n" + key + "0,2,h2,3,,\n" + key +
+                       "1,0,h1,6,,\n" + key + "1,1,h1,6,,\n" + key + "1,2,h2,0.5,,\n"));
   writer.write({.record = with(measured(false), &Record::group, 0), .rank_times_us = {{8, 9}}});
-  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0\n" + key + "0,2,h2,9,0\n"));
+  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0,\n" + key + "0,2,h2,9,0,\n"));
 }
 
 TEST(CsvHeader, NamesEveryFieldOnce) {
@@ -189,13 +191,13 @@ TEST(CsvRow, HasACellForEveryFieldAndNothingInThoseWithoutAValue) {
       csv_row(measured(false)),
       "allreduce,mpi,16,1,float,sum,,0,33554432,8388608,ok,,,streaming,50,1000,ci-width,276."
       "88,,,,,,,,,"
-      "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 14:02:59,,,,,,,,,,,,,,,,,,,,,,,,\n");
+      "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 14:02:59,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 TEST(CsvRow, QuotesAReasonWithCommas) {
   EXPECT_EQ(csv_row(test::skipped(true, "17 GiB, 16 at most")),
             "allreduce,mpi,16,1,half,sum,,1,1024,512,skipped,\"17 GiB, 16 at most\""
-            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 TEST(CsvRow, IsOneLine) {

@@ -26,7 +26,7 @@ Row row_of(const std::vector<int>& last, double late_us) {
 std::string named(Row row, const std::vector<std::string>& hosts = {"h1", "h1", "h2", "h2"}) {
   RunContext context = test::context();
   context.hosts = hosts;
-  context.groups = {0, 1, 0, 1};
+  context.groups = {{{0, 0}, {0, 2}}, {{0, 1}, {1, 3}}};
   name_last(row, context);
   return test::cells(row.record, kColumns);
 }

@@ -35,6 +35,8 @@ TEST_P(CheckedOptions, AreRefusedByNameOrAccepted) {
   EXPECT_TRUE(failure.says(token)) << token << ": " << failure.message;
 }
 
+void group(O& o, const char* spec) { o.groups = parse_group_spec("--groups", spec); }
+
 void resume_into(O& o, const char* csv) { o.resume = true, o.csv_path = csv; }
 void skip_samples(O& o, std::uint64_t count) {
   o.per_operation = true;
@@ -74,8 +76,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-J and --csv", [](O& o) { o.csv_path = o.json_path = "x.json"; }},
         Case{"-J and --samples", [](O& o) { o.samples_path = o.json_path = "x.json"; }},
         Case{"--per-rank and --samples", [](O& o) { o.samples_path = o.per_rank_path = "x.csv"; }},
-        Case{"--pairs all and --per-rank",
-             [](O& o) { o.pairs = Pairs::All, o.per_rank_path = "x.csv"; }},
         Case{"-G and --load", [](O& o) { o.graph_launches = 1, o.load = Load{.copy = 1}; }},
         Case{"-G and --inject-delay", [](O& o) { o.graph_launches = 1, o.inject_delay = Delay{}; }},
         Case{"-K has no effect without -I 1", [](O& o) { o.skipped_samples = 2; }},
@@ -117,14 +117,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"--duration and --samples", [](O& o) { soak(o), o.samples_path = "s.csv"; }},
         Case{"--duration and --per-rank", [](O& o) { soak(o), o.per_rank_path = "s.csv"; }},
         Case{"--duration and --resume", [](O& o) { soak(o), resume_into(o, "a.csv"); }},
-        Case{"--duration and NCCL_TESTS_SPLIT",
-             [](O& o) { soak(o), o.split = parse_split("MOD 2"); }},
+        Case{"--duration and --groups", [](O& o) { soak(o), o.groups = parse_split("MOD 2"); }},
+        Case{"--groups levels:4: missing --levels FILE", [](O& o) { group(o, "levels:4"); }},
+        Case{"", [](O& o) { group(o, "levels:4"), o.levels_path = "h.csv"; }},
+        Case{"--levels has no effect", [](O& o) { group(o, "pairs"), o.levels_path = "h.csv"; }},
         Case{"--devices and --bind none",
              [](O& o) { o.devices = topo::Selection{}, o.bind = Bind::None; }},
-        Case{"", [](O& o) { o.pairs = Pairs::All; }}, Case{"NCCL_TESTS_SPLIT", [](O& o) {
-                                                             o.pairs = Pairs::All,
-                                                             o.split = parse_split("MOD 2");
-                                                           }}));
+        Case{"", [](O& o) { o.pairs = Pairs::All; }},
+        Case{"--pairs all and --groups", [](O& o) { o.pairs = Pairs::All, group(o, "mod:2"); }}));
 
 /// Options that only a run of operations has a use for.
 class MeasurementOption : public testing::TestWithParam<Case> {};
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"--per-rank", [](O& o) { o.per_rank_path = "x.csv"; }},
                     Case{"--pairs", [](O& o) { o.pairs = Pairs::All; }},
                     Case{"-g", [](O& o) { o.launch_ranks = 2; }},
-                    Case{"NCCL_TESTS_SPLIT", [](O& o) { o.split = parse_split("MOD 2"); }},
+                    Case{"--groups", [](O& o) { group(o, "mod:2"); }},
                     Case{"-I", [](O& o) { o.per_operation = true; }},
                     Case{"-C", [](O& o) { o.enqueue_times = true; }},
                     Case{"-M", [](O& o) { o.memory_use = true; }},
@@ -214,16 +214,25 @@ test::Failure refusal_in(const Variables& variables) {
 }
 
 TEST(ApplyEnvironment, SplitsRanksByAMaskBeforeARule) {
-  EXPECT_FALSE(options_in({}).split.has_value());
-  const auto rule = options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}}).split;
-  ASSERT_TRUE(rule.has_value());
-  EXPECT_EQ(rule->rule, Split::Rule::Mod);
-  EXPECT_EQ(rule->operand, 8U);
-  const auto mask =
-      options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}, {"NCCL_TESTS_SPLIT_MASK", "0x7"}}).split;
-  ASSERT_TRUE(mask.has_value());
-  EXPECT_EQ(mask->rule, Split::Rule::And);
-  EXPECT_EQ(mask->operand, 7U);
+  EXPECT_FALSE(options_in({}).groups.has_value());
+  const Variables split{{"NCCL_TESTS_SPLIT", "MOD 8"}};
+  EXPECT_EQ(options_in(split).groups, parse_group_spec("--groups", "mod:8"));
+  EXPECT_EQ(options_in({{"NCCL_TESTS_SPLIT", "MOD 8"}, {"NCCL_TESTS_SPLIT_MASK", "0x7"}}).groups,
+            parse_group_spec("--groups", "and:7"));
+}
+
+TEST(ApplyEnvironment, RefusesASplitBesideOtherGroups) {
+  for (const char* spec : {"mod:8", "mod:0x8", "rails"}) {
+    Options options;
+    group(options, spec);
+    const test::Failure failure = test::failure_of([&] {
+      apply_environment(options, [](const char* name) {
+        return std::string_view(name) == "NCCL_TESTS_SPLIT" ? "%8" : nullptr;
+      });
+    });
+    EXPECT_EQ(failure.says("--groups rails and NCCL_TESTS_SPLIT, which is mod:8"),
+              std::string_view(spec) == "rails");
+  }
 }
 
 TEST(ApplyEnvironment, ChoosesTheFirstDevice) {

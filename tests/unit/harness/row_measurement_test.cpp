@@ -91,28 +91,30 @@ struct RowMeasurement : testing::Test {
 
   /// Measures so many rows in the same buffers; samples and record of the last are kept.
   void measure(bool in_place = false, int rows = 1) {
+    const GroupPlan plan_of_all = world_plan(1);
     const busbar::Run run{.options = options,
                           .collective = allreduce,
                           .backend = "fake",
                           .world = bootstrap,
                           .group = bootstrap,
+                          .plan = plan_of_all,
                           .communicator = communicator,
                           .rank_map = rank_map,
                           .watchdog = watchdog,
                           .on_devices = on_devices,
                           .memory = {.free = kGiB},
                           .timer_cost_s = timer_cost_s};
-    const PairGroup pair_group{.world = bootstrap, .members = bootstrap};
+    const RoundGroup round_group{.world = bootstrap, .members = bootstrap};
     const SizePlan plan{.footprint = allreduce.footprint(kKiB, 4, 1), .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
     RowBuffers buffers(communicator, plan, 0);
     RankLoad load(options, bootstrap, communicator);
-    Verifier verifier(pair_group, bootstrap, communicator, DataType::Float, ReduceOp::Sum);
+    Verifier verifier(round_group, communicator, DataType::Float, ReduceOp::Sum);
     for (int row = 0; row < rows; ++row) {
       Row measured{.record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size}};
       measure_row({.run = run,
                    .key = key,
-                   .pair_group = pair_group,
+                   .round_group = round_group,
                    .like = like,
                    .plan = plan,
                    .verifier = verifier,

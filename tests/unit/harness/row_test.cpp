@@ -171,8 +171,8 @@ TEST(GatherRows, LeavesOutRanksThatAreIdle) {
   test::on_ranks(3, [](test::ThreadBootstrap& world) {
     const bool idle = world.rank() == 0;  // where rank 0 has no pair it writes all the same
     const auto part = world.split(idle ? 0 : 1);
-    const PairGroup pair_group{.world = world, .members = *part, .idle = idle};
-    const auto rows = gather_rows(pair_group, row_of(world.rank(), 2));
+    const RoundGroup round_group{.world = world, .members = *part, .idle = idle};
+    const auto rows = gather_rows(round_group, row_of(world.rank(), 2));
     ASSERT_EQ(rows.size(), idle ? 1U : 0U);
     if (idle) {
       EXPECT_EQ(rows[0].record.group, 1);

@@ -69,7 +69,7 @@ struct FakeRun {
   Options options{};
   RankMap rank_map{};
   std::vector<Device> devices{};
-  std::vector<int> groups = std::vector<int>(16);
+  GroupPlan plan = world_plan(16);
   MemoryPool memory{.ranks = 16, .free = 16 * kGiB, .share = 0.85};
   std::vector<SizePlan> plans = plans_of(kMiB, 3);
   Progress progress = Progress::Yield;
@@ -107,7 +107,8 @@ struct FakeRun {
                   .backend = "mpi",
                   .world = world,
                   .group = world,
-                  .groups = groups,
+                  .plan = plan,
+                  .mine = &plan.rounds.front().groups.front(),
                   .communicator = communicator,
                   .rank_map = rank_map,
                   .devices = devices,
@@ -117,12 +118,16 @@ struct FakeRun {
                   .memory = memory,
                   .timer_cost_s = 40e-9,
                   .bound = bound};
-    return make_run_header({.run = run,
-                            .backend = backend,
-                            .plans = plans,
-                            .command = "./allreduce_perf -e 4M",
-                            .environment = environment,
-                            .library_settings = library_settings});
+    return make_run_header(
+        {.run = run,
+         .backend = backend,
+         .plans = plans,
+         .configuration = configuration(
+             options, test::collective("allreduce"), world,
+             {.backend = "mpi", .library_settings = library_settings, .environment = environment}),
+         .command = "./allreduce_perf -e 4M",
+         .environment = environment,
+         .library_settings = library_settings});
   }
   /// Whether the notes contain a text.
   [[nodiscard]] bool notes(const std::string& part) const {
@@ -302,12 +307,18 @@ TEST(RunHeader, ReportsThatDevicesAreFakeOrShared) {
 TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
   FakeRun run;
   EXPECT_FALSE(run.notes("group"));
-  run.options.split = parse_split("MOD 2");
-  run.groups = groups_of(run.options.split, 16);
+  run.options.groups = parse_split("MOD 2");
+  run.plan = {.kind = GroupPlan::Kind::Groups,
+              .rounds = plan_rounds(*run.options.groups, {.ranks = 16})};
   run.expect_notes({"group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same",
                     "group 1: ranks 1 3 5 7 9 11 13 15;"});
   EXPECT_TRUE(run.context().devices[5].starts_with(" Rank  5 Group  1 Pid"));
   EXPECT_TRUE(fact(run.context(), "rank_5").ends_with(" group 1"));
+  const RunContext context = run.context();
+  EXPECT_EQ(context.groups.at({0, 1}).front(), 1);
+  run.options.groups = parse_group_spec("--groups", "0,0,0-3;7,0,4-7;7,1,8-9");
+  run.plan.rounds = plan_rounds(*run.options.groups, {.ranks = 16});
+  EXPECT_TRUE(run.notes("groups: 3 groups in 2 rounds (0,0,0-3;"));
 }
 
 TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
@@ -318,7 +329,7 @@ TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
   run.options.unalign = 3;
   run.options.enqueue_times = run.options.per_operation = true;
   run.options.skipped_samples = 2;
-  run.options.pairs = Pairs::All;
+  run.plan.kind = GroupPlan::Kind::OneWay;
   EXPECT_EQ(run.context().graph, "4");
   EXPECT_EQ(run.context().unalign, "3");
   EXPECT_TRUE(run.context().enqueue_times);

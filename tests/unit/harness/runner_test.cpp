@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/host.hpp"
 #include "format/csv_reader.hpp"
+#include "harness/round_runner.hpp"
 #include "harness/row.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
@@ -20,11 +22,16 @@ namespace {
 
 using test::cells;
 
-void run_into_outputs(const Run& run) {
+void run_into_outputs(Run run) {
+  const RowTable table(run.options, run.collective, run.plan);
   Outputs outputs(run.world, run.options);
   outputs.check_resumable("collective=allreduce ranks=16");
   outputs.begin(test::context());
-  Runner(run, outputs).run();
+  run.mine = run.plan.rounds.front().group_of(run.world.rank());
+  Runner runner(run, table, outputs);
+  const Options& options = run.options;
+  const std::uint64_t passes = options.visits > 1 ? options.visits : options.cycles;
+  for (std::uint64_t pass = 0; pass < passes; ++pass) runner.run_pass(pass);
   outputs.end("");
 }
 
@@ -57,7 +64,7 @@ struct FakeRun : testing::Test {
                       .backend = "fake",
                       .world = bootstrap,
                       .group = bootstrap,
-                      .groups = groups,
+                      .plan = plan,
                       .communicator = communicator,
                       .rank_map = rank_map,
                       .watchdog = watchdog,
@@ -71,7 +78,7 @@ struct FakeRun : testing::Test {
   RankMap rank_map;
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
-  std::vector<int> groups;
+  GroupPlan plan = world_plan(1);
   std::vector<Flag> flags;
   bool on_devices = false;
   Watchdog watchdog{std::nullopt, {}};
@@ -282,13 +289,6 @@ TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
   }
 }
 
-TEST_F(FakeRun, NamesTheGroupWhereRanksAreSplit) {
-  EXPECT_FALSE(run().at(0).group.has_value());
-  options.split = Split{};
-  groups = {3};
-  EXPECT_EQ(cells(run_again(), "group"), "3 3 3 3");
-}
-
 TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
   flags = {Flag::SharedGpu, Flag::Graph};
   for (const Record& row : run()) {
@@ -337,11 +337,14 @@ std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cach
   test::FakeBootstrap bootstrap{};
   test::FakeCommunicator communicator;
   Watchdog watchdog{std::nullopt, {}};
+  const GroupPlan plan = world_plan(1);
   return plan_sweep({.options = options,
                      .collective = test::collective("allreduce"),
                      .backend = "fake",
                      .world = bootstrap,
                      .group = bootstrap,
+                     .plan = plan,
+                     .mine = &plan.rounds.front().groups.front(),
                      .communicator = communicator,
                      .rank_map = rank_map,
                      .watchdog = watchdog,
@@ -361,10 +364,9 @@ TEST(PlanSweep, RotatesThroughTwiceTheCacheOfTheMemoryThatIsUsed) {
   EXPECT_EQ(rotated_slots(false, 0, 256 * kMiB), 512U);
 }
 
-/// Every rank of `ranks` measures its pairs; the rows that rank 0 wrote.
-std::vector<Record> rows_of_pairs(int ranks, Options options) {
+/// What rank 0 wrote of a run of `ranks` ranks in the rounds of its options.
+std::vector<Record> rows_of_rounds(int ranks, Options options, const char* collective) {
   const test::TemporaryFolder folder;
-  options.pairs = Pairs::All;
   options.sweep = {.first = kKiB, .last = 2 * kKiB};
   options.operations = options.visits == 1 ? 3 : 4;
   options.warmup_operations = 1;
@@ -375,21 +377,38 @@ std::vector<Record> rows_of_pairs(int ranks, Options options) {
   rank_map.least_memory = kGiB;
   testing::internal::CaptureStdout();
   test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
-    test::FakeCommunicator communicator;
+    const GroupPlan plan = plan_groups(world, options);
+    const RowTable table(options, test::collective(collective), plan);
     Watchdog watchdog{std::nullopt, {}};
-    run_into_outputs({.options = options,
-                      .collective = test::collective("sendrecv"),
-                      .backend = "fake",
-                      .world = world,
-                      .group = world,
-                      .smallest_group = ranks,
-                      .communicator = communicator,
-                      .rank_map = rank_map,
-                      .watchdog = watchdog,
-                      .memory = plan_memory(world, options, rank_map, communicator, 1)});
+    Outputs outputs(world, options);
+    RunContext context = test::context();
+    context.hosts.assign(static_cast<std::size_t>(ranks), "h1");
+    context.groups = plan.ranks_by_group();
+    outputs.begin(context);
+    const std::vector<Device> devices;
+    const std::optional<HostTopology> topology;
+    RoundRunner rounds(
+        {.options = options,
+         .collective = test::collective(collective),
+         .backend = "fake",
+         .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
+         .world = world,
+         .table = table,
+         .outputs = outputs,
+         .rank_map = rank_map,
+         .devices = devices,
+         .topology = topology,
+         .watchdog = watchdog});
+    rounds.run();
+    outputs.end("");
   });
   (void)testing::internal::GetCapturedStdout();
   return read_csv(options.csv_path).records;
+}
+
+std::vector<Record> rows_of_pairs(int ranks, Options options) {
+  options.pairs = Pairs::All;
+  return rows_of_rounds(ranks, options, "sendrecv");
 }
 
 TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
@@ -417,6 +436,57 @@ TEST(RunOfPairs, VisitsEveryPairAndHasItsRowsInTheSameOrder) {
   for (std::size_t i = 0; i < once.size(); ++i) {
     EXPECT_EQ(row_key(visited[i]), row_key(once[i]));
     EXPECT_EQ(visited[i].visits, 4U);
+  }
+}
+
+TEST(RunOfRounds, HasARowForEveryGroupRoundByRoundWhileOthersWait) {
+  Options options;
+  options.placement = Placement::Out;
+  options.groups = parse_group_spec("--groups", "0,0,0-1;0,1,2-3;4,7,1 3 4");
+  const auto rows = rows_of_rounds(5, options, "allreduce");
+  EXPECT_EQ(cells(rows, "round group ranks size_bytes"),
+            "0|0|2|1024 0|1|2|1024 0|0|2|2048 0|1|2|2048 4|7|3|1024 4|7|3|2048");
+  EXPECT_EQ(rows.front().hosts, host_name());
+  EXPECT_TRUE(rows.front().connect_s.has_value());
+  EXPECT_FALSE(rows.front().groups_seed.has_value());
+}
+
+TEST(RunOfRounds, VisitsEveryRoundAndHasItsRowsInTheSameOrder) {
+  Options options;
+  options.groups = parse_group_spec("--groups", "0,0,0;0,1,1-2;1,0,0-1;2,0,1-2");
+  const auto once = rows_of_rounds(3, options, "broadcast");
+  options.visits = 4;
+  const auto visited = rows_of_rounds(3, options, "broadcast");
+  ASSERT_EQ(visited.size(), once.size());
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(row_key(visited[i]), row_key(once[i]));
+}
+
+TEST(RunOfRounds, SkipsAllToAllInAGroupOfMoreThan256Ranks) {
+  for (const std::size_t ranks : {256U, 257U}) {
+    Options options;
+    test::FakeBootstrap bootstrap(0, static_cast<int>(ranks));
+    test::FakeCommunicator communicator;
+    Watchdog watchdog{std::nullopt, {}};
+    GroupPlan plan = world_plan(static_cast<int>(ranks));
+    plan.kind = GroupPlan::Kind::Groups;
+    const RankMap rank_map;
+    const auto plans = plan_sweep({.options = options,
+                                   .collective = test::collective("alltoall"),
+                                   .backend = "fake",
+                                   .world = bootstrap,
+                                   .group = bootstrap,
+                                   .plan = plan,
+                                   .mine = &plan.rounds.front().groups.front(),
+                                   .communicator = communicator,
+                                   .rank_map = rank_map,
+                                   .watchdog = watchdog,
+                                   .memory = {.free = 64 * kGiB, .share = 1}},
+                                  DataType::Float, ReduceOp::None);
+    const bool skipped = ranks > 256;
+    EXPECT_EQ(plans.front().reason.starts_with("all-to-all of 257 ranks needs 65792 connections"),
+              skipped)
+        << plans.front().reason;
+    EXPECT_EQ(plans.front().out_of_place, !skipped);
   }
 }
 

@@ -42,10 +42,10 @@ struct Sampling : testing::Test {
       passed_s += time.count();
       return time;
     };
-    const PairGroup pair_group{.world = world, .members = members};
+    const RoundGroup round_group{.world = world, .members = members};
     StepTracker tracker;
-    ChunkRunner runner(pair_group, communicator, calls, {}, tracker);
-    Samples samples = take_samples(pair_group, runner, plan, report);
+    ChunkRunner runner(round_group, communicator, calls, {}, tracker);
+    Samples samples = take_samples(round_group, runner, plan, report);
     communicator.operation_time = operation_time;
     return samples;
   }
@@ -268,7 +268,7 @@ TEST_F(Sampling, KeepsTheHostsTimesBesideTheSamples) {
 }
 
 // Rows that are measured at the same time, by ranks that are threads.
-TEST(ChunkRunOfPairGroups, BeginsOnAllRanksAndCombinesTimesOfAGroupOnly) {
+TEST(ChunkRunOfRoundGroups, BeginsOnAllRanksAndCombinesTimesOfAGroupOnly) {
   test::on_ranks(4, [](test::ThreadBootstrap& world) {
     const auto part = world.split(world.rank() / 2);
     test::FakeCommunicator communicator;
@@ -286,12 +286,12 @@ TEST(ChunkRunOfPairGroups, BeginsOnAllRanksAndCombinesTimesOfAGroupOnly) {
   });
 }
 
-TEST(PairGroup, IsLedByTheFirstOfItsRanksUnlessItIsIdle) {
+TEST(RoundGroup, IsLedByTheFirstOfItsRanksUnlessItIsIdle) {
   test::FakeBootstrap first(0, 2);
   test::FakeBootstrap second(1, 2);
-  EXPECT_TRUE((PairGroup{.world = second, .members = first}.leads()));
-  EXPECT_FALSE((PairGroup{.world = first, .members = second}.leads()));
-  EXPECT_FALSE((PairGroup{.world = first, .members = first, .idle = true}.leads()));
+  EXPECT_TRUE((RoundGroup{.world = second, .members = first}.leads()));
+  EXPECT_FALSE((RoundGroup{.world = first, .members = second}.leads()));
+  EXPECT_FALSE((RoundGroup{.world = first, .members = first, .idle = true}.leads()));
 }
 
 using TimeOfOperation = std::function<Seconds(std::size_t)>;
@@ -299,20 +299,20 @@ using TimeOfOperation = std::function<Seconds(std::size_t)>;
 /// Crews of two ranks each, and a rank without a row after them; what each rank came to.
 std::vector<Samples> take_in_groups(const std::vector<TimeOfOperation>& time_of_group,
                                     const TimeOfOperation& time_of_idle, const SamplingPlan& plan) {
-  const auto pair_groups = time_of_group.size();
-  const auto ranks = 2 * pair_groups + 1;
+  const auto round_groups = time_of_group.size();
+  const auto ranks = 2 * round_groups + 1;
   std::vector<Samples> samples(ranks);
   test::on_ranks(static_cast<int>(ranks), [&](test::ThreadBootstrap& world) {
     const auto rank = static_cast<std::size_t>(world.rank());
-    const bool idle = rank == 2 * pair_groups;
+    const bool idle = rank == 2 * round_groups;
     const auto part = world.split(world.rank() / 2);
-    const PairGroup pair_group{.world = world, .members = *part, .idle = idle};
+    const RoundGroup round_group{.world = world, .members = *part, .idle = idle};
     test::FakeCommunicator communicator;
     communicator.operation_time = idle ? time_of_idle : time_of_group[rank / 2];
     const std::vector<Call> calls{Call{.collective = &test::collective("allreduce")}};
     StepTracker tracker;
-    ChunkRunner chunks(pair_group, communicator, calls, {}, tracker);
-    samples[rank] = take_samples(pair_group, chunks, plan, {});
+    ChunkRunner chunks(round_group, communicator, calls, {}, tracker);
+    samples[rank] = take_samples(round_group, chunks, plan, {});
   });
   return samples;
 }
@@ -323,7 +323,7 @@ SamplingPlan warm_plan() {
   return plan;
 }
 
-TEST(SamplingInPairGroups, EndsWhereEveryRowHasEnoughWhateverAnIdleRankDoes) {
+TEST(SamplingInRoundGroups, EndsWhereEveryRowHasEnoughWhateverAnIdleRankDoes) {
   for (const TimeOfOperation& idle : {TimeOfOperation(steadily), TimeOfOperation(swinging)}) {
     const auto samples = take_in_groups({steadily, steadily}, idle, warm_plan());
     for (const Samples& of_rank : samples) EXPECT_EQ(of_rank.times_us.size(), 50U);
@@ -332,7 +332,7 @@ TEST(SamplingInPairGroups, EndsWhereEveryRowHasEnoughWhateverAnIdleRankDoes) {
   }
 }
 
-TEST(SamplingInPairGroups, LetsAnIdleRankNeitherSizeBatchesNorProlongWarmup) {
+TEST(SamplingInRoundGroups, LetsAnIdleRankNeitherSizeBatchesNorProlongWarmup) {
   SamplingPlan plan{.operations = 8, .timer_cost_s = 1e-6};
   plan.limits.time_budget_s = 1000;
   const TimeOfOperation in_no_time = [](std::size_t) { return Seconds{1e-9}; };
@@ -343,7 +343,7 @@ TEST(SamplingInPairGroups, LetsAnIdleRankNeitherSizeBatchesNorProlongWarmup) {
   EXPECT_EQ(take_in_groups({steadily}, ever_less, plan)[0].warmup_operations, 11U);
 }
 
-TEST(SamplingInPairGroups, GoesOnUntilTheSlowestRowHasEnough) {
+TEST(SamplingInRoundGroups, GoesOnUntilTheSlowestRowHasEnough) {
   const auto samples = take_in_groups({steadily, swinging}, steadily, warm_plan());
   for (const Samples& of_rank : samples) EXPECT_EQ(of_rank.times_us.size(), 500U);
   EXPECT_EQ(samples[0].stop, StopReason::CiWidth);
@@ -351,7 +351,7 @@ TEST(SamplingInPairGroups, GoesOnUntilTheSlowestRowHasEnough) {
   EXPECT_EQ(samples[3].stop, StopReason::MaxSamples);
 }
 
-TEST(SamplingInPairGroups, WarmsUpUntilEveryRowIsSteady) {
+TEST(SamplingInRoundGroups, WarmsUpUntilEveryRowIsSteady) {
   SamplingPlan plan{.operations = 1};
   plan.limits.time_budget_s = 1000;
   const auto samples = take_in_groups({steadily, falling}, steadily, plan);
@@ -363,7 +363,7 @@ TEST(SamplingInPairGroups, WarmsUpUntilEveryRowIsSteady) {
   EXPECT_TRUE(samples[2].steady);
 }
 
-TEST(SamplingInPairGroups, MakesBatchesForTheFastestRow) {
+TEST(SamplingInRoundGroups, MakesBatchesForTheFastestRow) {
   SamplingPlan plan{.operations = 40, .warmup_operations = 2, .timer_cost_s = 40e-9};
   const TimeOfOperation fast = [](std::size_t) { return Seconds{1e-6}; };
   for (const Samples& of_rank : take_in_groups({steadily, fast}, steadily, plan)) {

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kCount = 5000;  // more than a period
 constexpr std::uint64_t kSeed = 1;
 
-PairGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks}; }
+RoundGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks}; }
 
 struct Verification : testing::Test {
   /// Makes the call one of this collective, with data and buffers of its own, and runs it.
@@ -39,7 +39,7 @@ struct Verification : testing::Test {
 
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
-  Verifier verifier{all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::Sum};
+  Verifier verifier{all_of(bootstrap), communicator, DataType::Float, ReduceOp::Sum};
   Buffer send;
   Buffer recv;
   std::vector<Call> calls;
@@ -101,7 +101,7 @@ TEST(VerificationOfManyRanks, ChecksOnlyTheReceiverOfAPair) {
   const std::vector<Call> calls{call_in(memory, "sendrecv", 16)};
   for (const int rank : {0, 1, 2}) {
     test::FakeBootstrap bootstrap(rank, 3);
-    Verifier checks(all_of(bootstrap), bootstrap, communicator, DataType::Float, ReduceOp::None,
+    Verifier checks(all_of(bootstrap), communicator, DataType::Float, ReduceOp::None,
                     Pair{.sender = 0, .receiver = 2});
     EXPECT_EQ(checks.check(calls, kSeed).wrong > 0, rank == 2) << rank;
   }
@@ -113,7 +113,7 @@ TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
     const Buffer memory = allocate_host(16);  // poisoned: nothing has arrived
     const Call call{
         .collective = &test::collective("allreduce"), .recv = memory.data(), .count = 4};
-    Verifier checks(all_of(ranks), ranks, communicator, DataType::Float, ReduceOp::Sum);
+    Verifier checks(all_of(ranks), communicator, DataType::Float, ReduceOp::Sum);
     const DataCheck verdict = checks.check({&call, 1}, kSeed);
     EXPECT_EQ(verdict.wrong, 12U);
     EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 0: "));
@@ -126,7 +126,7 @@ TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem
   test::FakeCommunicator communicator;
   const Buffer memory = allocate_host(16);
   const Call call = call_in(memory, "broadcast", 4, 1);
-  Verifier checks({.world = world, .members = group}, group, communicator, DataType::Float,
+  Verifier checks({.world = world, .members = group}, communicator, DataType::Float,
                   ReduceOp::None);
   checks.fill({&call, 1}, 4, kSeed);
   EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);  // it is the root, of its own data
@@ -199,7 +199,7 @@ TEST_P(PlantedFault, IsFoundAtItsRankAndElementWhereverItIs) {
                     .root = kRoot,
                     .in_place = in_place};
     test::FakeCommunicator communicator;
-    Verifier checks(all_of(ranks), ranks, communicator, DataType::Float, op);
+    Verifier checks(all_of(ranks), communicator, DataType::Float, op);
     EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);
     for (int rank = 0; rank < kRanks; ++rank) {
       const auto& theirs = right[static_cast<std::size_t>(rank)];

@@ -29,7 +29,7 @@ namespace busbar::test {
     like.peers = asked.peers({.rank = ranks.rank(), .ranks = ranks.size()});
   }
   const auto calls = buffers.calls(like, in_place);
-  Verifier verifier({.world = ranks, .members = ranks}, ranks, communicator, like.type, like.op);
+  Verifier verifier({.world = ranks, .members = ranks}, communicator, like.type, like.op);
   buffers.poison_results(in_place);
   verifier.fill(calls, plan.footprint.send / element, 1);
   communicator.enqueue(calls.front());

@@ -91,7 +91,7 @@ bool sends_only(Pair pair, Progress progress) {
   like.peers = like.collective->peers(me);
   RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(4096, 4, me.ranks)}, 0);
   const auto calls = buffers.calls(like, false);
-  Verifier verifier({.world = ranks, .members = ranks}, ranks, *mpi, like.type, like.op, pair);
+  Verifier verifier({.world = ranks, .members = ranks}, *mpi, like.type, like.op, pair);
   buffers.poison_results(false);
   verifier.fill(calls, like.count, 1);
   mpi->enqueue(calls.front());

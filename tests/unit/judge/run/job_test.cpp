@@ -86,9 +86,11 @@ TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
   EXPECT_THAT(line, HasSubstr(" --cta-policy zero --nccl-choice"));
 }
 
-std::string start_of_line(const std::string& launcher, SetKind kind) {
-  const std::string line = command_text(
-      commands_of(specification_of(kind), setup_of(launcher), job_of("allreduce")).at(0));
+std::string start_of_line(const std::string& launcher, bool with_environment = false) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  if (with_environment) specification.device_sets[0].env = {{"NCCL_ALGO", "Ring"}};
+  const std::string line =
+      command_text(commands_of(specification, setup_of(launcher), job_of("allreduce")).at(0));
   return line.substr(0, line.find(" --backend"));
 }
 
@@ -105,13 +107,12 @@ TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
 }
 
 TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAll) {
-  EXPECT_EQ(start_of_line("ssh {host} {env} {program}", SetKind::Pairwise),
+  EXPECT_EQ(start_of_line("ssh {host} {env} {program}"),
             "/bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} {program}' --hosts @/hosts");
-  EXPECT_EQ(start_of_line("ssh {host} {env} {program}", SetKind::Rails),
-            "env 'NCCL_TESTS_SPLIT=MOD 2' /bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} "
+  EXPECT_EQ(start_of_line("ssh {host} {env} {program}", true),
+            "env NCCL_ALGO=Ring /bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} "
             "{program}' --hosts @/hosts");
-  EXPECT_EQ(start_of_line("go {hostfile} {program}", SetKind::Pairwise),
-            "go /hosts /bin/allreduce_perf");
+  EXPECT_EQ(start_of_line("go {hostfile} {program}"), "go /hosts /bin/allreduce_perf");
 }
 
 TEST(CommandsOf, NeedNoHostFileForThisHost) {
@@ -161,7 +162,7 @@ TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
 
 TEST(CommandsOf, SplitAllNodesIntoRails) {
   EXPECT_THAT(lines_of(specification_of(SetKind::Rails)),
-              ElementsAre(HasSubstr("-genv NCCL_TESTS_SPLIT 'MOD 2' /bin/allreduce_perf")));
+              ElementsAre(HasSubstr(" --groups rails")));
 }
 
 TEST(CommandsOf, StartASimulationWithoutALauncher) {

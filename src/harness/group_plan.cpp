@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/group_plan.hpp"
+
+#include <numeric>
+#include <set>
+
+#include "base/host.hpp"
+#include "base/round_robin.hpp"
+#include "harness/options.hpp"
+
+namespace busbar {
+namespace {
+
+using Rule = GroupSpec::Rule;
+
+int color_of(const GroupSpec& spec, int rank) {
+  const auto r = static_cast<std::uint64_t>(rank);
+  switch (spec.rule) {
+    case Rule::And: return static_cast<int>(r & spec.number);
+    case Rule::Or: return static_cast<int>(r | spec.number);
+    case Rule::Mod: return static_cast<int>(r % spec.number);
+    default: return static_cast<int>(r / spec.number);
+  }
+}
+
+/// A round of these groups, numbered in their order.
+GroupRound round_of(std::vector<std::vector<int>> groups) {
+  GroupRound round;
+  for (std::vector<int>& ranks : groups) {
+    std::ranges::sort(ranks);
+    const int number = static_cast<int>(round.groups.size());
+    round.groups.push_back({.number = number, .ranks = std::move(ranks)});
+  }
+  return round;
+}
+
+std::vector<GroupRound> numbered(std::vector<GroupRound> rounds) {
+  for (std::size_t i = 0; i < rounds.size(); ++i) rounds[i].number = static_cast<int>(i);
+  return rounds;
+}
+
+/// nccl-tests' rule: ranks of one colour, numbered by their lowest ranks.
+GroupRound colored_round(const GroupSpec& spec, int ranks) {
+  std::map<int, std::size_t> group_of_color;
+  std::vector<std::vector<int>> groups;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto [found, is_new] = group_of_color.emplace(color_of(spec, rank), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[found->second].push_back(rank);
+  }
+  return round_of(std::move(groups));
+}
+
+std::vector<int> joined(const HostRanks& one, const HostRanks& other) {
+  std::vector<int> ranks = one.ranks;
+  append(ranks, other.ranks);
+  return ranks;
+}
+
+/// Rounds of pairs of hosts.
+std::vector<GroupRound> paired(const std::vector<HostRanks>& hosts,
+                               const std::vector<RoundOfPairs>& matchings) {
+  return numbered(mapped(matchings, [&](const RoundOfPairs& pairs) {
+    return round_of(mapped(
+        pairs, [&](const auto& pair) { return joined(hosts[pair.first], hosts[pair.second]); }));
+  }));
+}
+
+GroupRound rails(const std::vector<HostRanks>& hosts) {
+  std::vector<std::vector<int>> groups;
+  for (const HostRanks& host : hosts) {
+    groups.resize(std::max(groups.size(), host.ranks.size()));
+    for (std::size_t i = 0; i < host.ranks.size(); ++i) groups[i].push_back(host.ranks[i]);
+  }
+  return round_of(std::move(groups));
+}
+
+GroupRound halves(const std::vector<HostRanks>& hosts) {
+  std::vector<std::vector<int>> groups(2);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    append(groups[i < hosts.size() / 2 ? 0 : 1], hosts[i].ranks);
+  }
+  return round_of(std::move(groups));
+}
+
+/// "0-7 16-23", ascending.
+std::vector<int> parse_ranks(const std::string& place, std::string_view text, int ranks) {
+  std::set<int> list;
+  for (const std::string& item : split_words(text)) {
+    const std::size_t dash = item.find('-');
+    const auto first = to_number<int>(std::string_view(item).substr(0, dash));
+    const auto last =
+        dash == std::string::npos ? first : to_number<int>(std::string_view(item).substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first) {
+      throw usage_error("{}: '{}' is not a list of ranks such as 0-7 16-23", place, item);
+    }
+    if (*last >= ranks) {
+      throw usage_error("{}: there is no rank {}; give 0 to {}", place, *last, ranks - 1);
+    }
+    for (int rank = *first; rank <= *last; ++rank) {
+      if (!list.insert(rank).second) throw usage_error("{}: rank {} twice", place, rank);
+    }
+  }
+  if (list.empty()) throw usage_error("{}: a group without ranks", place);
+  return {list.begin(), list.end()};
+}
+
+/// Adds a group to its round.
+void add_group(std::map<int, GroupRound>& rounds, const std::string& place, int number,
+               RankGroup group) {
+  GroupRound& round = rounds.emplace(number, GroupRound{.number = number}).first->second;
+  for (const RankGroup& other : round.groups) {
+    if (other.number == group.number) {
+      throw usage_error("{}: round {} has a group {} already", place, number, other.number);
+    }
+    for (const int rank : group.ranks) {
+      if (!other.contains(rank)) continue;
+      throw usage_error("{}: rank {} is in group {} of round {}, too", place, rank, other.number,
+                        number);
+    }
+  }
+  round.groups.push_back(std::move(group));
+}
+
+/// All unordered pairs of ranks: rows go both ways.
+std::vector<GroupRound> rank_pairs(int ranks) {
+  std::vector<GroupRound> rounds;
+  for (const RoundOfPairs& pairs : round_robin(static_cast<std::size_t>(ranks))) {
+    rounds.push_back(round_of(mapped(pairs, [](const auto& pair) {
+      return std::vector{static_cast<int>(pair.first), static_cast<int>(pair.second)};
+    })));
+  }
+  return numbered(std::move(rounds));
+}
+
+/// A rank's host, as it is sent to all. Ranks of one kernel may have names of their own.
+struct RankHost {
+  BootId boot_id{};
+  std::array<char, 64> name{};
+
+  [[nodiscard]] auto operator<=>(const RankHost&) const = default;
+};
+
+std::vector<HostRanks> gather_hosts(Bootstrap& world) {
+  RankHost mine{.boot_id = boot_id()};
+  copy_text(host_name(), mine.name);
+  std::map<RankHost, std::size_t> known;
+  std::vector<HostRanks> hosts;
+  int rank = 0;
+  for (const RankHost& each : world.gather(mine)) {
+    const auto [found, is_new] = known.emplace(each, hosts.size());
+    if (is_new) hosts.push_back({.name = each.name.data()});
+    hosts[found->second].ranks.push_back(rank++);
+  }
+  return hosts;
+}
+
+/// Rank 0's file on all ranks. Collective.
+std::string shared_file(Bootstrap& world, std::string_view option, const std::string& path) {
+  std::optional<std::string> text;
+  if (world.rank() == 0) text = read_file(path);
+  if (!world.agree(world.rank() != 0 || text)) {
+    throw usage_error("{}: cannot read {}", option, path);
+  }
+  std::string all = text.value_or("");
+  world.broadcast_text(all);
+  return all;
+}
+
+/// The names of the hosts of each group.
+void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks) {
+  std::vector<const std::string*> host_of(static_cast<std::size_t>(ranks));
+  for (const HostRanks& host : hosts) {
+    for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = &host.name;
+  }
+  for (GroupRound& round : rounds) {
+    for (RankGroup& group : round.groups) {
+      std::set<std::string> named;
+      for (const int rank : group.ranks) {
+        const std::string& name = *host_of[static_cast<std::size_t>(rank)];
+        if (named.insert(name).second) group.hosts += (group.hosts.empty() ? "" : " ") + name;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool RankGroup::contains(int rank) const { return std::ranges::binary_search(ranks, rank); }
+
+const RankGroup* GroupRound::group_of(int rank) const {
+  const auto found =
+      std::ranges::find_if(groups, [rank](const RankGroup& group) { return group.contains(rank); });
+  return found == groups.end() ? nullptr : &*found;
+}
+
+int GroupPlan::smallest_group() const {
+  std::size_t smallest = rounds.front().groups.front().ranks.size();
+  for (const GroupRound& round : rounds) {
+    for (const RankGroup& group : round.groups) smallest = std::min(smallest, group.ranks.size());
+  }
+  return static_cast<int>(smallest);
+}
+
+std::map<std::pair<int, int>, std::vector<int>> GroupPlan::ranks_by_group() const {
+  std::map<std::pair<int, int>, std::vector<int>> ranks;
+  if (kind != Kind::Groups) return ranks;
+  for (const GroupRound& round : rounds) {
+    for (const RankGroup& group : round.groups) ranks[{round.number, group.number}] = group.ranks;
+  }
+  return ranks;
+}
+
+std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view file, int ranks) {
+  std::map<int, GroupRound> rounds;
+  int line_number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++line_number;
+    const std::string place = fmt::format("{}:{}", file, line_number);
+    if (trim(line).empty() || line.starts_with('#')) continue;
+    std::vector<std::string> cells =
+        mapped<std::string>(split(line, ','), [](const std::string& cell) { return trim(cell); });
+    if (rounds.empty() && cells == split("round,group,ranks", ',')) continue;
+    const auto round = to_number<int>(cells.front());
+    const auto group = cells.size() == 3 ? to_number<int>(cells[1]) : std::nullopt;
+    if (!round || !group || *round < 0 || *group < 0) {
+      throw usage_error("{}: expected round,group,ranks, as in 0,1,0-7 16-23", place);
+    }
+    std::string_view list = cells[2];
+    const bool is_quoted = list.size() > 1 && list.starts_with('"') && list.ends_with('"');
+    if (is_quoted) list = list.substr(1, list.size() - 2);
+    add_group(rounds, place, *round, {.number = *group, .ranks = parse_ranks(place, list, ranks)});
+  }
+  if (rounds.empty()) throw usage_error("{}: no groups", file);
+  return mapped(rounds, [](const auto& each) { return each.second; });
+}
+
+std::vector<GroupRound> plan_rounds(const GroupSpec& spec, const GroupInput& input) {
+  const std::vector<HostRanks>& hosts = input.hosts;
+  const bool meets = spec.is_random() || spec.rule == Rule::Pairs || spec.rule == Rule::Halves;
+  if (meets && hosts.size() < 2) {
+    throw usage_error("--groups {}: all ranks are on one host; it needs two", to_text(spec));
+  }
+  switch (spec.rule) {
+    case Rule::Hosts: return {round_of(mapped(hosts, &HostRanks::ranks))};
+    case Rule::Rails: return {rails(hosts)};
+    case Rule::Halves: return {halves(hosts)};
+    case Rule::File: return parse_rounds(input.text, spec.text, input.ranks);
+    case Rule::Inline: {
+      std::string lines = spec.text;
+      std::ranges::replace(lines, ';', '\n');
+      return parse_rounds(lines, "--groups", input.ranks);
+    }
+    case Rule::Pairs: return paired(hosts, round_robin(hosts.size()));
+    case Rule::RandomPairs:
+      return paired(hosts, random_matchings(hosts.size(), spec.number, input.seed));
+    case Rule::Levels:
+      return paired(hosts, level_matchings(input.levels->paths_of(mapped(hosts, &HostRanks::name)),
+                                           spec.number, input.seed));
+    default: return {colored_round(spec, input.ranks)};
+  }
+}
+
+GroupPlan world_plan(int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return {.rounds = {round_of({std::move(all)})}};
+}
+
+GroupPlan plan_groups(Bootstrap& world, const Options& options) {
+  const int ranks = world.size();
+  const bool one_way = options.pairs == Pairs::All;
+  if (!options.groups && !one_way) return world_plan(ranks);
+  GroupInput input{.hosts = gather_hosts(world), .ranks = ranks, .seed = options.seed};
+  GroupPlan plan{.kind = one_way ? GroupPlan::Kind::OneWay : GroupPlan::Kind::Groups};
+  if (one_way) {
+    if (ranks < 2) {
+      throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
+    }
+    plan.rounds = rank_pairs(ranks);
+  } else {
+    const GroupSpec& spec = *options.groups;
+    if (spec.rule == Rule::File) input.text = shared_file(world, "--groups", spec.text);
+    if (spec.rule == Rule::Levels) {
+      input.levels.emplace(shared_file(world, "--levels", options.levels_path),
+                           options.levels_path);
+    }
+    plan.rounds = plan_rounds(spec, input);
+    if (spec.is_random()) plan.seed = options.seed;
+  }
+  name_hosts(plan.rounds, input.hosts, ranks);
+  return plan;
+}
+
+}  // namespace busbar

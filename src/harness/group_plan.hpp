@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "harness/group_spec.hpp"
+#include "model/bootstrap.hpp"
+#include "model/host_levels.hpp"
+#include "model/record.hpp"
+
+namespace busbar {
+
+struct Options;
+
+/// Ranks of the job that run a collective by themselves.
+struct RankGroup {
+  int number = 0;            ///< within its round
+  std::vector<int> ranks{};  ///< ascending
+  std::string hosts{};       ///< names of theirs, each once, with blanks between
+
+  [[nodiscard]] bool contains(int rank) const;
+};
+
+/// Disjoint groups that measure at the same time.
+struct GroupRound {
+  int number = 0;
+  std::vector<RankGroup> groups{};
+
+  /// The group that a rank is in; null: it waits.
+  [[nodiscard]] const RankGroup* group_of(int rank) const;
+};
+
+/// The rounds of a launch. Without --groups there is one, of one group of all ranks.
+struct GroupPlan {
+  /// What rows say of their group.
+  enum class Kind {
+    World,   ///< nothing
+    Groups,  ///< round and group
+    OneWay   ///< --pairs all: sender and receiver
+  };
+
+  Kind kind = Kind::World;
+  std::vector<GroupRound> rounds{};
+  std::optional<std::uint64_t> seed{};  ///< that matchings are drawn by
+
+  [[nodiscard]] int smallest_group() const;
+  /// By round and group, where rows have them.
+  [[nodiscard]] std::map<std::pair<int, int>, std::vector<int>> ranks_by_group() const;
+};
+
+/// Without --groups.
+[[nodiscard]] GroupPlan world_plan(int ranks);
+
+/// A host and its ranks; hosts are in the order of their lowest ranks.
+struct HostRanks {
+  std::string name{};
+  std::vector<int> ranks{};
+};
+
+/// The rounds of a CSV with the columns round,group,ranks, as in 0,1,"0-7 16-23"; `file` stands in
+/// messages. Throws a usage error with the line.
+[[nodiscard]] std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view file,
+                                                   int ranks);
+
+/// What a plan is made from beside the rule.
+struct GroupInput {
+  std::vector<HostRanks> hosts{};
+  int ranks = 1;
+  std::uint64_t seed = 1;
+  std::string text{};                  ///< of a CSV of rounds
+  std::optional<HostLevels> levels{};  ///< --levels
+};
+
+/// The rounds of --groups. Throws a usage error. Pure.
+[[nodiscard]] std::vector<GroupRound> plan_rounds(const GroupSpec& spec, const GroupInput& input);
+
+/// The rounds of a launch; rank 0 reads the files. Throws a usage error on all ranks. Collective.
+[[nodiscard]] GroupPlan plan_groups(Bootstrap& world, const Options& options);
+
+}  // namespace busbar

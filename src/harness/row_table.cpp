@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/row_table.hpp"
+
+#include <numeric>
+
+#include "base/splitmix64.hpp"
+
+namespace busbar {
+
+void add_group(Record& record, const GroupPlan& plan, const GroupRound& round,
+               const RankGroup& group, const SweepKey& key) {
+  record.ranks = static_cast<int>(group.ranks.size());
+  if (plan.kind == GroupPlan::Kind::World) return;
+  record.hosts = group.hosts;
+  record.groups_seed = plan.seed;
+  if (key.pair) {
+    record.sender = group.ranks.at(static_cast<std::size_t>(key.pair->sender));
+    record.receiver = group.ranks.at(static_cast<std::size_t>(key.pair->receiver));
+  } else {
+    record.round = round.number;
+    record.group = group.number;
+  }
+}
+
+std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
+                                        std::uint64_t visit, std::size_t part) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  if (options.visits == 1) return numbers;
+  std::uint64_t state = splitmix64(splitmix64(options.seed + visit) + part);
+  for (std::size_t left = count; left > 1; --left) {
+    state = splitmix64(state);
+    std::swap(numbers[left - 1], numbers[state % left]);
+  }
+  return numbers;
+}
+
+std::vector<SweepKey> RowTable::sweeps(std::size_t round, std::uint64_t pass) const {
+  std::vector<SweepKey> sweeps = sweeps_of(options_, collective_, plan_.smallest_group());
+  for (std::size_t i = 0; i < sweeps.size(); ++i) {
+    (options_.visits > 1 ? sweeps[i].visit : sweeps[i].cycle) = pass;
+    sweeps[i].round = round;
+    sweeps[i].part = round * sweeps.size() + i;
+  }
+  return sweeps;
+}
+
+RowVisit RowTable::place(const SweepKey& key, std::size_t size, bool in_place) const {
+  const bool both = options_.placement == Placement::Both;
+  const std::size_t position = key.part * sizes_.size() + size;
+  return {.position = both ? 2 * position + (in_place ? 1 : 0) : position, .visit = key.visit};
+}
+
+std::vector<Row> RowTable::blank_rows(const SweepKey& key, std::size_t size, bool in_place) const {
+  const GroupRound& round = plan_.rounds[key.round];
+  return mapped(round.groups, [&](const RankGroup& group) {
+    const Footprint footprint = collective_.footprint(sizes_[size], info(key.type).size,
+                                                      static_cast<int>(group.ranks.size()));
+    Row row{.record = blank_record(collective_, key, footprint, sizes_[size], in_place)};
+    add_group(row.record, plan_, round, group, key);
+    return row;
+  });
+}
+
+bool RowTable::resume(Outputs& outputs, const SweepKey& key, std::size_t size,
+                      bool in_place) const {
+  std::vector<Row> rows;
+  if (outputs.writes()) rows = blank_rows(key, size, in_place);
+  return outputs.resume_rows(rows, place(key, size, in_place));
+}
+
+template <class Visit>
+void RowTable::for_each(std::size_t round, std::uint64_t pass, const Visit& visit) const {
+  for (const SweepKey& key : sweeps(round, pass)) {
+    for (std::size_t size = 0; size < sizes_.size(); ++size) {
+      for (const bool in_place : {false, true}) {
+        if (is_wanted(options_.placement, in_place)) visit(key, size, in_place);
+      }
+    }
+  }
+}
+
+bool RowTable::is_done(Outputs& outputs, std::size_t round, std::uint64_t pass) const {
+  std::vector<Row> rows;
+  if (outputs.writes()) {
+    for_each(round, pass, [&](const SweepKey& key, std::size_t size, bool in_place) {
+      if (!outputs.wants(place(key, size, in_place))) return;
+      append(rows, blank_rows(key, size, in_place));
+    });
+  }
+  return outputs.has_all(rows);
+}
+
+void RowTable::resume_round(Outputs& outputs, std::size_t round, std::uint64_t pass) const {
+  for_each(round, pass, [&](const SweepKey& key, std::size_t size, bool in_place) {
+    (void)resume(outputs, key, size, in_place);
+  });
+}
+
+}  // namespace busbar

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "harness/group_plan.hpp"
+#include "harness/options.hpp"
+#include "harness/outputs.hpp"
+#include "harness/row.hpp"
+
+namespace busbar {
+
+/// Writes to a row what is of its group. `key` has the pair.
+void add_group(Record& record, const GroupPlan& plan, const GroupRound& round,
+               const RankGroup& group, const SweepKey& key);
+
+/// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.
+[[nodiscard]] std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
+                                                      std::uint64_t visit, std::size_t part);
+
+/// The rows of a launch in the order of the table, which nobody needs to be connected for: rounds,
+/// types, operations, roots or ways, sizes, placements.
+class RowTable {
+ public:
+  /// All of them outlive it.
+  RowTable(const Options& options, const Collective& collective, const GroupPlan& plan)
+      : options_(options), collective_(collective), plan_(plan), sizes_(options.sweep.sizes()) {}
+
+  [[nodiscard]] const GroupPlan& plan() const { return plan_; }
+  /// The sweeps of a round in this pass, a cycle or a visit.
+  [[nodiscard]] std::vector<SweepKey> sweeps(std::size_t round, std::uint64_t pass) const;
+  /// Where the rows of a size of a sweep stand, by the size's number.
+  [[nodiscard]] RowVisit place(const SweepKey& key, std::size_t size, bool in_place) const;
+  /// What its rows are of, one of each group of the round.
+  [[nodiscard]] std::vector<Row> blank_rows(const SweepKey& key, std::size_t size,
+                                            bool in_place) const;
+
+  /// True on every rank if a row of each group needs not be measured, which is shown then where an
+  /// earlier run has it. Collective.
+  [[nodiscard]] bool resume(Outputs& outputs, const SweepKey& key, std::size_t size,
+                            bool in_place) const;
+  /// True on every rank if that is so for all rows of a pass of a round; shows none. Collective.
+  [[nodiscard]] bool is_done(Outputs& outputs, std::size_t round, std::uint64_t pass) const;
+  /// Shows them. Collective.
+  void resume_round(Outputs& outputs, std::size_t round, std::uint64_t pass) const;
+
+ private:
+  /// Calls `visit` with the sweep, the size's number and the placement of each row of a round.
+  template <class Visit>
+  void for_each(std::size_t round, std::uint64_t pass, const Visit& visit) const;
+
+  const Options& options_;
+  const Collective& collective_;
+  const GroupPlan& plan_;
+  std::vector<Bytes> sizes_;
+};
+
+}  // namespace busbar

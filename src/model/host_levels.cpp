@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/host_levels.hpp"
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+
+std::string known_host(const std::string& host, const std::vector<std::string>& known) {
+  if (contains(known, host)) return host;
+  const std::size_t dot = host.find('.');
+  const std::string_view brief = std::string_view(host).substr(0, dot);
+  for (const std::string& name : known) {
+    const std::size_t end = name.find('.');
+    const bool one_short = dot == std::string::npos || end == std::string::npos;
+    if (one_short && std::string_view(name).substr(0, end) == brief) return name;
+  }
+  return host;
+}
+
+HostLevels::HostLevels(std::string_view text, std::string_view file) : file_(file) {
+  int number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (trim(line).empty() || line.starts_with('#')) continue;
+    std::vector<std::string> cells =
+        mapped<std::string>(split(line, ','), [](const std::string& cell) { return trim(cell); });
+    std::string host = cells.front();
+    cells.erase(cells.begin());
+    if (names_.empty()) {
+      if (host != "host" || cells.empty()) {
+        throw usage_error("{}:{}: expected a header such as host,pod,leaf", file, number);
+      }
+      names_ = std::move(cells);
+      continue;
+    }
+    if (cells.size() != names_.size() || host.empty() || contains(cells, "")) {
+      throw usage_error("{}:{}: expected a host and its {}", file, number, join(names_, ", "));
+    }
+    if (contains(hosts_, host)) throw usage_error("{}:{}: {} again", file, number, host);
+    hosts_.push_back(std::move(host));
+    paths_.push_back(std::move(cells));
+  }
+  if (hosts_.empty()) throw usage_error("{}: it names no host", file);
+}
+
+std::vector<NodePath> HostLevels::paths_of(const std::vector<std::string>& hosts) const {
+  return mapped(hosts, [this](const std::string& host) {
+    const auto found = std::ranges::find(hosts_, known_host(host, hosts_));
+    if (found == hosts_.end()) throw usage_error("{}: it lacks host {}", file_, host);
+    return paths_[static_cast<std::size_t>(found - hosts_.begin())];
+  });
+}
+
+}  // namespace busbar

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/group_plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "harness/options.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+#include "tests/unit/support/thread_team.hpp"
+
+namespace busbar {
+namespace {
+
+/// "0: 0-1 2-3 | 1: 0,2 1,3": rounds with the ranks of their groups.
+std::string text_of(const std::vector<GroupRound>& rounds) {
+  return join_each(rounds, " | ", [](const GroupRound& round) {
+    const auto ranks_of = [](const RankGroup& group) { return format_ranges(group.ranks); };
+    return fmt::format("{}: {}", round.number, join_each(round.groups, " ", ranks_of));
+  });
+}
+
+GroupInput input_of(std::vector<HostRanks> hosts, int ranks) {
+  return {.hosts = std::move(hosts), .ranks = ranks, .seed = 5};
+}
+
+/// Four hosts of two ranks, in blocks.
+GroupInput blocks() {
+  return input_of({{"h1", {0, 1}}, {"h2", {2, 3}}, {"h3", {4, 5}}, {"h4", {6, 7}}}, 8);
+}
+
+std::vector<GroupRound> rounds_of(const char* spec, const GroupInput& input = blocks()) {
+  return plan_rounds(parse_group_spec("--groups", spec), input);
+}
+
+struct PlanCase {
+  const char* spec;
+  const char* rounds;
+};
+
+class PlannedRounds : public testing::TestWithParam<PlanCase> {};
+
+TEST_P(PlannedRounds, DivideTheRanks) {
+  EXPECT_EQ(text_of(rounds_of(GetParam().spec)), GetParam().rounds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Specs, PlannedRounds,
+    testing::Values(PlanCase{"hosts", "0: 0-1 2-3 4-5 6-7"}, PlanCase{"halves", "0: 0-3 4-7"},
+                    PlanCase{"rails", "0: 0,2,4,6 1,3,5,7"},
+                    PlanCase{"pairs", "0: 0-1,6-7 2-5 | 1: 2-3,6-7 0-1,4-5 | 2: 4-7 0-3"},
+                    PlanCase{"and:3", "0: 0,4 1,5 2,6 3,7"}, PlanCase{"or:3", "0: 0-3 4-7"},
+                    PlanCase{"or:2", "0: 0,2 1,3 4,6 5,7"}, PlanCase{"mod:3", "0: 0,3,6 1,4,7 2,5"},
+                    PlanCase{"div:3", "0: 0-2 3-5 6-7"},
+                    PlanCase{"0,0,0-1 4;0,3,7;2,0,1-7", "0: 0-1,4 7 | 2: 1-7"},
+                    PlanCase{"round,group,ranks;1,0,5;0,1,\"0 2\";# end;0,0,1",
+                             "0: 0,2 1 | 1: 5"}));
+
+TEST(PlanRounds, KeepHostsTogetherWhoseRanksAreNotInBlocks) {
+  const GroupInput input = input_of({{"h1", {0, 2, 4}}, {"h2", {1, 3}}}, 5);
+  EXPECT_EQ(text_of(rounds_of("hosts", input)), "0: 0,2,4 1,3");
+  EXPECT_EQ(text_of(rounds_of("rails", input)), "0: 0-1 2-3 4");
+}
+
+TEST(PlanRounds, TakeRandomPairsOfHostsAsTheyAreDrawnBySeed) {
+  const std::vector<GroupRound> rounds = rounds_of("random-pairs:2");
+  const auto drawn = random_matchings(4, 2, 5);
+  ASSERT_EQ(rounds.size(), drawn.size());
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    ASSERT_EQ(rounds[i].groups.size(), drawn[i].size());
+    for (std::size_t k = 0; k < drawn[i].size(); ++k) {
+      const auto low = static_cast<int>(2 * drawn[i][k].first);
+      const auto high = static_cast<int>(2 * drawn[i][k].second);
+      EXPECT_EQ(rounds[i].groups[k].ranks, (std::vector<int>{low, low + 1, high, high + 1}));
+    }
+  }
+}
+
+TEST(PlanRounds, PairHostsLevelByLevel) {
+  GroupInput input = blocks();
+  input.levels.emplace("host,pod\nh1.example.org,p0\nh3,p0\nh2,p1\nh4,p1\n", "levels.csv");
+  EXPECT_EQ(text_of(rounds_of("levels:1", input)).substr(0, 3), "0: ");
+  const std::vector<GroupRound> rounds = rounds_of("levels:2", input);
+  ASSERT_EQ(rounds.size(), 2U);
+  EXPECT_TRUE(rounds[0].groups[0].contains(0) == rounds[0].groups[0].contains(4));
+  EXPECT_TRUE(rounds[1].groups[0].contains(0) != rounds[1].groups[0].contains(4) ||
+              rounds[1].groups[0].contains(2) != rounds[1].groups[0].contains(6));
+}
+
+struct BadPlan {
+  const char* spec;
+  const char* message;
+};
+
+class RefusedRounds : public testing::TestWithParam<BadPlan> {};
+
+TEST_P(RefusedRounds, AreNamedWithTheirLineOnOneLine) {
+  const auto failure = test::failure_of([] { (void)rounds_of(GetParam().spec); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.message.starts_with(GetParam().message)) << failure.message;
+  EXPECT_TRUE(failure.is_one_line());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, RefusedRounds,
+    testing::Values(BadPlan{"0,0,0-3;0,1,3-4", "--groups:2: rank 3 is in group 0 of round 0, too"},
+                    BadPlan{"0,0,0-8", "--groups:1: there is no rank 8; give 0 to 7"},
+                    BadPlan{"0,0,0;0,0,1", "--groups:2: round 0 has a group 0 already"},
+                    BadPlan{"0,0,0;1,1,", "--groups:2: a group without ranks"},
+                    BadPlan{"0,0,0 0", "--groups:1: rank 0 twice"},
+                    BadPlan{"0,0,3-1", "--groups:1: '3-1' is not a list of ranks"},
+                    BadPlan{"0,0", "--groups:1: expected round,group,ranks"},
+                    BadPlan{"0,x,1", "--groups:1: expected round,group,ranks"},
+                    BadPlan{"-1,0,1", "--groups:1: expected round,group,ranks"},
+                    BadPlan{"round,group,ranks", "--groups: no groups"}));
+
+TEST(PlanRounds, NeedTwoHostsWhereHostsMeet) {
+  for (const char* spec : {"pairs", "random-pairs:2", "halves"}) {
+    const auto failure = test::failure_of([&] {
+      (void)rounds_of(spec, input_of({{"h1", {0, 1}}}, 2));
+    });
+    EXPECT_TRUE(failure.says(fmt::format("--groups {}: all ranks are on one host", spec)));
+  }
+}
+
+/// The plan of `ranks` ranks of this host.
+std::vector<GroupPlan> plans_of(int ranks, const Options& options) {
+  std::vector<GroupPlan> plans(static_cast<std::size_t>(ranks));
+  test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
+    plans[static_cast<std::size_t>(world.rank())] = plan_groups(world, options);
+  });
+  return plans;
+}
+
+TEST(PlanGroups, IsOneGroupOfAllRanksWhereNoneAreAskedFor) {
+  const GroupPlan plan = plans_of(3, {}).at(2);
+  EXPECT_EQ(plan.kind, GroupPlan::Kind::World);
+  EXPECT_EQ(text_of(plan.rounds), "0: 0-2");
+}
+
+TEST(PlanGroups, HasAllPairsOfRanksInRounds) {
+  Options options;
+  options.pairs = Pairs::All;
+  const GroupPlan plan = plans_of(4, options).at(1);
+  EXPECT_EQ(plan.kind, GroupPlan::Kind::OneWay);
+  EXPECT_EQ(text_of(plan.rounds), "0: 0,3 1-2 | 1: 1,3 0,2 | 2: 2-3 0-1");
+  EXPECT_EQ(plan.rounds[0].group_of(2)->number, 1);
+}
+
+TEST(PlanGroups, ReadsAFileOnRankZeroForAll) {
+  const test::TemporaryFolder folder;
+  Options options;
+  const std::string path = folder.path("rounds.csv");
+  folder.write("rounds.csv", "round,group,ranks\n0,0,0-1\n1,0,1 2\n");
+  options.groups = parse_group_spec("--groups", path);
+  for (const GroupPlan& plan : plans_of(3, options)) {
+    EXPECT_EQ(text_of(plan.rounds), "0: 0-1 | 1: 1-2");
+    EXPECT_EQ(plan.rounds[0].group_of(2), nullptr);
+    EXPECT_EQ(plan.smallest_group(), 2);
+  }
+  options.groups = parse_group_spec("--groups", folder.path("none.csv"));
+  test::on_ranks(2, [&](test::ThreadBootstrap& world) {
+    const auto failure = test::failure_of([&] { (void)plan_groups(world, options); });
+    EXPECT_TRUE(failure.says("--groups: cannot read")) << failure.message;
+  });
+}
+
+}  // namespace
+}  // namespace busbar
