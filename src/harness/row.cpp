@@ -147,6 +147,7 @@ std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine) {
     const std::string_view block = std::string_view{all}.substr(rank * longest, lengths[rank]);
     if (!block.empty()) rows.push_back(parse_row(block));
   }
+  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.record.group; });
   return rows;
 }
 

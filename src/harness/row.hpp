@@ -55,7 +55,7 @@ class RowBuffers {
 [[nodiscard]] std::string row_text(const Row& row);
 [[nodiscard]] Row parse_row(std::string_view text);
 
-/// The rows of all groups on rank 0 of the job, by the ranks of their leaders; on others
+/// The rows of all groups on rank 0 of the job, by their numbers; on others
 /// nothing. Numbers arrive with the digits that files have. Collective over the job.
 [[nodiscard]] std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine);
 

@@ -105,6 +105,25 @@ ends() {
   ./sendrecv_perf -g 3 --launcher local "${QUICK[@]}" --pairs all --csv "$DIR/p.csv"
   [ "$(column sender,receiver "$DIR/p.csv" | sort -u | wc -l)" -eq 6 ]
 }
+# descriptors PID: how many it has, and threads.
+descriptors() { echo $(($(find "/proc/$1/fd" -mindepth 1 | wc -l) + $(find "/proc/$1/task" -mindepth 1 -maxdepth 1 | wc -l))); }
+@test "groups connect among themselves, and give everything back after their round" {
+  local ranks=('0 1' '1-2') i rounds=""
+  for ((i = 0; i < 60; ++i)); do rounds+="${rounds:+;}$i,0,${ranks[i % 2]}"; done
+  ./allreduce_perf -g 3 --launcher local -b 256K -e 256K -n 100 -w 1 --placement out --host-limits off \
+    --groups "$rounds" --csv "$DIR/a.csv" > "$DIR/out" 3>&- &
+  JOB=$!
+  wait_for_rows 4
+  local first last
+  first=$(descriptors "$(process_of 1)")
+  wait_for_rows 50
+  last=$(descriptors "$(process_of 1)")
+  wait "$JOB"
+  echo "$first $last"
+  [ "$last" -le $((first + 5)) ]  # a round may be about to begin
+  [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
+  [ "$(column round "$DIR/a.csv" | sort -u | wc -l)" -eq 60 ]
+}
 @test "containers of one host with names of their own are nodes of their own" {
   unshare --uts true 2> /dev/null || skip "UTS namespaces cannot be made"
   local meet=(./allreduce_perf --rendezvous "127.0.0.1:$PORT" --ranks 2 "${QUICK[@]}")

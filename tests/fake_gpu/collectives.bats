@@ -75,6 +75,23 @@ NOT_IN_PLACE="alltoall sendrecv"
   [ "$(column group,ranks "$DIR/b.csv" | sort | uniq -c | xargs)" = "4 0|4 4 1|2" ]
 }
 
+@test "rounds of groups are right on GPUs, and a round that is there already is not connected" {
+  local groups=(--placement out --groups '0,0,0-1;0,1,2-3;1,0,0-2;2,0,1 3' --csv "$DIR/a.csv")
+  traced timeout 120 mpirun -np 4 ./alltoall_perf "${QUICK[@]}" "${groups[@]}" -M 1 --nccl-choice -R 1 -G 2
+  [ "$(column round,group,ranks,wrong "$DIR/a.csv" | uniq | sort -u | xargs)" = "0|0|2|0 0|1|2|0 1|0|3|0 2|0|2|0" ]
+  [ "$(grep -c '^comm ' "$DIR/trace")" -eq 9 ]
+  [[ $(column flags "$DIR/a.csv") == *graph*registered* ]]
+  [ "$(column device_set "$DIR/a.csv" | uniq | xargs)" = "0,1 2,3 0,1 2,3 0,1,2 1,3" ]
+  [[ $output == *"# NCCL's log: NVLS "* ]]
+  [[ $output == *"# GPU memory usage : Initialization "* ]]
+  sed -i '/^# finished/d;$d' "$DIR/a.csv"
+  sed -i '$d' "$DIR/a.csv"
+  traced timeout 120 mpirun -np 4 ./alltoall_perf "${QUICK[@]}" "${groups[@]}" -M 1 --nccl-choice -R 1 -G 2 --resume
+  [ "$(grep -c '^comm ' "$DIR/trace")" -eq 2 ]
+  [ "$(rows "$DIR/a.csv" | wc -l)" -eq 8 ]
+  [ "$(table | wc -l)" -eq 8 ]
+}
+
 @test "a killed run of pairs goes on where it was" {
   local all=(--pairs all --placement out --csv "$DIR/a.csv")
   run timeout 120 mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" "${all[@]}"
