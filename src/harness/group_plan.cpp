@@ -11,14 +11,12 @@
 namespace busbar {
 namespace {
 
-using Rule = GroupSpec::Rule;
-
 int color_of(const GroupSpec& spec, int rank) {
   const auto r = static_cast<std::uint64_t>(rank);
   switch (spec.rule) {
-    case Rule::And: return static_cast<int>(r & spec.number);
-    case Rule::Or: return static_cast<int>(r | spec.number);
-    case Rule::Mod: return static_cast<int>(r % spec.number);
+    case GroupRule::And: return static_cast<int>(r & spec.number);
+    case GroupRule::Or: return static_cast<int>(r | spec.number);
+    case GroupRule::Mod: return static_cast<int>(r % spec.number);
     default: return static_cast<int>(r / spec.number);
   }
 }
@@ -32,11 +30,6 @@ GroupRound round_of(std::vector<std::vector<int>> groups) {
     round.groups.push_back({.number = number, .ranks = std::move(ranks)});
   }
   return round;
-}
-
-std::vector<GroupRound> numbered(std::vector<GroupRound> rounds) {
-  for (std::size_t i = 0; i < rounds.size(); ++i) rounds[i].number = static_cast<int>(i);
-  return rounds;
 }
 
 /// nccl-tests' rule: ranks of one colour, numbered by their lowest ranks.
@@ -60,10 +53,14 @@ std::vector<int> joined(const HostRanks& one, const HostRanks& other) {
 /// Rounds of pairs of hosts.
 std::vector<GroupRound> paired(const std::vector<HostRanks>& hosts,
                                const std::vector<RoundOfPairs>& matchings) {
-  return numbered(mapped(matchings, [&](const RoundOfPairs& pairs) {
-    return round_of(mapped(
+  std::vector<GroupRound> rounds;
+  for (const RoundOfPairs& pairs : matchings) {
+    GroupRound round = round_of(mapped(
         pairs, [&](const auto& pair) { return joined(hosts[pair.first], hosts[pair.second]); }));
-  }));
+    round.number = static_cast<int>(rounds.size());
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
 }
 
 GroupRound rails(const std::vector<HostRanks>& hosts) {
@@ -124,13 +121,9 @@ void add_group(std::map<int, GroupRound>& rounds, const std::string& place, int 
 
 /// All unordered pairs of ranks: rows go both ways.
 std::vector<GroupRound> rank_pairs(int ranks) {
-  std::vector<GroupRound> rounds;
-  for (const RoundOfPairs& pairs : round_robin(static_cast<std::size_t>(ranks))) {
-    rounds.push_back(round_of(mapped(pairs, [](const auto& pair) {
-      return std::vector{static_cast<int>(pair.first), static_cast<int>(pair.second)};
-    })));
-  }
-  return numbered(std::move(rounds));
+  std::vector<HostRanks> players(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) players[static_cast<std::size_t>(rank)].ranks = {rank};
+  return paired(players, round_robin(players.size()));
 }
 
 /// A rank's host, as it is sent to all. Ranks of one kernel may have names of their own.
@@ -237,24 +230,21 @@ std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view fil
 
 std::vector<GroupRound> plan_rounds(const GroupSpec& spec, const GroupInput& input) {
   const std::vector<HostRanks>& hosts = input.hosts;
-  const bool meets = spec.is_random() || spec.rule == Rule::Pairs || spec.rule == Rule::Halves;
+  const bool meets =
+      spec.is_random() || spec.rule == GroupRule::Pairs || spec.rule == GroupRule::Halves;
   if (meets && hosts.size() < 2) {
     throw usage_error("--groups {}: all ranks are on one host; it needs two", to_text(spec));
   }
   switch (spec.rule) {
-    case Rule::Hosts: return {round_of(mapped(hosts, &HostRanks::ranks))};
-    case Rule::Rails: return {rails(hosts)};
-    case Rule::Halves: return {halves(hosts)};
-    case Rule::File: return parse_rounds(input.text, spec.text, input.ranks);
-    case Rule::Inline: {
-      std::string lines = spec.text;
-      std::ranges::replace(lines, ';', '\n');
-      return parse_rounds(lines, "--groups", input.ranks);
-    }
-    case Rule::Pairs: return paired(hosts, round_robin(hosts.size()));
-    case Rule::RandomPairs:
+    case GroupRule::Hosts: return {round_of(mapped(hosts, &HostRanks::ranks))};
+    case GroupRule::Rails: return {rails(hosts)};
+    case GroupRule::Halves: return {halves(hosts)};
+    case GroupRule::Csv:
+      return parse_rounds(input.csv, spec.is_inline() ? "--groups" : spec.csv, input.ranks);
+    case GroupRule::Pairs: return paired(hosts, round_robin(hosts.size()));
+    case GroupRule::RandomPairs:
       return paired(hosts, random_matchings(hosts.size(), spec.number, input.seed));
-    case Rule::Levels:
+    case GroupRule::Levels:
       return paired(hosts, level_matchings(input.levels->paths_of(mapped(hosts, &HostRanks::name)),
                                            spec.number, input.seed));
     default: return {colored_round(spec, input.ranks)};
@@ -280,8 +270,10 @@ GroupPlan plan_groups(Bootstrap& world, const Options& options) {
     plan.rounds = rank_pairs(ranks);
   } else {
     const GroupSpec& spec = *options.groups;
-    if (spec.rule == Rule::File) input.text = shared_file(world, "--groups", spec.text);
-    if (spec.rule == Rule::Levels) {
+    input.csv =
+        spec.is_inline() || spec.csv.empty() ? spec.csv : shared_file(world, "--groups", spec.csv);
+    if (spec.is_inline()) std::ranges::replace(input.csv, ';', '\n');
+    if (spec.rule == GroupRule::Levels) {
       input.levels.emplace(shared_file(world, "--levels", options.levels_path),
                            options.levels_path);
     }

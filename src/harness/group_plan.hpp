@@ -73,7 +73,7 @@ struct GroupInput {
   std::vector<HostRanks> hosts{};
   int ranks = 1;
   std::uint64_t seed = 1;
-  std::string text{};                  ///< of a CSV of rounds
+  std::string csv{};                   ///< lines of rounds
   std::optional<HostLevels> levels{};  ///< --levels
 };
 

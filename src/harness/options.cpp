@@ -53,7 +53,7 @@ void check_groups(const Options& o) {
   if (o.pairs == Pairs::All && o.groups) {
     throw usage_error("--pairs all and --groups are mutually exclusive");
   }
-  const bool by_levels = o.groups && o.groups->rule == GroupSpec::Rule::Levels;
+  const bool by_levels = o.groups && o.groups->rule == GroupRule::Levels;
   if (by_levels && o.levels_path.empty()) {
     throw usage_error("--groups {}: missing --levels FILE, where each host is in the fabric",
                       to_text(*o.groups));

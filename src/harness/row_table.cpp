@@ -7,7 +7,7 @@
 
 namespace busbar {
 
-void add_group(Record& record, const GroupPlan& plan, const GroupRound& round,
+void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
                const RankGroup& group, const SweepKey& key) {
   record.ranks = static_cast<int>(group.ranks.size());
   if (plan.kind == GroupPlan::Kind::World) return;
@@ -57,7 +57,7 @@ std::vector<Row> RowTable::blank_rows(const SweepKey& key, std::size_t size, boo
     const Footprint footprint = collective_.footprint(sizes_[size], info(key.type).size,
                                                       static_cast<int>(group.ranks.size()));
     Row row{.record = blank_record(collective_, key, footprint, sizes_[size], in_place)};
-    add_group(row.record, plan_, round, group, key);
+    set_group(row.record, plan_, round, group, key);
     return row;
   });
 }

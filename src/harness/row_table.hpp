@@ -13,7 +13,7 @@
 namespace busbar {
 
 /// Writes to a row what is of its group. `key` has the pair.
-void add_group(Record& record, const GroupPlan& plan, const GroupRound& round,
+void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
                const RankGroup& group, const SweepKey& key);
 
 /// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.

@@ -179,10 +179,9 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
   const SizePlan& plan = setup.plan;
   Record record = blank_record(run_.collective, setup.key, plan.footprint, plan.wanted, in_place);
   record.backend = run_.backend;
-  record.ranks = run_.group.size();
   record.nodes = run_.group.nodes();
   if (run_.mine != nullptr) {
-    add_group(record, run_.plan, run_.plan.rounds[run_.round], *run_.mine, setup.key);
+    set_group(record, run_.plan, run_.plan.rounds[run_.round], *run_.mine, setup.key);
     if (run_.plan.kind != GroupPlan::Kind::World) record.connect_s = run_.group_connect_s;
   }
   record.cadence = name(options_.cadence);

@@ -120,7 +120,7 @@ const std::vector<Effect>& effects() {
       {"-I 1 --per_iter_timing 0", [](O o) { return !o.per_operation; }},
       {"-I 1 -K 5; -I 1 --per_iter_skip 5", [](O o) { return o.skipped_samples == 5; }},
       {"--share-gpus", [](O o) { return o.share_devices; }},
-      {"--groups rails", [](O o) { return o.groups->rule == GroupSpec::Rule::Rails; }},
+      {"--groups rails", [](O o) { return o.groups->rule == GroupRule::Rails; }},
       {"--groups levels:8 --levels h.csv", [](O o) { return o.levels_path == "h.csv"; }},
       {"--pairs all", [](O o) { return o.pairs == Pairs::All; }},
       {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},

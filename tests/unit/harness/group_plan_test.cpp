@@ -31,8 +31,10 @@ GroupInput blocks() {
   return input_of({{"h1", {0, 1}}, {"h2", {2, 3}}, {"h3", {4, 5}}, {"h4", {6, 7}}}, 8);
 }
 
-std::vector<GroupRound> rounds_of(const char* spec, const GroupInput& input = blocks()) {
-  return plan_rounds(parse_group_spec("--groups", spec), input);
+std::vector<GroupRound> rounds_of(const char* spec, GroupInput input = blocks()) {
+  const GroupSpec parsed = parse_group_spec("--groups", spec);
+  input.csv = join(split(parsed.csv, ';'), "\n");
+  return plan_rounds(parsed, input);
 }
 
 struct PlanCase {

@@ -42,7 +42,7 @@ TEST(ParseSplit, ReadsDecimalHexadecimalAndBinaryNumbers) {
 
 TEST(ParseSplit, TakesRulesInAnyCaseWithOrWithoutABlank) {
   for (const char* text : {"DIV 4", "DIV4", "div 4", "Div  4", "DIV0b100", "/ 0x4"}) {
-    EXPECT_EQ(parse_split(text).rule, GroupSpec::Rule::Div) << text;
+    EXPECT_EQ(parse_split(text).rule, GroupRule::Div) << text;
     EXPECT_EQ(parse_split(text).number, 4U) << text;
   }
 }
@@ -61,7 +61,7 @@ TEST(ParseSplit, RefusesWhatIsNoRuleAndDivisionByZeroOnOneLine) {
 
 TEST(ParseSplitMask, IsAHexadecimalAnd) {
   for (const char* text : {"7", "0x7", "00000007"}) {
-    EXPECT_EQ(parse_split_mask(text).rule, GroupSpec::Rule::And) << text;
+    EXPECT_EQ(parse_split_mask(text).rule, GroupRule::And) << text;
     EXPECT_EQ(parse_split_mask(text).number, 7U) << text;
   }
   EXPECT_EQ(parse_split_mask("10").number, 16U);

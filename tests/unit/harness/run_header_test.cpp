@@ -317,7 +317,7 @@ TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
   const RunContext context = run.context();
   EXPECT_EQ(context.groups.at({0, 1}).front(), 1);
   run.options.groups = parse_group_spec("--groups", "0,0,0-3;7,0,4-7;7,1,8-9");
-  run.plan.rounds = plan_rounds(*run.options.groups, {.ranks = 16});
+  run.plan.rounds = parse_rounds("0,0,0-3\n7,0,4-7\n7,1,8-9", "--groups", 16);
   EXPECT_TRUE(run.notes("groups: 3 groups in 2 rounds (0,0,0-3;"));
 }
 
