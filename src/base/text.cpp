@@ -77,6 +77,23 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+std::vector<PlacedCells> placed_cells(std::string_view text, std::string_view file) {
+  const auto bare = [](std::string_view cell) {
+    cell = trim(cell);
+    const bool is_quoted = cell.size() > 1 && cell.front() == '"' && cell.back() == '"';
+    return is_quoted ? cell.substr(1, cell.size() - 2) : cell;
+  };
+  std::vector<PlacedCells> lines;
+  int number = 0;
+  for (const std::string& line : split(text, '\n')) {
+    ++number;
+    if (trim(line).empty() || line.starts_with('#')) continue;
+    lines.push_back({.place = fmt::format("{}:{}", file, number),
+                     .cells = mapped<std::string>(split(line, ','), bare)});
+  }
+  return lines;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
   std::ranges::transform(result, result.begin(), [](unsigned char letter) {

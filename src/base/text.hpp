@@ -50,6 +50,15 @@ template <class Items>
 /// The words between blanks.
 [[nodiscard]] std::vector<std::string> split_words(std::string_view text);
 
+/// A line of a simple CSV: no cell has a comma.
+struct PlacedCells {
+  std::string place{};  ///< "FILE:LINE"
+  std::vector<std::string> cells{};
+};
+/// Its lines, cells without blanks and quotes around them; empty lines and those that begin with
+/// '#' are left out.
+[[nodiscard]] std::vector<PlacedCells> placed_cells(std::string_view text, std::string_view file);
+
 /// The text in lower case; ASCII letters only.
 [[nodiscard]] std::string lower(std::string_view text);
 

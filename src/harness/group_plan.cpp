@@ -84,11 +84,10 @@ GroupRound halves(const std::vector<HostRanks>& hosts) {
 std::vector<int> parse_ranks(const std::string& place, std::string_view text, int ranks) {
   std::set<int> list;
   for (const std::string& item : split_words(text)) {
-    const std::size_t dash = item.find('-');
-    const auto first = to_number<int>(std::string_view(item).substr(0, dash));
-    const auto last =
-        dash == std::string::npos ? first : to_number<int>(std::string_view(item).substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first) {
+    const std::vector<std::string> ends = split(item, '-');
+    const auto first = to_number<int>(ends.front());
+    const auto last = to_number<int>(ends.back());
+    if (!first || !last || *last < *first || ends.size() > 2) {
       throw usage_error("{}: '{}' is not a list of ranks such as 0-7 16-23", place, item);
     }
     if (*last >= ranks) {
@@ -160,21 +159,37 @@ std::string shared_file(Bootstrap& world, std::string_view option, const std::st
   return all;
 }
 
-/// The names of the hosts of each group.
-void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks) {
-  std::vector<const std::string*> host_of(static_cast<std::size_t>(ranks));
-  for (const HostRanks& host : hosts) {
-    for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = &host.name;
+/// "h1 h4": the hosts of ranks, by the host of each rank.
+std::string hosts_text(const std::vector<int>& ranks, const std::vector<std::string>& host_of) {
+  std::set<std::string> named;
+  std::vector<std::string> hosts;
+  for (const int rank : ranks) {
+    const std::string& host = host_of[static_cast<std::size_t>(rank)];
+    if (named.insert(host).second) hosts.push_back(host);
+  }
+  return join(hosts, " ");
+}
+
+void name_hosts(std::vector<GroupRound>& rounds, const GroupInput& input) {
+  std::vector<std::string> host_of(static_cast<std::size_t>(input.ranks));
+  for (const HostRanks& host : input.hosts) {
+    for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = host.name;
   }
   for (GroupRound& round : rounds) {
-    for (RankGroup& group : round.groups) {
-      std::set<std::string> named;
-      for (const int rank : group.ranks) {
-        const std::string& name = *host_of[static_cast<std::size_t>(rank)];
-        if (named.insert(name).second) group.hosts += (group.hosts.empty() ? "" : " ") + name;
-      }
-    }
+    for (RankGroup& group : round.groups) group.hosts = hosts_text(group.ranks, host_of);
   }
+}
+
+/// Reads the files that the rule needs. Collective.
+void read_files(Bootstrap& world, const Options& options, GroupInput& input) {
+  const GroupSpec& spec = *options.groups;
+  if (spec.rule == GroupRule::Csv) {
+    input.csv = spec.is_inline() ? spec.csv : shared_file(world, "--groups", spec.csv);
+    if (spec.is_inline()) std::ranges::replace(input.csv, ';', '\n');
+  }
+  if (spec.rule != GroupRule::Levels) return;
+  const std::string& path = options.levels_path;
+  input.levels.emplace(shared_file(world, "--levels", path), path);
 }
 
 }  // namespace
@@ -206,23 +221,15 @@ std::map<std::pair<int, int>, std::vector<int>> GroupPlan::ranks_by_group() cons
 
 std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view file, int ranks) {
   std::map<int, GroupRound> rounds;
-  int line_number = 0;
-  for (const std::string& line : split(text, '\n')) {
-    ++line_number;
-    const std::string place = fmt::format("{}:{}", file, line_number);
-    if (trim(line).empty() || line.starts_with('#')) continue;
-    std::vector<std::string> cells =
-        mapped<std::string>(split(line, ','), [](const std::string& cell) { return trim(cell); });
+  for (const auto& [place, cells] : placed_cells(text, file)) {
     if (rounds.empty() && cells == split("round,group,ranks", ',')) continue;
-    const auto round = to_number<int>(cells.front());
-    const auto group = cells.size() == 3 ? to_number<int>(cells[1]) : std::nullopt;
-    if (!round || !group || *round < 0 || *group < 0) {
+    const auto round = to_number<unsigned short>(cells.front());
+    const auto group = cells.size() == 3 ? to_number<unsigned short>(cells[1]) : std::nullopt;
+    if (!round || !group) {
       throw usage_error("{}: expected round,group,ranks, as in 0,1,0-7 16-23", place);
     }
-    std::string_view list = cells[2];
-    const bool is_quoted = list.size() > 1 && list.starts_with('"') && list.ends_with('"');
-    if (is_quoted) list = list.substr(1, list.size() - 2);
-    add_group(rounds, place, *round, {.number = *group, .ranks = parse_ranks(place, list, ranks)});
+    add_group(rounds, place, *round,
+              {.number = *group, .ranks = parse_ranks(place, cells[2], ranks)});
   }
   if (rounds.empty()) throw usage_error("{}: no groups", file);
   return mapped(rounds, [](const auto& each) { return each.second; });
@@ -261,26 +268,19 @@ GroupPlan plan_groups(Bootstrap& world, const Options& options) {
   const int ranks = world.size();
   const bool one_way = options.pairs == Pairs::All;
   if (!options.groups && !one_way) return world_plan(ranks);
-  GroupInput input{.hosts = gather_hosts(world), .ranks = ranks, .seed = options.seed};
-  GroupPlan plan{.kind = one_way ? GroupPlan::Kind::OneWay : GroupPlan::Kind::Groups};
-  if (one_way) {
-    if (ranks < 2) {
-      throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
-    }
-    plan.rounds = rank_pairs(ranks);
-  } else {
-    const GroupSpec& spec = *options.groups;
-    input.csv =
-        spec.is_inline() || spec.csv.empty() ? spec.csv : shared_file(world, "--groups", spec.csv);
-    if (spec.is_inline()) std::ranges::replace(input.csv, ';', '\n');
-    if (spec.rule == GroupRule::Levels) {
-      input.levels.emplace(shared_file(world, "--levels", options.levels_path),
-                           options.levels_path);
-    }
-    plan.rounds = plan_rounds(spec, input);
-    if (spec.is_random()) plan.seed = options.seed;
+  if (one_way && ranks < 2) {
+    throw usage_error("--pairs all: one rank makes no pair; start two or more with mpirun -np");
   }
-  name_hosts(plan.rounds, input.hosts, ranks);
+  GroupInput input{.hosts = gather_hosts(world), .ranks = ranks, .seed = options.seed};
+  GroupPlan plan;
+  if (one_way) {
+    plan = {.kind = GroupPlan::Kind::OneWay, .rounds = rank_pairs(ranks)};
+  } else {
+    read_files(world, options, input);
+    plan = {.kind = GroupPlan::Kind::Groups, .rounds = plan_rounds(*options.groups, input)};
+    if (options.groups->is_random()) plan.seed = options.seed;
+  }
+  name_hosts(plan.rounds, input);
   return plan;
 }
 

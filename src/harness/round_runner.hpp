@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "harness/runner.hpp"
 #include "model/backend.hpp"
@@ -35,7 +36,7 @@ struct RoundSetup {
 /// launch lasts.
 class RoundRunner {
  public:
-  explicit RoundRunner(const RoundSetup& setup) : setup_(setup) {}
+  explicit RoundRunner(RoundSetup setup) : setup_(std::move(setup)) {}
 
   /// Connects the first round that has something to measure; the first of all where none has.
   /// Collective.

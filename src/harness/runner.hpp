@@ -30,6 +30,7 @@ class Runner {
   Runner(const Run& run, const RowTable& table, Outputs& outputs);
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
+  ~Runner() = default;
 
   /// Runs one untimed operation on devices, so that memory is planned from what the library leaves,
   /// and lets the communicator take memory for the largest rows; what the library took. Collective.

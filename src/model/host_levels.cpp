@@ -21,25 +21,20 @@ std::string known_host(const std::string& host, const std::vector<std::string>& 
 }
 
 HostLevels::HostLevels(std::string_view text, std::string_view file) : file_(file) {
-  int number = 0;
-  for (const std::string& line : split(text, '\n')) {
-    ++number;
-    if (trim(line).empty() || line.starts_with('#')) continue;
-    std::vector<std::string> cells =
-        mapped<std::string>(split(line, ','), [](const std::string& cell) { return trim(cell); });
+  for (auto& [place, cells] : placed_cells(text, file)) {
     std::string host = cells.front();
     cells.erase(cells.begin());
     if (names_.empty()) {
       if (host != "host" || cells.empty()) {
-        throw usage_error("{}:{}: expected a header such as host,pod,leaf", file, number);
+        throw usage_error("{}: expected a header such as host,pod,leaf", place);
       }
       names_ = std::move(cells);
       continue;
     }
     if (cells.size() != names_.size() || host.empty() || contains(cells, "")) {
-      throw usage_error("{}:{}: expected a host and its {}", file, number, join(names_, ", "));
+      throw usage_error("{}: expected a host and its {}", place, join(names_, ", "));
     }
-    if (contains(hosts_, host)) throw usage_error("{}:{}: {} again", file, number, host);
+    if (contains(hosts_, host)) throw usage_error("{}: {} again", place, host);
     hosts_.push_back(std::move(host));
     paths_.push_back(std::move(cells));
   }
