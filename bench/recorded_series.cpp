@@ -3,6 +3,7 @@
 // Holds our statistics against recorded times of real machines. Rows are taken from each series, in
 // one stretch or in visits, and their intervals compared with the median of the whole series; with
 // --verdicts pieces of a series, which nothing distinguishes, are judged as launches and as nodes;
+// with --factors the scatter of launches is printed for busbar accept rehearse --noise;
 // with --changes events are looked for in each series and in generated runs in which nothing
 // happens, and the costs of a sample of a long run are shown.
 #include "tests/unit/support/recorded_series.hpp"
@@ -244,8 +245,30 @@ void measure_changes(const AllSeries& all_series) {
   measure_histogram(100'000'000);
 }
 
+/// The rates of launches as shares of their series', a line each: of large messages the median of
+/// 20 operations after each other, as many of each series.
+void print_factors(const AllSeries& all_series) {
+  constexpr double kFewestBytes = 256 * 1024;
+  constexpr std::size_t kOperations = 20;
+  constexpr std::size_t kEach = 200;
+  std::size_t count = 0;
+  std::string lines;
+  for (const auto& series : all_series) {
+    if (series.bytes < kFewestBytes || series.times.size() < kOperations) continue;
+    ++count;
+    const std::span<const double> times(series.times);
+    const double middle = stats::median(times);
+    for (std::size_t i = 0; i < kEach; ++i) {
+      const std::size_t place = i * (times.size() - kOperations) / (kEach - 1);
+      lines += fmt::format("{:.5f}\n", middle / stats::median(times.subspan(place, kOperations)));
+    }
+  }
+  fmt::print("# factors of {} recorded series\n{}", count, lines);
+}
+
 struct Options {
   bool changes = false;
+  bool factors = false;
   test::Taking taking;
   bool verdicts = false;
 };
@@ -260,6 +283,7 @@ constexpr auto kOptions = std::to_array<Option<Options>>({
      }},
     {"--verdicts", "", set::value<&Options::verdicts>},
     {"--changes", "", set::value<&Options::changes>},
+    {"--factors", "", set::value<&Options::factors>},
 });
 
 int run(std::span<char* const> arguments) {
@@ -267,10 +291,13 @@ int run(std::span<char* const> arguments) {
   const Arguments given = parse_options<Options>({{}, kOptions}, arguments, options);
   if (given.positionals.size() != 1) {
     throw usage_error(
-        "expected FOLDER [--visits N] [--samples S], FOLDER --verdicts or FOLDER --changes");
+        "expected FOLDER [--visits N] [--samples S], or FOLDER and --verdicts, --changes or "
+        "--factors");
   }
   const auto all_series = test::recorded_series(given.positionals.front());
-  if (options.changes) {
+  if (options.factors) {
+    print_factors(all_series);
+  } else if (options.changes) {
     measure_changes(all_series);
   } else {
     options.verdicts ? measure_verdicts(all_series) : measure_rows(all_series, options.taking);

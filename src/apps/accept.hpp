@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "judge/fleet/rehearsal.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/lint.hpp"
 #include "judge/spec/specification.hpp"
@@ -17,6 +18,20 @@
 #include "machine/host_window.hpp"
 
 namespace busbar {
+
+/// Of `accept rehearse`, and of the power that `accept lint` prints.
+struct RehearsalOptions {
+  std::optional<int> nodes{};
+  std::vector<std::size_t> levels{};  ///< members of a unit, from the narrowest
+  judge::Noise noise{};
+  std::string noise_text = "0.03";
+  std::vector<judge::PlantedFault> faults{};
+  std::optional<int> partners{};
+  std::optional<int> launches{};
+  int fleets = 1;
+  bool power = false;
+  judge::LaunchTimes times{};
+};
 
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
@@ -43,6 +58,7 @@ struct AcceptOptions {
   std::map<std::string, std::string> assumed{};
   std::map<std::string, std::string, std::less<>> outputs{};  ///< files by option: "--json"
   std::vector<std::string> launcher_arguments{};              ///< those after --
+  RehearsalOptions rehearsal{};
 };
 
 /// `busbar accept run` and `soak`: launches, keeps and judges. Throws Error for what ends it.
@@ -51,6 +67,13 @@ struct AcceptOptions {
 [[nodiscard]] Status accept_judge(AcceptOptions options);
 /// `busbar accept baseline`: makes one of files of runs.
 [[nodiscard]] Status accept_baseline(AcceptOptions options);
+
+/// `busbar accept rehearse`: tests a simulated fleet.
+[[nodiscard]] Status accept_rehearse(const AcceptOptions& options);
+/// What a plan can find, in one sentence; empty if the specification does not compare nodes, or the
+/// number of nodes is not known.
+[[nodiscard]] std::string power_text(const judge::Specification& specification,
+                                     const AcceptOptions& options);
 
 /// The specification, profile and rules of the options.
 [[nodiscard]] judge::Specification parse_specification(

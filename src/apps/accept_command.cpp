@@ -47,14 +47,57 @@ void set_accept_output(AcceptOptions& options, View option, View text) {
   options.outputs[std::string(option)] = text;
 }
 
+void set_levels(AcceptOptions& options, View option, View text) {
+  constexpr int kMost = 1'000'000;
+  options.rehearsal.levels = mapped(split(text, ','), [&](const std::string& members) {
+    return static_cast<std::size_t>(parse_integer(option, members, 2, kMost));
+  });
+}
+
+void set_noise(AcceptOptions& options, View option, View text) {
+  options.rehearsal.noise_text = text;
+  options.rehearsal.noise = judge::parse_noise(option, options.rehearsal.noise_text);
+}
+
+void set_faults(AcceptOptions& options, View option, View text) {
+  options.rehearsal.faults = judge::parse_faults(option, text);
+}
+
+void set_times(AcceptOptions& options, View option, View text) {
+  constexpr double kMost = 1e5;
+  const std::vector<std::string> parts = split(text, ',');
+  if (parts.size() != 3) throw usage_error("{} {}: write START,CONNECT,ROW", option, text);
+  judge::LaunchTimes& times = options.rehearsal.times;
+  times = {.start = parse_number(option, parts[0], 0, kMost),
+           .connect = parse_number(option, parts[1], 0, kMost),
+           .row = parse_number(option, parts[2], 0, kMost)};
+}
+
+template <std::optional<int> RehearsalOptions::*Member, int Least, int Most>
+void set_count(AcceptOptions& options, View option, View text) {
+  options.rehearsal.*Member = static_cast<int>(parse_integer(option, text, Least, Most));
+}
+
+void set_fleets(AcceptOptions& options, View option, View text) {
+  constexpr int kMost = 1'000'000;
+  options.rehearsal.fleets = static_cast<int>(parse_integer(option, text, 1, kMost));
+}
+
+void set_power(AcceptOptions& options, View /*option*/, View /*text*/) {
+  options.rehearsal.power = true;
+}
+
 constexpr View kLaunching = "run,soak";
+constexpr View kSeeded = "run,soak,rehearse";
 constexpr View kJudgingCommands = "run,soak,judge";
-constexpr View kMeasuringCommands = "run,soak,judge,lint,baseline";
+constexpr View kMeasuringCommands = "run,soak,judge,lint,baseline,rehearse";
+constexpr View kPlanning = "rehearse,lint";
+constexpr int kMostNodes = 100'000;
 constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak,baseline"},
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
     {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, kLaunching},
-    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, kLaunching},
+    {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, kSeeded},
     {"--resume", "", set::value<&AcceptOptions::resume>, kLaunching},
     {"--for", "TIME", set_duration, "soak"},
     {"--serial", "", set::value<&AcceptOptions::serial>, kLaunching},
@@ -67,10 +110,19 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
     {"--verdicts", "FILE.csv", set_accept_output, kJudgingCommands},
     {"--junit", "FILE.xml", set_accept_output, kJudgingCommands},
-    {"--json", "FILE.json", set_accept_output, kJudgingCommands},
+    {"--json", "FILE.json", set_accept_output, "run,soak,judge,rehearse"},
     {"--prometheus", "FILE.prom", set_accept_output, kJudgingCommands},
     {"--markdown", "FILE.md", set_accept_output, kJudgingCommands},
     {"--html", "FILE.html", set_accept_output, kJudgingCommands},
+    {"--nodes", "N", set_count<&RehearsalOptions::nodes, 2, kMostNodes>, kPlanning},
+    {"--levels", "A,B", set_levels, kPlanning},
+    {"--noise", "SD", set_noise, kPlanning},
+    {"--partners", "K", set_count<&RehearsalOptions::partners, 1, kMostNodes>, kPlanning},
+    {"--launches", "L", set_count<&RehearsalOptions::launches, 1, kMostNodes>, kPlanning},
+    {"--times", "S,C,R", set_times, kPlanning},
+    {"--plant", "FAULTS", set_faults, "rehearse"},
+    {"--fleets", "N", set_fleets, "rehearse"},
+    {"--power", "", set_power, "rehearse"},
     {"--profile", "NAME", set::value<&AcceptOptions::profile>},
     {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
     {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
@@ -80,7 +132,7 @@ constexpr std::array<View, 2> kAcceptExclusive{"--hosts,--hostfile", "--seed,--r
 constexpr CommandLineTable<AcceptOptions> kAcceptTable{
     {.program = "busbar accept",
      .help = "docs/accept-options.md",
-     .commands = "run,soak,judge,lint,baseline,list",
+     .commands = "run,soak,judge,lint,rehearse,baseline,list",
      .exclusive = kAcceptExclusive},
     kAcceptOptions};
 
@@ -170,6 +222,7 @@ Status lint_specification(const AcceptOptions& options) {
              specification.file, counted(specification.rules.size(), "rule"),
              counted(specification.device_sets.size(), "device set"),
              findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
+  fmt::print("{}", power_text(specification, options));
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
 }
 
@@ -195,6 +248,7 @@ Status run_accept(std::span<char* const> arguments) {
   if (line.command == "run" || options.soak) return accept_run(options);
   if (line.command == "judge") return accept_judge(std::move(options));
   if (line.command == "baseline") return accept_baseline(std::move(options));
+  if (line.command == "rehearse") return accept_rehearse(options);
   return line.command == "lint" ? lint_specification(options) : list_specifications(options);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stats/autocorrelation.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -16,18 +17,6 @@ namespace {
 /// things too has ranks that are late by chance for a while.
 constexpr double kSignificance = 1e-4;
 
-/// The probability of `successes` or more of `trials`, each with `chance`.
-double upper_tail(double successes, double trials, double chance) {
-  if (chance <= 0) return successes > 0 ? 0 : 1;
-  if (chance >= 1) return 1;
-  double tail = 0;
-  for (double k = successes; k <= trials; ++k) {
-    tail += std::exp(std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1) +
-                     k * std::log(chance) + (trials - k) * std::log1p(-chance));
-  }
-  return std::min(tail, 1.0);
-}
-
 /// Whether `hits` (1 or 0 each, in time) are more than `chance` gives independent samples of them.
 bool is_beyond_chance(std::span<const double> hits, double chance, double tests) {
   const double trials =
@@ -35,7 +24,7 @@ bool is_beyond_chance(std::span<const double> hits, double chance, double tests)
   double sum = 0;
   for (const double hit : hits) sum += hit;
   const double successes = std::floor(trials * sum / static_cast<double>(hits.size()));
-  return upper_tail(successes, trials, chance) * tests < kSignificance;
+  return binomial_tail(successes, trials, chance) * tests < kSignificance;
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <optional>
 #include <random>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "stats/median_interval.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"
@@ -23,11 +23,13 @@ namespace busbar::test {
 /// Consecutive times of one collective on one machine.
 struct RecordedSeries {
   std::string system;
+  double bytes = 0;  ///< of an operation; 0: the manifest does not have it
   std::vector<double> times;
 };
 
-/// The series of a folder: MANIFEST.csv, whose first two columns are a file and a system, and a
-/// time a line in each file. Throws a usage error where they cannot be read.
+/// The series of a folder: MANIFEST.csv, whose columns are a file, a system and as the eleventh the
+/// bytes of an operation, and a time a line in each file. Throws a usage error where they cannot be
+/// read.
 [[nodiscard]] inline std::vector<RecordedSeries> recorded_series(
     const std::filesystem::path& folder) {
   std::ifstream manifest(folder / "MANIFEST.csv");
@@ -36,10 +38,12 @@ struct RecordedSeries {
   std::string line;
   std::getline(manifest, line);  // the columns' names
   while (std::getline(manifest, line)) {
-    std::istringstream cells(line);
-    std::string file;
-    RecordedSeries series;
-    std::getline(std::getline(cells, file, ','), series.system, ',');
+    constexpr std::size_t kBytes = 10;
+    std::vector<std::string> cells = split(line, ',');
+    cells.resize(std::max(cells.size(), kBytes + 1));
+    const std::string& file = cells[0];
+    RecordedSeries series{
+        .system = cells[1], .bytes = to_number<double>(cells[kBytes]).value_or(0), .times = {}};
     std::ifstream times(folder / file);
     for (double time = 0; times >> time;) series.times.push_back(time);
     if (series.times.size() < 2) throw usage_error((folder / file).string() + " has no series");

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "judge/fleet/screen.hpp"
+
+namespace busbar::judge {
+
+/// Launches in which suspects are measured again.
+inline constexpr std::size_t kConfirmLaunches = 3;
+
+/// Who is measured again in a launch: suspects with changing partners that are known to be good
+/// while other good nodes meet each other as controls; then candidate links, again and again,
+/// beside good pairs that are repeated in the same way.
+struct ConfirmationRounds {
+  std::vector<RoundOfPairs> rounds{};
+  std::size_t of_nodes = 0;  ///< the first rounds are of nodes and units, the others of links
+};
+
+/// Of a screened fleet; each launch draws its own partners by `seed`. No rounds where nothing is
+/// suspected, or nothing good is left to compare with.
+[[nodiscard]] ConfirmationRounds confirmation_rounds(const Screening& screening,
+                                                     const std::vector<NodePath>& paths,
+                                                     std::uint64_t seed, std::size_t launch);
+
+/// What was found twice, in data that did not select each other: the verdict.
+struct Confirmation {
+  std::vector<NodeFinding> nodes{};  ///< all are blamed
+  std::vector<UnitFinding> units{};
+  std::vector<LinkFinding> links{};
+  std::vector<std::size_t> cleared{};  ///< nodes that were suspected, and good again
+};
+
+/// Judges suspects by the launches of confirmation_rounds, whose pairs have their rounds. The bound
+/// on alarms does not depend on the size of the fleet: only what was suspected is tested.
+[[nodiscard]] Confirmation confirm_suspects(const Screening& screening, const FleetRates& again,
+                                            const ScreenLimits& limits, std::uint64_t seed);
+
+}  // namespace busbar::judge

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet/rehearsal.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "base/lists.hpp"
+#include "base/splitmix64.hpp"
+#include "base/text.hpp"
+#include "judge/fleet/confirmation.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using FaultNames = std::set<std::string>;
+
+std::string node_name(std::size_t node) { return fmt::format("n{}", node); }
+
+std::string link_name(std::size_t first, std::size_t second) {
+  return fmt::format("{}-{}", node_name(std::min(first, second)),
+                     node_name(std::max(first, second)));
+}
+
+std::string unit_name(const NodePath& unit, const NodePath& other) {
+  if (other.empty()) return "uplink " + unit.back();
+  return fmt::format("{}-{}", std::min(unit, other).back(), std::max(unit, other).back());
+}
+
+std::uint64_t seed_of(std::uint64_t seed, std::uint64_t what) { return splitmix64(seed ^ what); }
+
+class Rehearsing {
+ public:
+  Rehearsing(const FleetPlan& plan, const Noise& noise, const std::vector<PlantedFault>& faults,
+             const LaunchTimes& times, std::uint64_t seed)
+      : plan_(plan),
+        limits_(plan.limits),
+        times_(times),
+        seed_(seed),
+        fleet_(simulated_paths(plan.nodes, plan.levels), noise, faults, seed) {
+    limits_.alarms /= static_cast<double>(plan.tests);
+  }
+
+  [[nodiscard]] Rehearsal run() {
+    const std::vector<std::size_t> living = reach_nodes();
+    for (const std::size_t node : living) paths_.push_back(fleet_.paths()[node]);
+    nodes_ = living;
+    plan_rounds();
+    for (std::size_t number = 0; number < plan_.tests; ++number) {
+      test(number < plan_.low_tests);
+    }
+    for (const std::size_t rounds : confirming_) {
+      if (rounds > 0) count_launch(rounds);
+    }
+    report();
+    return std::move(result_);
+  }
+
+ private:
+  /// Each node by itself: who does not answer is named and left out, and so is who hangs, which
+  /// costs a launch.
+  [[nodiscard]] std::vector<std::size_t> reach_nodes() {
+    std::vector<std::size_t> living;
+    count_launch(1);
+    for (std::size_t node = 0; node < plan_.nodes; ++node) {
+      const bool hangs = fleet_.hanging().contains(node);
+      if (hangs) count_launch(1);
+      if (hangs || fleet_.dead().contains(node)) {
+        blamed_.insert(node_name(node));
+      } else {
+        living.push_back(node);
+      }
+    }
+    return living;
+  }
+
+  void count_launch(std::size_t rounds) {
+    ++result_.launches;
+    result_.rounds += rounds;
+    result_.seconds +=
+        times_.start + static_cast<double>(rounds) *
+                           (times_.connect + times_.row * static_cast<double>(plan_.tests));
+  }
+
+  void plan_rounds() {
+    std::set<std::pair<std::size_t, std::size_t>> measured;
+    for (std::size_t launch = 0; launch < plan_.launches; ++launch) {
+      launches_.push_back(level_matchings(paths_, plan_.partners, seed_of(seed_, launch + 1)));
+      count_launch(launches_.back().size());
+      for (const RoundOfPairs& round : launches_.back()) {
+        for (const auto& [first, second] : round) {
+          measured.insert({nodes_[first], nodes_[second]});
+        }
+      }
+    }
+    const auto all =
+        static_cast<double>(nodes_.size()) * static_cast<double>(nodes_.size() - 1) / 2;
+    result_.measured_pairs = all > 0 ? static_cast<double>(measured.size()) / all : 0;
+    for (const auto& [link, effect] : fleet_.links()) {
+      if (measured.contains(link)) continue;
+      result_.not_measured.push_back(link_name(link.first, link.second));
+    }
+  }
+
+  void add_rates(FleetRates& rates, const std::vector<RoundOfPairs>& rounds, std::size_t launch,
+                 std::size_t shift, bool low) {
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      for (const auto& [first, second] : rounds[round]) {
+        rates.pairs.push_back(
+            {.first = first,
+             .second = second,
+             .launch = launch,
+             .log_rate = fleet_.log_rate(nodes_[first], nodes_[second], launch + shift, low),
+             .round = round});
+      }
+    }
+  }
+
+  void test(bool low) {
+    FleetRates rates{.paths = paths_, .launches = plan_.launches};
+    for (std::size_t launch = 0; launch < launches_.size(); ++launch) {
+      add_rates(rates, launches_[launch], launch, 0, low);
+    }
+    const Screening screening = screen(rates, limits_);
+    for (const NodeFinding& each : screening.nodes) {
+      if (each.blamed) suspected_.insert(node_name(nodes_[each.node]));
+    }
+    for (const UnitFinding& each : screening.units) {
+      suspected_.insert(unit_name(each.unit, each.other));
+    }
+    const bool suspects =
+        !screening.nodes.empty() || !screening.units.empty() || !screening.links.empty();
+    if (suspects) confirm(screening, low);
+  }
+
+  void confirm(const Screening& screening, bool low) {
+    FleetRates again{.paths = paths_, .launches = kConfirmLaunches};
+    for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
+      const ConfirmationRounds drawn = confirmation_rounds(screening, paths_, seed_, launch);
+      if (drawn.rounds.empty()) return;
+      // What several tests suspect is measured in the same launches.
+      confirming_[launch] = std::max(confirming_[launch], drawn.rounds.size());
+      add_rates(again, drawn.rounds, launch, plan_.launches, low);
+    }
+    const Confirmation found = confirm_suspects(screening, again, limits_, seed_);
+    for (const NodeFinding& each : found.nodes) blamed_.insert(node_name(nodes_[each.node]));
+    for (const UnitFinding& each : found.units) blamed_.insert(unit_name(each.unit, each.other));
+    for (const LinkFinding& each : found.links) {
+      const std::string name = link_name(nodes_[each.first], nodes_[each.second]);
+      blamed_.insert(name);
+      // One that goes a planted way between leaves is as slow as said.
+      const NodePath& first = paths_[each.first];
+      const NodePath& second = paths_[each.second];
+      if (fleet_.trunks().contains(std::minmax(first, second))) slow_links_.insert(name);
+    }
+  }
+
+  [[nodiscard]] FaultNames planted() const {
+    FaultNames names;
+    for (const auto& [node, effect] : fleet_.slow()) names.insert(node_name(node));
+    for (const auto& [node, effect] : fleet_.bimodal()) names.insert(node_name(node));
+    for (const std::size_t node : fleet_.dead()) names.insert(node_name(node));
+    for (const std::size_t node : fleet_.hanging()) names.insert(node_name(node));
+    for (const auto& [link, effect] : fleet_.links()) {
+      names.insert(link_name(link.first, link.second));
+    }
+    for (const auto& [unit, effect] : fleet_.uplinks()) names.insert(unit_name(unit, {}));
+    for (const auto& [units, effect] : fleet_.trunks()) {
+      names.insert(unit_name(units.first, units.second));
+    }
+    return names;
+  }
+
+  void report() {
+    for (const std::string& name : planted()) {
+      if (blamed_.contains(name)) {
+        result_.found.push_back(name);
+      } else if (!contains(result_.not_measured, name)) {
+        result_.missed.push_back(name);
+      }
+    }
+    const FaultNames all = planted();
+    for (const std::string& name : blamed_) {
+      if (!all.contains(name) && !slow_links_.contains(name)) {
+        result_.falsely_blamed.push_back(name);
+      }
+    }
+    for (const std::string& name : suspected_) {
+      if (!all.contains(name) && !blamed_.contains(name)) result_.suspected_only.push_back(name);
+    }
+  }
+
+  const FleetPlan& plan_;
+  ScreenLimits limits_;
+  const LaunchTimes& times_;
+  std::uint64_t seed_;
+  SimulatedFleet fleet_;
+  std::vector<std::size_t> nodes_{};  ///< living ones
+  std::vector<NodePath> paths_{};     ///< of these
+  std::vector<std::vector<RoundOfPairs>> launches_{};
+  FaultNames blamed_{};
+  FaultNames suspected_{};
+  FaultNames slow_links_{};  ///< blamed ones on a planted way between leaves
+  std::array<std::size_t, kConfirmLaunches> confirming_{};  ///< rounds of the last launches
+  Rehearsal result_{};
+};
+
+/// Whether nodes with this loss are found in 99 %.
+bool is_found(const FleetPlan& plan, const Noise& noise, double loss, std::size_t enough,
+              std::uint64_t seed) {
+  constexpr std::size_t kNodesPerFault = 70;
+  constexpr double kShare = 0.99;
+  const std::size_t each = std::max<std::size_t>(1, plan.nodes / kNodesPerFault);
+  std::size_t found = 0;
+  std::size_t planted = 0;
+  for (std::uint64_t fleet = 0; planted < enough; ++fleet) {
+    const std::vector<PlantedFault> faults{
+        {.kind = FaultKind::SlowNode, .count = each, .factor = 1 - loss}};
+    const Rehearsal one = rehearse(plan, noise, faults, {}, seed_of(seed, 1000 + fleet));
+    found += one.found.size();
+    planted += each;
+    const std::size_t missed = planted - found;
+    if (static_cast<double>(missed) > (1 - kShare) * static_cast<double>(enough)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FleetPlan fleet_plan_of(const Specification& specification, std::size_t nodes) {
+  FleetPlan plan{.nodes = nodes, .tests = 0};
+  plan.launches = static_cast<std::size_t>(specification.run.launches);
+  for (const Rule& rule : specification.rules) {
+    const DeviceSetRule& set = specification.device_set(rule.device_set);
+    if (rule.compare != RuleKind::Fleet || set.kind != SetKind::Pairwise) continue;
+    const bool time = rule.metric == Metric::Time;
+    const double least = time ? 1 / *rule.bounds.fail_above : *rule.bounds.fail_below;
+    const std::size_t tests = rule.collectives.size() * rule.sizes.size();
+    const bool low = rule.statistic != Statistic::Median && rule.statistic != Statistic::Mean &&
+                     rule.statistic != Statistic::Min;
+    plan.limits.node_loss =
+        plan.tests == 0 ? 1 - least : std::min(plan.limits.node_loss, 1 - least);
+    plan.tests += tests;
+    if (low) plan.low_tests += tests;
+  }
+  if (plan.tests > 0) return plan;
+  throw usage_error(
+      "{}: no rule compares pairs of nodes with each other; it needs one with compare = \"fleet\" "
+      "on a set of kind \"pairwise\"",
+      specification.file);
+}
+
+Rehearsal rehearse(const FleetPlan& plan, const Noise& noise,
+                   const std::vector<PlantedFault>& faults, const LaunchTimes& times,
+                   std::uint64_t seed) {
+  return Rehearsing(plan, noise, faults, times, seed).run();
+}
+
+FleetPower find_power(const FleetPlan& plan, const Noise& noise, const LaunchTimes& times,
+                      const PowerEffort& effort, std::uint64_t seed) {
+  constexpr std::array kLosses{0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10, 0.12,
+                               0.14, 0.16, 0.18, 0.20, 0.25, 0.30, 0.40, 0.50};
+  FleetPower power{.fleets = effort.healthy};
+  for (std::size_t fleet = 0; fleet < effort.healthy; ++fleet) {
+    const Rehearsal one = rehearse(plan, noise, {}, times, seed_of(seed, fleet));
+    if (!one.falsely_blamed.empty()) ++power.alarms;
+    if (!one.suspected_only.empty() || !one.falsely_blamed.empty()) ++power.screened;
+    power.seconds = std::max(power.seconds, one.seconds);
+  }
+  const auto least = std::ranges::partition_point(
+      kLosses, [&](double loss) { return !is_found(plan, noise, loss, effort.planted, seed); });
+  if (least != kLosses.end()) power.least_loss = *least;
+  return power;
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet/screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "base/lists.hpp"
+#include "stats/rank_tests.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kFewestPairs = 4;  // for an offset of a level
+constexpr std::size_t kFewestUnits = 3;  // of two it is unknown which uplink it is
+constexpr std::size_t kFewestNodes = 3;  // of a unit: fewer are "a node or its uplink"
+
+/// A value with the numbers that it is grouped by.
+struct Pair {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::size_t launch = 0;
+  std::size_t level = 0;  ///< units that both share
+  double value = 0;       ///< log rate, less the effects of blamed units
+  double residual = 0;    ///< and less what a healthy pair has
+
+  [[nodiscard]] bool has(std::size_t node) const { return first == node || second == node; }
+};
+
+double loss_log(double loss) { return std::log1p(-loss); }
+
+double median_of(const std::vector<double>& values) {
+  return values.empty() ? kNone : stats::median(values);
+}
+
+/// The units of one level: each node's, by number.
+struct Units {
+  std::vector<NodePath> names{};
+  std::vector<std::size_t> of_node{};
+};
+
+Units units_of(const std::vector<NodePath>& paths, std::size_t length) {
+  Units units;
+  std::map<NodePath, std::size_t> numbers;
+  for (const NodePath& path : paths) {
+    const NodePath name(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(length));
+    const auto [found, is_new] = numbers.emplace(name, numbers.size());
+    if (is_new) units.names.push_back(name);
+    units.of_node.push_back(found->second);
+  }
+  return units;
+}
+
+class Screener {
+ public:
+  Screener(const FleetRates& rates, const ScreenLimits& limits)
+      : rates_(rates),
+        limits_(limits),
+        nodes_(rates.paths.size()),
+        blamed_(nodes_, false),
+        suspects_(nodes_, false) {
+    std::vector<bool> has_value(nodes_, false);
+    std::vector<bool> measured(nodes_, false);
+    const std::size_t depth = rates.paths.empty() ? 0 : rates.paths.front().size();
+    for (const PairRate& pair : rates.pairs) {
+      measured[pair.first] = measured[pair.second] = true;
+      if (!pair.log_rate) continue;
+      has_value[pair.first] = has_value[pair.second] = true;
+      const std::size_t level = shared_units(rates.paths[pair.first], rates.paths[pair.second]);
+      pairs_.push_back({pair.first, pair.second, pair.launch, level, *pair.log_rate});
+      widest_ = std::min(widest_, level);
+    }
+    for (std::size_t node = 0; node < nodes_; ++node) {
+      if (measured[node] && !has_value[node]) found_.dead.push_back(node);
+    }
+    for (std::size_t length = 1; length <= depth; ++length) {
+      levels_.push_back(units_of(rates.paths, length));
+    }
+    alive_ = count_of(has_value, [](bool value) { return value; });
+    found_.offsets.resize(depth + 1, 0);
+    found_.centers.resize(rates.launches, 0);
+  }
+
+  [[nodiscard]] Screening run() {
+    if (pairs_.empty()) return std::move(found_);
+    center(false);
+    blame_units();
+    blame_nodes();
+    // Once more, by a middle that bad nodes and units have no part in.
+    center(true);
+    blame_units();
+    blame_nodes();
+    find_links();
+    summarize();
+    return std::move(found_);
+  }
+
+ private:
+  using Values = std::vector<double>;
+
+  [[nodiscard]] bool is_clean(const Pair& pair) const {
+    return !suspects_[pair.first] && !suspects_[pair.second];
+  }
+
+  // ---- the middle -----------------------------------------------------------------------------
+
+  /// What a healthy pair has: of each launch, and beside it of each level. At first the upper
+  /// quartile, which bad pairs hardly reach, and of nodes the median: a median of nodes stands half
+  /// of them, one of their pairs fewer than a third.
+  void center(bool clean) {
+    const auto middle = [&](Values& values) {
+      if (values.empty()) return kNone;
+      return clean ? stats::median(values) : stats::percentile(values, 75);
+    };
+    std::vector<Values> launches(rates_.launches);
+    for (const Pair& pair : pairs_) {
+      if (pair.level == widest_ && (!clean || is_clean(pair))) {
+        launches[pair.launch].push_back(pair.value);
+      }
+    }
+    for (std::size_t launch = 0; launch < launches.size(); ++launch) {
+      const double center = middle(launches[launch]);
+      if (!std::isnan(center)) found_.centers[launch] = center;
+    }
+    std::vector<Values> levels(found_.offsets.size());
+    for (const Pair& pair : pairs_) {
+      if (pair.level == widest_ || (clean && !is_clean(pair))) continue;
+      levels[pair.level].push_back(pair.value - found_.centers[pair.launch]);
+    }
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+      if (levels[level].size() >= kFewestPairs) found_.offsets[level] = middle(levels[level]);
+    }
+    take_residuals();
+    if (clean) return;
+    const std::vector<Values> effects = effects_by_launch();
+    for (std::size_t launch = 0; launch < found_.centers.size(); ++launch) {
+      Values of_nodes;
+      for (const Values& node : effects) {
+        if (!std::isnan(node[launch])) of_nodes.push_back(node[launch]);
+      }
+      if (!of_nodes.empty()) found_.centers[launch] += stats::median(of_nodes);
+    }
+    take_residuals();
+  }
+
+  void take_residuals() {
+    for (Pair& pair : pairs_) {
+      pair.residual = pair.value - found_.centers[pair.launch] - found_.offsets[pair.level];
+    }
+  }
+
+  // ---- uplinks --------------------------------------------------------------------------------
+
+  [[nodiscard]] bool is_of(const Pair& pair, const UnitFinding& unit) const {
+    const Units& level = levels_[unit.unit.size() - 1];
+    const NodePath& first = level.names[level.of_node[pair.first]];
+    const NodePath& second = level.names[level.of_node[pair.second]];
+    if (first == second) return false;
+    if (!unit.other.empty()) {
+      return (first == unit.unit && second == unit.other) ||
+             (first == unit.other && second == unit.unit);
+    }
+    return first == unit.unit || second == unit.unit;
+  }
+
+  void subtract(const UnitFinding& unit, double effect) {
+    for (Pair& pair : pairs_) {
+      if (!is_of(pair, unit)) continue;
+      pair.value -= effect;
+      pair.residual -= effect;
+    }
+  }
+
+  void blame_units() {
+    for (const UnitFinding& unit : found_.units) subtract(unit, -unit.log_effect);
+    found_.units.clear();
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      const bool is_repeated = level > 0 && levels_[level].of_node == levels_[level - 1].of_node;
+      const std::size_t units = levels_[level].names.size();
+      if (is_repeated || units < kFewestUnits) continue;
+      for (std::size_t count = 0; 2 * count < units; ++count) {
+        const auto unit = lowest_uplink(levels_[level]);
+        if (!unit) break;
+        subtract(*unit, unit->log_effect);
+        found_.units.push_back(*unit);
+      }
+      blame_trunks(levels_[level]);
+    }
+  }
+
+  /// One unit's pairs with others.
+  struct Crossing {
+    std::vector<Values> by_launch{};
+    std::map<std::size_t, Values> by_node{};  ///< of the unit
+  };
+
+  /// The unit whose pairs with others are lowest, where they are low beyond chance.
+  [[nodiscard]] std::optional<UnitFinding> lowest_uplink(const Units& level) const {
+    const double low = loss_log(limits_.unit_loss);
+    std::vector<Crossing> crossing(level.names.size());
+    for (Crossing& each : crossing) each.by_launch.resize(rates_.launches);
+    std::size_t pairs = 0;
+    std::size_t low_pairs = 0;
+    for (const Pair& pair : pairs_) {
+      const std::size_t first = level.of_node[pair.first];
+      const std::size_t second = level.of_node[pair.second];
+      if (first == second) continue;
+      ++pairs;
+      if (pair.residual <= low) ++low_pairs;
+      for (const auto& [unit, node] :
+           {std::pair(first, pair.first), std::pair(second, pair.second)}) {
+        crossing[unit].by_launch[pair.launch].push_back(pair.residual);
+        crossing[unit].by_node[node].push_back(pair.residual);
+      }
+    }
+    std::optional<UnitFinding> lowest;
+    for (std::size_t unit = 0; unit < crossing.size(); ++unit) {
+      auto finding = uplink_of(crossing[unit], {pairs, low_pairs}, level.names.size());
+      if (!finding || (lowest && lowest->log_effect <= finding->log_effect)) continue;
+      finding->unit = level.names[unit];
+      lowest = std::move(finding);
+    }
+    return lowest;
+  }
+
+  struct PairCount {
+    std::size_t pairs = 0;
+    std::size_t low = 0;
+  };
+
+  /// Most of its nodes must be low: two slow nodes of four are no uplink.
+  [[nodiscard]] std::optional<UnitFinding> uplink_of(const Crossing& crossing, PairCount all,
+                                                     std::size_t units) const {
+    constexpr double kMostNodes = 75;
+    const double low = loss_log(limits_.unit_loss);
+    if (crossing.by_node.size() < kFewestNodes) return {};
+    Values nodes;
+    for (const auto& [node, values] : crossing.by_node) nodes.push_back(stats::median(values));
+    if (stats::percentile(nodes, kMostNodes) > low) return {};
+    UnitFinding finding;
+    Values values;
+    std::vector<PairCount> launches;
+    for (const Values& launch : crossing.by_launch) {
+      if (launch.empty()) continue;
+      if (stats::median(launch) > low) return {};
+      append(values, launch);
+      const std::size_t count = count_of(launch, [&](double value) { return value <= low; });
+      launches.push_back({.pairs = launch.size(), .low = count});
+      finding.low += count;
+    }
+    finding.pairs = values.size();
+    const double others = static_cast<double>(all.pairs - finding.pairs);
+    const double share = (static_cast<double>(all.low - finding.low) + 1) / (others + 2);
+    double p = 0;
+    for (const PairCount& launch : launches) {
+      p = std::max(p, stats::binomial_tail(static_cast<double>(launch.low),
+                                           static_cast<double>(launch.pairs), share));
+    }
+    if (p * static_cast<double>(units) > limits_.alarms * kUnitShare) return {};
+    finding.log_effect = stats::median(values);
+    return finding;
+  }
+
+  /// Pairs of two units with each other, which may take a way of their own through the fabric.
+  void blame_trunks(const Units& level) {
+    const double low = loss_log(limits_.link_loss);
+    struct Trunk {
+      Values values{};
+      std::size_t low = 0;
+      std::set<std::size_t> first{};  ///< nodes that are low
+      std::set<std::size_t> second{};
+    };
+    std::map<std::pair<std::size_t, std::size_t>, Trunk> trunks;
+    PairCount all;
+    for (const Pair& pair : pairs_) {
+      std::size_t first = level.of_node[pair.first];
+      std::size_t second = level.of_node[pair.second];
+      if (first == second) continue;
+      const bool in_order = first < second;
+      if (!in_order) std::swap(first, second);
+      Trunk& trunk = trunks[{first, second}];
+      trunk.values.push_back(pair.residual);
+      ++all.pairs;
+      if (pair.residual > low) continue;
+      ++all.low;
+      ++trunk.low;
+      trunk.first.insert(in_order ? pair.first : pair.second);
+      trunk.second.insert(in_order ? pair.second : pair.first);
+    }
+    for (const auto& [key, trunk] : trunks) {
+      // Fewer nodes may be slow by themselves.
+      if (std::min(trunk.first.size(), trunk.second.size()) < kFewestNodes) continue;
+      if (stats::median(trunk.values) > low) continue;
+      const double others = static_cast<double>(all.pairs - trunk.values.size());
+      const double share = (static_cast<double>(all.low - trunk.low) + 1) / (others + 2);
+      const double p = stats::binomial_tail(static_cast<double>(trunk.low),
+                                            static_cast<double>(trunk.values.size()), share);
+      if (p * static_cast<double>(trunks.size()) > limits_.alarms * kUnitShare) continue;
+      found_.units.push_back({.unit = level.names[key.first],
+                              .other = level.names[key.second],
+                              .log_effect = stats::median(trunk.values),
+                              .low = trunk.low,
+                              .pairs = trunk.values.size()});
+      subtract(found_.units.back(), found_.units.back().log_effect);
+    }
+  }
+
+  // ---- nodes ----------------------------------------------------------------------------------
+
+  /// The upper median of each node's pairs in each launch, without pairs with blamed others; NaN
+  /// where there are none.
+  [[nodiscard]] std::vector<Values> effects_by_launch() const {
+    std::vector<Values> values(nodes_ * rates_.launches);
+    const auto add = [&](std::size_t node, std::size_t partner, const Pair& pair) {
+      const bool counts = partner == node || !blamed_[partner];
+      if (counts) values[node * rates_.launches + pair.launch].push_back(pair.residual);
+    };
+    for (const Pair& pair : pairs_) {
+      add(pair.first, pair.second, pair);
+      if (pair.first != pair.second) add(pair.second, pair.first, pair);
+    }
+    std::vector<Values> effects(nodes_, Values(rates_.launches, kNone));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].empty()) continue;
+      effects[i / rates_.launches][i % rates_.launches] = upper_median(std::move(values[i]));
+    }
+    return effects;
+  }
+
+  /// A node's launches with values, sorted.
+  static Values sorted_launches(const Values& effects) {
+    Values launches = filtered(effects, [](double value) { return !std::isnan(value); });
+    std::ranges::sort(launches);
+    return launches;
+  }
+
+  void blame_nodes() {
+    blamed_.assign(nodes_, false);
+    found_.nodes.clear();
+    while (2 * found_.nodes.size() < alive_) {
+      std::vector<NodeFinding> candidates = low_nodes();
+      const double most = limits_.alarms * kNodeShare;
+      const NodeFinding* lowest = nullptr;
+      for (NodeFinding& each : candidates) {
+        each.blamed = each.expected <= most;
+        if (each.blamed && (lowest == nullptr || each.log_effect < lowest->log_effect)) {
+          lowest = &each;
+        }
+      }
+      if (lowest == nullptr) {
+        append(found_.nodes, candidates);
+        break;
+      }
+      blamed_[lowest->node] = true;
+      found_.nodes.push_back(*lowest);
+    }
+    suspects_.assign(nodes_, false);
+    for (const NodeFinding& each : found_.nodes) suspects_[each.node] = true;
+    // Pairs of a blamed unit are low for its sake; that is subtracted only as well as it is known.
+    found_.log_effects.clear();
+    for (const Values& effects : effects_by_launch()) {
+      found_.log_effects.push_back(median_of(sorted_launches(effects)));
+    }
+  }
+
+  /// Nodes that are not blamed and of which a healthy fleet would have one at most, by chance.
+  [[nodiscard]] std::vector<NodeFinding> low_nodes() const {
+    const double low = loss_log(limits_.node_loss);
+    const std::vector<Values> effects = effects_by_launch();
+    std::vector<Values> launches;
+    Values reference;
+    std::vector<bool> is_reference;
+    for (std::size_t node = 0; node < nodes_; ++node) {
+      launches.push_back(sorted_launches(effects[node]));
+      const Values& own = launches.back();
+      const bool counts = !own.empty() && !blamed_[node] && score(own) > low;
+      is_reference.push_back(counts);
+      if (counts) append(reference, own);
+    }
+    std::ranges::sort(reference);
+    std::vector<NodeFinding> found;
+    for (std::size_t node = 0; node < nodes_; ++node) {
+      const Values& own = launches[node];
+      if (own.empty() || blamed_[node] || stats::median(own) > low) continue;
+      const std::size_t needed = launches_low(own.size());
+      const auto end = std::ranges::upper_bound(reference, score(own));
+      auto below = static_cast<std::size_t>(end - reference.begin());
+      if (is_reference[node]) below -= std::min(below, needed);
+      const double p = stats::precedence_p(below, reference.size(), own.size(), needed);
+      const double expected = p * static_cast<double>(alive_);
+      if (expected > 1) continue;
+      found.push_back({.node = node, .log_effect = stats::median(own), .expected = expected});
+    }
+    return found;
+  }
+
+  /// The highest of the launches that must be low.
+  static double score(const Values& sorted) { return sorted[launches_low(sorted.size()) - 1]; }
+
+  // ---- links ----------------------------------------------------------------------------------
+
+  /// Pairs of nodes that are not blamed; of one that was measured several times the median.
+  void find_links() {
+    const double low = loss_log(limits_.link_loss);
+    std::map<std::pair<std::size_t, std::size_t>, Values> links;
+    for (const Pair& pair : pairs_) {
+      if (pair.first == pair.second || blamed_[pair.first] || blamed_[pair.second]) continue;
+      links[std::minmax(pair.first, pair.second)].push_back(pair.residual);
+    }
+    for (const auto& [nodes, values] : links) {
+      const double effect = stats::median(values);
+      if (effect <= low) found_.links.push_back({nodes.first, nodes.second, effect});
+    }
+  }
+
+  void summarize() {
+    Values healthy;
+    for (std::size_t node = 0; node < nodes_; ++node) {
+      const double effect = found_.log_effects[node];
+      if (!std::isnan(effect) && !blamed_[node]) healthy.push_back(effect);
+    }
+    if (!healthy.empty()) found_.spread = stats::robust_deviation(healthy);
+  }
+
+  const FleetRates& rates_;
+  const ScreenLimits& limits_;
+  std::size_t nodes_;
+  std::vector<bool> blamed_;                                      ///< of nodes
+  std::vector<bool> suspects_;                                    ///< blamed or not
+  std::size_t alive_ = 0;                                         ///< nodes with a value
+  std::size_t widest_ = std::numeric_limits<std::size_t>::max();  ///< of the pairs' levels
+  std::vector<Pair> pairs_{};
+  std::vector<Units> levels_{};  ///< from the widest
+  Screening found_{};
+};
+
+}  // namespace
+
+double upper_median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+Screening screen(const FleetRates& rates, const ScreenLimits& limits) {
+  return Screener(rates, limits).run();
+}
+
+}  // namespace busbar::judge

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/matching.hpp"
+
+namespace busbar::judge {
+
+/// The rate of two nodes in a launch; of a node alone both are the same. Nodes and launches are
+/// numbered from 0.
+struct PairRate {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::size_t launch = 0;
+  std::optional<double> log_rate{};  ///< natural logarithm, of any unit; none: no data
+  std::size_t round = 0;             ///< of the launch
+};
+
+/// All pairs of a fleet that were measured, in any order.
+struct FleetRates {
+  std::vector<NodePath> paths{};  ///< of each node
+  std::size_t launches = 0;
+  std::vector<PairRate> pairs{};
+};
+
+/// What counts as low, and how often a healthy fleet may be blamed.
+struct ScreenLimits {
+  double alarms = 0.01;     ///< healthy fleets with any alarm, as a share
+  double node_loss = 0.03;  ///< the least loss of a node that matters; 5 times the healthy spread
+  double link_loss = 0.20;
+  double unit_loss = 0.10;  ///< of an uplink
+};
+
+/// A node that is low in all launches (from five on: in all but one).
+struct NodeFinding {
+  std::size_t node = 0;
+  double log_effect = 0;  ///< median over launches
+  double expected = 0;    ///< healthy nodes of a fleet that would be as low: p times nodes
+  bool blamed = false;    ///< else it is only to be measured again
+};
+
+/// A unit of the fabric whose pairs with other units are low, or two units with each other.
+struct UnitFinding {
+  NodePath unit{};
+  NodePath other{};  ///< empty: all others, an uplink
+  double log_effect = 0;
+  std::size_t low = 0;  ///< of its pairs
+  std::size_t pairs = 0;
+};
+
+struct LinkFinding {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  double log_effect = 0;
+};
+
+/// What the launches over all nodes say; only measuring again confirms it.
+struct Screening {
+  std::vector<std::size_t> dead{};    ///< nodes without any value, the lowest first
+  std::vector<UnitFinding> units{};   ///< in the order of blame
+  std::vector<NodeFinding> nodes{};   ///< blamed ones in the order of blame, then others
+  std::vector<LinkFinding> links{};   ///< of nodes that are not blamed
+  std::vector<double> log_effects{};  ///< of each node: median over launches; NaN: no value
+  std::vector<double> offsets{};      ///< of pairs that share so many units, beside the widest
+  std::vector<double> centers{};      ///< of each launch: what a healthy pair of the widest has
+  double spread = 0;                  ///< robust standard deviation of healthy nodes' effects
+};
+
+/// A rank test of each node's launches against the fleet's, uplinks first: no scale, no
+/// distribution. Judged by launches, since the pairs of one share its faults.
+[[nodiscard]] Screening screen(const FleetRates& rates, const ScreenLimits& limits);
+
+/// The middle of one node's pairs in a launch, sorted or not: the upper of two, since a bad partner
+/// can only lower a pair. Precondition: not empty.
+[[nodiscard]] double upper_median(std::vector<double> values);
+
+/// How many of so many launches must be low: all, from five on all but one.
+[[nodiscard]] constexpr std::size_t launches_low(std::size_t launches) {
+  return launches <= 4 ? launches : launches - 1;
+}
+
+/// The share of a healthy fleet's alarms that is for nodes, and for units of the fabric.
+inline constexpr double kNodeShare = 0.8;
+inline constexpr double kUnitShare = 0.1;
+
+}  // namespace busbar::judge

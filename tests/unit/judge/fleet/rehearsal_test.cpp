@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet/rehearsal.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+#include "judge/fleet/confirmation.hpp"
+
+namespace busbar::judge {
+namespace {
+
+constexpr ScreenLimits kLimits{};
+
+struct Totals {
+  std::size_t right = 0;
+  std::size_t alarms = 0;
+  std::size_t found = 0;
+  std::size_t not_measured = 0;
+};
+
+Totals rehearse_all(const FleetPlan& plan, const std::string& faults, std::size_t fleets,
+                    double deviation = 0.04) {
+  Totals totals;
+  const auto planted = faults.empty() ? std::vector<PlantedFault>{} : parse_faults("-", faults);
+  for (std::uint64_t seed = 1; seed <= fleets; ++seed) {
+    const Rehearsal one = rehearse(plan, {.deviation = deviation}, planted, {}, seed);
+    if (!one.falsely_blamed.empty()) ++totals.alarms;
+    if (one.falsely_blamed.empty() && one.missed.empty()) ++totals.right;
+    totals.found += one.found.size();
+    totals.not_measured += one.not_measured.size();
+  }
+  return totals;
+}
+
+struct Promise {
+  std::size_t nodes;
+  std::size_t leaf;
+  std::string faults;
+};
+
+class RehearsalPromise : public ::testing::TestWithParam<Promise> {};
+
+// Of 200 fleets at least 198, at 4 % noise: the table of docs/acceptance.md.
+TEST_P(RehearsalPromise, FindsWhatIsPlantedAndNothingElse) {
+  const Promise& promise = GetParam();
+  const FleetPlan plan{.nodes = promise.nodes, .levels = {promise.leaf}};
+  const std::size_t fleets = promise.nodes > 100 ? 50 : 200;
+  EXPECT_GE(rehearse_all(plan, promise.faults, fleets).right * 100, fleets * 99);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fleets, RehearsalPromise,
+    ::testing::Values(Promise{16, 4, ""}, Promise{64, 8, ""}, Promise{256, 16, ""},
+                      Promise{16, 4, "slow-node:1:0.85"}, Promise{16, 4, "uplink:1:0.5"},
+                      Promise{64, 8, "slow-node:3:0.85,uplink:1:0.5,dead:2,hang:1"},
+                      Promise{64, 8, "slow-node:1:0.85,link:1:0.5"}, Promise{64, 8, "uplink:1:0.8"},
+                      Promise{256, 16, "slow-node:3:0.85,link:2:0.5,uplink:1:0.5,dead:2"}));
+
+TEST(Rehearse, FindsEveryLinkThatWasMeasured) {
+  const Totals totals = rehearse_all({.nodes = 16}, "link:1:0.5", 100);
+  EXPECT_EQ(totals.found + totals.not_measured, 100U);
+  EXPECT_GT(totals.found, 50U);
+  EXPECT_EQ(totals.alarms, 0U);
+}
+
+TEST(Rehearse, FindsABimodalNodeByALowQuantileOnly) {
+  EXPECT_EQ(rehearse_all({.nodes = 64}, "bimodal:1:0.5", 20).found, 0U);
+  const FleetPlan both{.nodes = 64, .tests = 2, .low_tests = 1};
+  EXPECT_EQ(rehearse_all(both, "bimodal:1:0.5", 20).found, 20U);
+}
+
+TEST(Rehearse, CountsLaunchesAndTime) {
+  const FleetPlan plan{.nodes = 64};
+  const LaunchTimes times{.start = 100, .connect = 10, .row = 1};
+  const Rehearsal healthy = rehearse(plan, {.deviation = 0}, {}, times, 1);
+  EXPECT_EQ(healthy.launches, 4U);  // each alone, and three
+  EXPECT_EQ(healthy.rounds, 19U);
+  EXPECT_EQ(healthy.seconds, 4 * 100 + 19 * 11);
+  EXPECT_NEAR(healthy.measured_pairs, 0.26, 0.01);
+  const Rehearsal hangs =
+      rehearse(plan, {.deviation = 0}, {{.kind = FaultKind::Hang, .count = 1}}, times, 1);
+  EXPECT_EQ(hangs.launches, 5U);
+  EXPECT_EQ(hangs.found.size(), 1U);
+}
+
+TEST(Rehearse, IsTheSameForASeed) {
+  const FleetPlan plan{.nodes = 64};
+  const auto faults = parse_faults("-", "slow-node:2:0.9,link:2");
+  const auto once = rehearse(plan, {}, faults, {}, 7);
+  EXPECT_EQ(once.found, rehearse(plan, {}, faults, {}, 7).found);
+  EXPECT_NE(once.found, rehearse(plan, {}, faults, {}, 8).found);
+}
+
+TEST(FindPower, FindsTheLeastLossAndGrowsWithNoise) {
+  const FleetPlan plan{.nodes = 16};
+  const PowerEffort effort{.healthy = 20, .planted = 100};
+  const FleetPower quiet = find_power(plan, {.deviation = 0.01}, {}, effort, 1);
+  const FleetPower noisy = find_power(plan, {.deviation = 0.06}, {}, effort, 1);
+  EXPECT_LE(quiet.least_loss, 0.06);
+  EXPECT_GT(noisy.least_loss, quiet.least_loss);
+  EXPECT_EQ(quiet.alarms, 0U);
+}
+
+TEST(FindPower, FindsNothingWithTooFewNodes) {
+  const FleetPower power = find_power({.nodes = 3}, {.deviation = 0.01}, {}, {10, 50}, 1);
+  EXPECT_EQ(power.least_loss, 0);
+}
+
+TEST(ConfirmationRounds, GivesSuspectsChangingGoodPartnersAndRepeatsLinks) {
+  const std::vector<NodePath> paths(32);
+  Screening screening;
+  screening.log_effects.assign(32, 0);
+  screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = false}};
+  screening.links = {{10, 11, -0.7}};
+  const ConfirmationRounds drawn = confirmation_rounds(screening, paths, 1, 0);
+  EXPECT_EQ(drawn.of_nodes, 8U);
+  ASSERT_EQ(drawn.rounds.size(), 16U);
+  std::set<std::size_t> partners;
+  for (std::size_t round = 0; round < drawn.of_nodes; ++round) {
+    for (const auto& [first, second] : drawn.rounds[round]) {
+      EXPECT_FALSE(first == 3 && second == 4);
+      if (first == 3 || second == 3) partners.insert(first == 3 ? second : first);
+    }
+  }
+  EXPECT_EQ(partners.size(), 8U);
+  const RoundOfPairs& links = drawn.rounds.back();
+  EXPECT_EQ(links, drawn.rounds[8]);
+  EXPECT_EQ(links.front(), (std::pair<std::size_t, std::size_t>(10, 11)));
+  EXPECT_EQ(links, confirmation_rounds(screening, paths, 1, 2).rounds.back());
+}
+
+TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
+  Screening screening;
+  screening.log_effects.assign(4, 0);
+  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).rounds.empty());
+  for (std::size_t node = 0; node < 4; ++node) screening.nodes.push_back({.node = node});
+  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).rounds.empty());
+}
+
+TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
+  const std::vector<NodePath> paths(16);
+  Screening screening;
+  screening.log_effects.assign(16, 0);
+  screening.offsets = {0};
+  screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = true}};
+  FleetRates again{.paths = paths, .launches = kConfirmLaunches};
+  for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
+    const auto drawn = confirmation_rounds(screening, paths, 9, launch);
+    for (std::size_t round = 0; round < drawn.rounds.size(); ++round) {
+      for (const auto& [first, second] : drawn.rounds[round]) {
+        const double slow = first == 4 || second == 4 ? -0.3 : 0;
+        const double noise = 0.001 * static_cast<double>((first * 7 + second * 3 + round) % 11);
+        again.pairs.push_back({first, second, launch, slow + noise, round});
+      }
+    }
+  }
+  const Confirmation found = confirm_suspects(screening, again, kLimits, 9);
+  ASSERT_EQ(found.nodes.size(), 1U);
+  EXPECT_EQ(found.nodes[0].node, 4U);
+  EXPECT_EQ(found.cleared, std::vector<std::size_t>{3});
+}
+
+TEST(SimulatedFleet, HasThePathsOfItsLevels) {
+  const auto paths = simulated_paths(8, {2, 2});
+  EXPECT_EQ(paths[0], (NodePath{"pod0", "leaf0"}));
+  EXPECT_EQ(paths[7], (NodePath{"pod1", "leaf3"}));
+  EXPECT_TRUE(simulated_paths(4, {})[3].empty());
+}
+
+TEST(SimulatedFleet, RefusesFaultsThatItCannotHave) {
+  EXPECT_THROW((void)parse_faults("--plant", "broken:1"), Error);
+  EXPECT_THROW((void)parse_faults("--plant", "dead:1:0.5"), Error);
+  EXPECT_THROW((void)parse_faults("--plant", "slow-node:1:1.5"), Error);
+  EXPECT_THROW((void)SimulatedFleet(simulated_paths(4, {}), {}, parse_faults("-", "uplink:1"), 1),
+               Error);
+  EXPECT_THROW((void)SimulatedFleet(simulated_paths(4, {}), {}, parse_faults("-", "dead:5"), 1),
+               Error);
+  EXPECT_THROW((void)parse_noise("--noise", "no/such/file"), Error);
+}
+
+}  // namespace
+}  // namespace busbar::judge
