@@ -40,7 +40,10 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--json", "verdicts.json", judge::verdict_json},
                               Output{kReplaced, "metrics.prom", judge::verdict_prometheus},
                               Output{"--markdown", "verdicts.md", judge::verdict_markdown},
-                              Output{"--html", "report.html", judge::verdict_html}};
+                              Output{"--html", "report.html", judge::verdict_html},
+                              Output{"--good", "good.txt", judge::good_nodes},
+                              Output{"--bad", "bad.txt", judge::bad_nodes},
+                              Output{"--unknown", "unknown.txt", judge::unknown_nodes}};
 
 struct AcceptFiles {
   std::vector<judge::Journal> journals{};
@@ -281,12 +284,14 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
   acceptance.head.judged_at = local_time();
   acceptance.head.judged_at_unix = std::time(nullptr);
   acceptance.head.seed = seed;
+  std::string page;
   for (const Output& output : kOutputs) {
     const auto named = options.outputs.find(output.option);
     const bool is_named = named != options.outputs.end();
     if (!is_named && folder.empty()) continue;
     const std::string path = is_named ? named->second : fmt::format("{}/{}", folder, output.file);
     const std::string text = output.text(acceptance, specification);
+    if (output.option == "--html") page = path;
     // What a resumed run had concluded before is judged again.
     if (output.option == kReplaced || (options.resume && !is_named)) {
       replace_file(path, text, output.option);
@@ -294,8 +299,9 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
       OutputFile(path, output.option, OutputFile::Mode::New).append(text);
     }
   }
-  fmt::print("{}", judge::verdict_text(acceptance, specification,
-                                       {.strict = options.strict, .all_sources = options.verbose}));
+  fmt::print("{}", judge::verdict_text(
+                       acceptance, specification,
+                       {.strict = options.strict, .all_sources = options.verbose, .page = page}));
   return static_cast<Status>(judge::exit_code_of(acceptance, options.strict));
 }
 

@@ -27,7 +27,10 @@ END
   specification > "$DIR/spec.toml"
   EXIT=0 accept run "$DIR/spec.toml" -o "$DIR/run" --seed 5
   [ "$(ls "$DIR/run")" = "$(printf '%s\n' 001-node-localhost-allreduce.csv 002-node-localhost-allreduce.csv facts.csv \
-    launches.csv metrics.prom report.html junit.xml spec.toml verdicts.csv verdicts.json verdicts.md | sort)" ]
+    launches.csv metrics.prom report.html junit.xml spec.toml verdicts.csv verdicts.json verdicts.md \
+    good.txt bad.txt unknown.txt | sort)" ]
+  [ "$(tail -n 1 <<< "$output")" = "Overall: PASS (exit 0); $DIR/run/report.html" ]
+  [ "$(cat "$DIR/run/good.txt")" = localhost ] && [ ! -s "$DIR/run/bad.txt" ] && [ ! -s "$DIR/run/unknown.txt" ]
   grep -q '^# seed: 5$' "$DIR/run/launches.csv"
   cmp "$DIR/spec.toml" "$DIR/run/spec.toml"
   [ "$(column size_bytes "$DIR/run/001-node-localhost-allreduce.csv" | xargs)" = "65536 1048576" ]
@@ -256,4 +259,23 @@ END
   specification 1 pairwise > "$DIR/pairs.toml"
   refused "needs two nodes" run "$DIR/pairs.toml" -o "$DIR/run"
   [ ! -e "$DIR/run" ]
+}
+
+@test "accept rehearse simulates a fleet, and lint says what would be found" {
+  specification 1 pairwise | sed 's/^launches = 2/launches = 3/; s/^compare = .*/compare = "fleet"/; /^value = /d
+    s/^fail_below = .*/fail_below = 0.97\nmin_robust_z = 6.0\nmax_fleet_mad = 0.05/; s/^size = .*/size = "1MiB"/' > "$DIR/spec.toml"
+  EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 --levels 8 --plant slow-node:2:0.7,uplink:1:0.5,dead:1,hang:1 --json "$DIR/r.json"
+  [[ $output == *"simulated, nothing is measured"*"missed: none"*"falsely blamed: none"* ]]
+  [ "$(jq -c '[.simulated, (.found | length), .missed, .falsely_blamed, .launches]' "$DIR/r.json")" = '[true,5,[],[],8]' ]
+  EXIT=1 accept rehearse "$DIR/spec.toml" --nodes 64 --plant slow-node:1:0.99
+  EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 --fleets 20
+  [[ $output == *"anything was falsely blamed in 0, all was right in 20" ]]
+  accept lint "$DIR/spec.toml" --nodes 64
+  [[ $output == *"6 partners, 3 launches on 64 nodes: a node that loses "*" % is found in 99 %, at 3 % noise;"*"(rehearsed)"* ]]
+  EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --plant uplink:1
+  [[ $stderr == *"--levels"* ]]
+  EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --plant broken:1
+  specification > "$DIR/nodes.toml"
+  EXIT=2 accept rehearse "$DIR/nodes.toml" --nodes 64
+  [[ $stderr == *'compare = "fleet"'* ]]
 }

@@ -11,11 +11,12 @@ namespace busbar::judge {
 struct TextOptions {
   bool strict = false;       ///< the exit code of the last line is that of --strict
   bool all_sources = false;  ///< of every rule, not only of those with a value that is not PASS
+  std::string page{};        ///< the path of report.html, for the last line; empty: there is none
 };
 
 /// For a terminal and a bug report: a line per rule, instance and size (long lists of PASS are one
-/// line), where the figures of rules are from, suspects with evidence, every node by name, and the
-/// overall outcome last.
+/// line), where the figures of rules are from, suspects with evidence, every node by name, and last
+/// one line with the overall outcome, the exit code, who is blamed for it and the page.
 [[nodiscard]] std::string verdict_text(const Acceptance& acceptance,
                                        const Specification& specification,
                                        const TextOptions& options = {});
@@ -42,6 +43,15 @@ struct TextOptions {
 /// instance, collective and size. That schema has no properties of a case, so a suite has them.
 [[nodiscard]] std::string verdict_junit(const Acceptance& acceptance,
                                         const Specification& specification);
+
+/// @name Nodes by state as a list for `sbatch -w` and `-x`, and a line end; empty for none
+/// @{
+[[nodiscard]] std::string good_nodes(const Acceptance& acceptance, const Specification&);
+/// Blamed by themselves.
+[[nodiscard]] std::string bad_nodes(const Acceptance& acceptance, const Specification&);
+/// All others: suspect, inconclusive, without data.
+[[nodiscard]] std::string unknown_nodes(const Acceptance& acceptance, const Specification&);
+/// @}
 
 /// Text for node_exporter's textfile collector. Of a device set with more than 64 instances only
 /// those have series of their own that are not PASS.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
@@ -141,7 +143,40 @@ std::string accounts(const Acceptance& acceptance, const Specification& specific
   return "\n" + text + "\n";
 }
 
+/// "; bad: node h2, link h1 - h3 and 2 more; run/report.html"
+std::string conclusion(const Acceptance& acceptance, const std::string& page) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t count = acceptance.suspects.size();
+  auto names = mapped(acceptance.suspects, suspect_name);
+  names.resize(std::min(count, kMost));
+  std::string text = names.empty() ? "" : "; bad: " + join(names, ", ");
+  if (count > kMost) text += fmt::format(" and {} more", count - kMost);
+  return page.empty() ? text : text + "; " + page;
+}
+
+std::string nodes_of(const Acceptance& acceptance, const std::function<bool(NodeState)>& is) {
+  std::vector<std::string> names;
+  for (const NodeAccount& account : acceptance.nodes) {
+    if (is(account.state)) names.push_back(account.node);
+  }
+  return names.empty() ? "" : hostlist(names) + "\n";
+}
+
 }  // namespace
+
+std::string good_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
+  return nodes_of(acceptance, [](NodeState state) { return state == NodeState::Good; });
+}
+
+std::string bad_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
+  return nodes_of(acceptance, [](NodeState state) { return state == NodeState::Failed; });
+}
+
+std::string unknown_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
+  return nodes_of(acceptance, [](NodeState state) {
+    return state != NodeState::Good && state != NodeState::Failed;
+  });
+}
 
 std::string verdict_text(const Acceptance& acceptance, const Specification& specification,
                          const TextOptions& options) {
@@ -149,8 +184,9 @@ std::string verdict_text(const Acceptance& acceptance, const Specification& spec
          refusal(acceptance) + sources(acceptance, specification, options.all_sources) +
          suspect_lines(acceptance) + notes(acceptance) + accounts(acceptance, specification) +
          count_text(acceptance) +
-         fmt::format("\nOverall: {} (exit {})\n", name(acceptance.overall()),
-                     exit_code_of(acceptance, options.strict));
+         fmt::format("\nOverall: {} (exit {}){}\n", name(acceptance.overall()),
+                     exit_code_of(acceptance, options.strict),
+                     conclusion(acceptance, options.page));
 }
 
 }  // namespace busbar::judge

@@ -23,10 +23,13 @@ std::string text_of(const Acceptance& acceptance, std::size_t nodes = 6) {
 std::string text_of(std::size_t nodes) { return text_of(sample_acceptance(nodes), nodes); }
 
 TEST(VerdictText, EndsWithTheOverallOutcomeAndItsExitCode) {
-  EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1)\n"));
+  EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1); bad: node h2, link h0 - h5\n"));
   Acceptance warned = sample_acceptance(6);
   warned.verdicts.resize(2);
+  warned.suspects.clear();
   EXPECT_THAT(text_of(warned), EndsWith("1 WARN, 1 PASS\nOverall: WARN (exit 0)\n"));
+  EXPECT_THAT(verdict_text(sample_acceptance(6), sample_specification(6), {.page = "run/p.html"}),
+              EndsWith("bad: node h2, link h0 - h5; run/p.html\n"));
   EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
               EndsWith("Overall: WARN (exit 1)\n"));
 }
