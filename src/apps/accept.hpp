@@ -23,6 +23,7 @@ namespace busbar {
 struct RehearsalOptions {
   std::optional<int> nodes{};
   std::vector<std::size_t> levels{};  ///< members of a unit, from the narrowest
+  std::vector<NodePath> paths{};      ///< of a fabric that a file describes, instead
   judge::Noise noise{};
   std::string noise_text = "0.03";
   std::vector<judge::PlantedFault> faults{};

@@ -7,11 +7,13 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "format/table.hpp"
+#include "judge/fleet/fabric_file.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 #include "judge/spec/specification.hpp"
 #include "model/fact.hpp"
+#include "model/host_levels.hpp"
 #include "topo/systems/recognize.hpp"
 
 namespace busbar {
@@ -49,6 +51,14 @@ void set_accept_output(AcceptOptions& options, View option, View text) {
 
 void set_levels(AcceptOptions& options, View option, View text) {
   constexpr int kMost = 1'000'000;
+  if (text.find_first_not_of("0123456789,") != View::npos) {
+    const std::string file(text);
+    const auto content = read_file(file);
+    if (!content) throw usage_error("{} {}: neither numbers such as 32,8 nor a file", option, text);
+    const HostLevels levels(judge::fabric_csv(*content, file), file);
+    options.rehearsal.paths = levels.paths_of(levels.hosts());
+    return;
+  }
   options.rehearsal.levels = mapped(split(text, ','), [&](const std::string& members) {
     return static_cast<std::size_t>(parse_integer(option, members, 2, kMost));
   });

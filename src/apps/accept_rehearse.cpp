@@ -22,13 +22,21 @@ judge::FleetPlan plan_of(const judge::Specification& specification, const Accept
   const RehearsalOptions& wanted = options.rehearsal;
   const std::size_t named =
       options.hosts.empty() ? specification.system.nodes.size() : options.hosts.size();
-  const auto nodes = static_cast<std::size_t>(wanted.nodes.value_or(static_cast<int>(named)));
+  const std::size_t placed = wanted.paths.size();
+  if (placed > 0 && wanted.nodes) {
+    throw usage_error("--nodes and --levels with a file are mutually exclusive: it has {}",
+                      counted(placed, "node"));
+  }
+  const std::size_t nodes = wanted.nodes ? static_cast<std::size_t>(*wanted.nodes)
+                            : placed > 0 ? placed
+                                         : named;
   if (nodes < 2) {
     throw usage_error(
         "accept rehearse: the specification names no nodes; give their number with --nodes");
   }
   judge::FleetPlan plan = judge::fleet_plan_of(specification, nodes);
   plan.levels = wanted.levels;
+  plan.paths = wanted.paths;
   if (wanted.partners) plan.partners = static_cast<std::size_t>(*wanted.partners);
   if (wanted.launches) plan.launches = static_cast<std::size_t>(*wanted.launches);
   return plan;

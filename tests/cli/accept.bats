@@ -275,6 +275,10 @@ END
   EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --plant uplink:1
   [[ $stderr == *"--levels"* ]]
   EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --plant broken:1
+  printf 'SwitchName=s%d Nodes=n[%d-%d]\n' 1 1 8 2 11 18 3 21 28 4 31 38 > "$DIR/topology.conf"
+  EXIT=0 accept rehearse "$DIR/spec.toml" --levels "$DIR/topology.conf" --plant uplink:1:0.5
+  [[ $output == *"32 nodes"*"found: uplink s"* ]]
+  EXIT=2 accept rehearse "$DIR/spec.toml" --levels "$DIR/absent"
   specification > "$DIR/nodes.toml"
   EXIT=2 accept rehearse "$DIR/nodes.toml" --nodes 64
   [[ $stderr == *'compare = "fleet"'* ]]

@@ -41,7 +41,8 @@ class Rehearsing {
         limits_(plan.limits),
         times_(times),
         seed_(seed),
-        fleet_(simulated_paths(plan.nodes, plan.levels), noise, faults, seed) {
+        fleet_(plan.paths.empty() ? simulated_paths(plan.nodes, plan.levels) : plan.paths, noise,
+               faults, seed) {
     limits_.alarms /= static_cast<double>(plan.tests);
   }
 

@@ -16,6 +16,7 @@ namespace busbar::judge {
 struct FleetPlan {
   std::size_t nodes = 0;
   std::vector<std::size_t> levels{};  ///< members of each unit, from the narrowest
+  std::vector<NodePath> paths{};      ///< of a real fabric's nodes, instead of levels
   std::size_t partners = 6;           ///< of each node in a launch
   std::size_t launches = 3;
   std::size_t tests = 1;      ///< rules, collectives and sizes, which share the alarms
