@@ -11,11 +11,11 @@ namespace busbar {
 std::string known_host(const std::string& host, const std::vector<std::string>& known) {
   if (contains(known, host)) return host;
   const std::size_t dot = host.find('.');
-  const std::string_view brief = std::string_view(host).substr(0, dot);
+  const std::string_view brief = std::string_view{host}.substr(0, dot);
   for (const std::string& name : known) {
     const std::size_t end = name.find('.');
     const bool one_short = dot == std::string::npos || end == std::string::npos;
-    if (one_short && std::string_view(name).substr(0, end) == brief) return name;
+    if (one_short && std::string_view{name}.substr(0, end) == brief) return name;
   }
   return host;
 }

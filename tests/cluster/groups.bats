@@ -38,7 +38,7 @@ slow_hosts() {
   kill -KILL "$(sed -nE 's/^# +Rank +3 .* Pid +([0-9]+) .*/\1/p' "$DIR/out")"
   run wait "$JOB"
   cat "$DIR/err"
-  grep -q 'rank 3 on h3' "$DIR/err"
+  grep -qE 'rank 3 (on h3 |.process [0-9]+. was ended)' "$DIR/err"
   [ "$(column round "$DIR/a.csv" | head -n 2 | xargs)" = "0 0" ]
   "${START[@]}" -b 64K -e 64K -n 20000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" --resume > "$DIR/out"
   [ "$(column round,status "$DIR/a.csv" | grep -c ok)" -eq 6 ]
