@@ -88,6 +88,13 @@ struct Rehearsals {
   }
 };
 
+void print_all(const Rehearsals& all, std::size_t fleets) {
+  fmt::print(
+      "{} fleets: {} found, {} missed, {} not measured; anything was falsely blamed in {}, "
+      "all was right in {}\n",
+      fleets, all.found, all.missed, all.not_measured, all.with_alarm, all.right);
+}
+
 void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
                const AcceptOptions& options) {
   const auto list = [](const std::vector<std::string>& names) {
@@ -145,6 +152,26 @@ std::string power_text(const judge::Specification& specification, const AcceptOp
          " (rehearsed)\n";
 }
 
+namespace {
+
+void print_head(const judge::Specification& specification, const judge::FleetPlan& plan,
+                const AcceptOptions& options) {
+  fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
+  fmt::print("{} nodes, {} partners in each of {}, at {}\n", plan.nodes, plan.partners,
+             counted(plan.launches, "launch"), noise_text(options));
+}
+
+Status print_power(const judge::FleetPlan& plan, const AcceptOptions& options, std::uint64_t seed) {
+  const RehearsalOptions& wanted = options.rehearsal;
+  judge::PowerEffort effort = kPower;
+  effort.healthy = std::max(static_cast<std::size_t>(wanted.fleets), effort.healthy);
+  const auto power = judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
+  fmt::print("{}\n", power_line(plan, power, options));
+  return Status::Ok;
+}
+
+}  // namespace
+
 Status accept_rehearse(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
   const judge::FleetPlan plan = plan_of(specification, options);
@@ -156,36 +183,21 @@ Status accept_rehearse(const AcceptOptions& options) {
     json.emplace(path->second, "--json", OutputFile::Mode::New);
   }
   const bool prints = !json || json->path() != "-";
-  if (prints) fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
-  if (wanted.power) {
-    judge::PowerEffort effort = kPower;
-    effort.healthy = std::max(fleets, effort.healthy);
-    const auto power = judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
-    fmt::print("{}\n", power_line(plan, power, options));
-    return Status::Ok;
-  }
-  if (prints) {
-    fmt::print("{} nodes, {} partners in each of {}, at {}\n", plan.nodes, plan.partners,
-               counted(plan.launches, "launch"), noise_text(options));
-  }
-  ProgressLine progress;
-  Rehearsals all;
+  if (prints) print_head(specification, plan, options);
+  if (wanted.power) return print_power(plan, options, seed);
   Json list = Json::array();
+  Rehearsals all;
+  ProgressLine progress;
   for (std::size_t number = 0; number < fleets; ++number) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
     const judge::Rehearsal one =
         judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
     all.add(one);
-    if (json) list.push_back(json_of(one, plan, seed + number));
+    list.push_back(json_of(one, plan, seed + number));
     progress.clear();
     if (prints && fleets == 1) print_one(one, plan, options);
   }
-  if (prints && fleets > 1) {
-    fmt::print(
-        "{} fleets: {} found, {} missed, {} not measured; anything was falsely blamed in {}, "
-        "all was right in {}\n",
-        fleets, all.found, all.missed, all.not_measured, all.with_alarm, all.right);
-  }
+  if (prints && fleets > 1) print_all(all, fleets);
   if (json) json->append(json_text(fleets == 1 ? list.front() : list));
   return all.right == fleets ? Status::Ok : Status::Wrong;
 }

@@ -87,6 +87,38 @@ std::string ranges_text(const std::set<std::uint64_t>& numbers, std::size_t widt
   return join(ranges, ",");
 }
 
+using Groups = std::map<Stem, std::set<std::uint64_t>>;
+
+/// False for a name without a number.
+bool add_host(Groups& groups, const std::string& host) {
+  const std::size_t end = host.find_last_of(kDigits);
+  if (end == std::string::npos) return false;
+  const std::size_t before = host.find_last_not_of(kDigits, end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  const std::string digits = host.substr(begin, end + 1 - begin);
+  if (digits.size() > kMostDigits) return false;
+  // "n9" and "n10" are one list, "n09" and "n10" too; "n9" and "n010" are not.
+  const std::size_t width = digits.size() > 1 && digits.front() == '0' ? digits.size() : 0;
+  groups[{host.substr(0, begin), host.substr(end + 1), width}].insert(
+      *to_number<std::uint64_t>(digits));
+  return true;
+}
+
+/// Numbers without zeros before them join those of the same width that have some.
+void join_widths(Groups& groups) {
+  for (auto& [stem, numbers] : groups) {
+    const auto& [prefix, suffix, width] = stem;
+    const auto plain = groups.find({prefix, suffix, 0});
+    if (width == 0 || plain == groups.end()) continue;
+    std::set<std::uint64_t> left;
+    for (const std::uint64_t number : plain->second) {
+      const bool joins = fmt::format("{}", number).size() == width;
+      (joins ? numbers : left).insert(number);
+    }
+    plain->second = std::move(left);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> expand_hostlist(std::string_view place, std::string_view list) {
@@ -96,40 +128,19 @@ std::vector<std::string> expand_hostlist(std::string_view place, std::string_vie
 }
 
 std::string hostlist(const std::vector<std::string>& hosts) {
-  std::map<Stem, std::set<std::uint64_t>> groups;
+  Groups groups;
   std::vector<std::string> items;
   for (const std::string& host : hosts) {
-    const std::size_t end = host.find_last_of(kDigits);
-    const std::size_t before =
-        end == std::string::npos ? end : host.substr(0, end + 1).find_last_not_of(kDigits);
-    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-    if (end == std::string::npos || end - begin >= kMostDigits) {
-      items.push_back(host);
-      continue;
-    }
-    const std::string digits = host.substr(begin, end + 1 - begin);
-    // "n9" and "n10" are one list, "n09" and "n10" too; "n9" and "n010" are not.
-    const std::size_t width = digits.size() > 1 && digits.front() == '0' ? digits.size() : 0;
-    groups[{host.substr(0, begin), host.substr(end + 1), width}].insert(
-        *to_number<std::uint64_t>(digits));
+    if (!add_host(groups, host)) items.push_back(host);
   }
-  // Numbers without zeros before them join those of the same width that have some.
-  for (auto& [stem, numbers] : groups) {
-    const auto& [prefix, suffix, width] = stem;
-    const auto plain = groups.find({prefix, suffix, 0});
-    if (width == 0 || plain == groups.end()) continue;
-    std::erase_if(plain->second, [&, digits = width](std::uint64_t number) {
-      const bool joins = fmt::format("{}", number).size() == digits;
-      if (joins) numbers.insert(number);
-      return joins;
-    });
-  }
+  join_widths(groups);
   for (const auto& [stem, numbers] : groups) {
     const auto& [prefix, suffix, width] = stem;
     if (numbers.empty()) continue;
     const std::string ranges = ranges_text(numbers, width);
-    items.push_back(numbers.size() == 1 ? fmt::format("{}{}{}", prefix, ranges, suffix)
-                                        : fmt::format("{}[{}]{}", prefix, ranges, suffix));
+    const bool one = numbers.size() == 1;
+    items.push_back(
+        fmt::format("{}{}{}{}{}", prefix, one ? "" : "[", ranges, one ? "" : "]", suffix));
   }
   return join(items, ",");
 }

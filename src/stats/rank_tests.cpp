@@ -21,7 +21,9 @@ double binomial_tail(double successes, double trials, double chance) {
   if (chance <= 0) return successes > 0 ? 0 : 1;
   if (chance >= 1) return 1;
   double tail = 0;
-  for (double k = successes; k <= trials; ++k) {
+  const auto count = static_cast<std::size_t>(std::max(0.0, trials - successes + 1));
+  for (std::size_t i = 0; i < count; ++i) {
+    const double k = successes + static_cast<double>(i);
     tail +=
         std::exp(log_choose(trials, k) + k * std::log(chance) + (trials - k) * std::log1p(-chance));
   }

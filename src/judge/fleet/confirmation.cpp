@@ -342,17 +342,17 @@ class Judging {
       const NodePair both = pair_of(pair.first, pair.second);
       if (pair.round >= of_nodes_[pair.launch]) {
         add(links_.contains(both) ? links_of_.tested : links_of_.controls, both, pair);
-        continue;
-      }
-      if (is_probe(pair)) continue;
-      const bool first = suspects_.contains(pair.first);
-      const bool second = suspects_.contains(pair.second);
-      for (const auto& [node, is_suspect, other] :
-           {std::tuple(pair.first, first, second), std::tuple(pair.second, second, first)}) {
-        if (other) continue;  // a good node's pair with a suspect
-        add(is_suspect ? nodes_.tested : nodes_.controls, {node, node}, pair);
+      } else if (!is_probe(pair)) {
+        add_node(pair.first, pair.second, pair);
+        add_node(pair.second, pair.first, pair);
       }
     }
+  }
+
+  /// A good node's pair with a suspect says nothing of it.
+  void add_node(std::size_t node, std::size_t partner, const PairRate& pair) {
+    if (suspects_.contains(partner)) return;
+    add(suspects_.contains(node) ? nodes_.tested : nodes_.controls, {node, node}, pair);
   }
 
   /// Whether it crosses a unit that is blamed.

@@ -25,16 +25,18 @@ constexpr std::array<std::string_view, 4> kLevelNames{"leaf", "pod", "group", "c
 using Placed = std::map<std::string, NodePath>;
 
 /// Units of hosts that have fewer levels are repeated at the top.
-std::string csv_of(Placed placed, std::string_view file) {
+std::string csv_of(const Placed& placed, std::string_view file) {
   std::size_t depth = 0;
   for (const auto& [host, units] : placed) depth = std::max(depth, units.size());
   if (depth == 0) throw usage_error("{}: it places no host in a fabric", file);
   depth = std::min(depth, kLevelNames.size());
   std::string csv = "host";
-  for (std::size_t level = depth; level > 0; --level)
+  for (std::size_t level = depth; level > 0; --level) {
     csv += fmt::format(",{}", kLevelNames.at(level - 1));
+  }
   csv += '\n';
-  for (auto& [host, units] : placed) {
+  for (const auto& [host, own] : placed) {
+    NodePath units = own;
     units.resize(depth, units.back());
     std::ranges::reverse(units);
     csv += fmt::format("{},{}\n", host, join(units, ","));
@@ -54,42 +56,44 @@ std::optional<std::string> value_of_key(const std::vector<std::string>& words,
   return {};
 }
 
+/// A switch of Slurm's topology, or a block.
+struct Switch {
+  std::string name{};  ///< empty: the line is of none
+  std::vector<std::string> hosts{};
+  std::vector<std::string> below{};
+};
+
+Switch parse_switch(const std::string& place, const std::string& line) {
+  const std::vector<std::string> words = split_words(line);
+  const auto block = value_of_key(words, "blockname");
+  Switch parsed{.name = value_of_key(words, "switchname").value_or(block.value_or(""))};
+  if (line.starts_with('#') || parsed.name.empty()) return {};
+  const std::string below = value_of_key(words, "switches").value_or("");
+  // Slurm also lists the hosts of all leaves below.
+  const bool is_leaf = below.empty() || below == "(null)";
+  if (!is_leaf) parsed.below = expand_hostlist(place, below);
+  if (is_leaf) parsed.hosts = expand_hostlist(place, value_of_key(words, "nodes").value_or(""));
+  return parsed;
+}
+
 std::string slurm_csv(std::string_view text, std::string_view file) {
-  struct Switch {
-    std::vector<std::string> hosts{};
-    std::vector<std::string> below{};
-  };
-  std::map<std::string, Switch> switches;
+  std::vector<Switch> switches;
+  std::map<std::string, std::string> above;
   int number = 0;
   for (const std::string& line : split(text, '\n')) {
-    ++number;
-    if (line.starts_with('#')) continue;
-    const std::string place = fmt::format("{}:{}", file, number);
-    const std::vector<std::string> words = split_words(line);
-    auto name = value_of_key(words, "switchname");
-    if (!name) name = value_of_key(words, "blockname");
-    if (!name) continue;
-    const auto hosts = value_of_key(words, "nodes");
-    const auto below = value_of_key(words, "switches");
-    // Slurm also lists the hosts of all leaves below.
-    const bool is_leaf = !below || below->empty() || *below == "(null)";
-    Switch& each = switches[*name];
-    if (is_leaf && hosts) each.hosts = expand_hostlist(place, *hosts);
-    if (!is_leaf) each.below = expand_hostlist(place, *below);
-  }
-  std::map<std::string, std::string> above;
-  for (const auto& [name, each] : switches) {
-    for (const std::string& lower_switch : each.below) above.emplace(lower_switch, name);
+    switches.push_back(parse_switch(fmt::format("{}:{}", file, ++number), line));
+    const Switch& last = switches.back();
+    for (const std::string& lower_switch : last.below) above.emplace(lower_switch, last.name);
   }
   Placed placed;
-  for (const auto& [name, each] : switches) {
-    NodePath units{name};
+  for (const Switch& each : switches) {
+    NodePath units{each.name};
     while (units.size() < kLevelNames.size() && above.contains(units.back())) {
       units.push_back(above.at(units.back()));
     }
     for (const std::string& host : each.hosts) placed.emplace(host, units);
   }
-  return csv_of(std::move(placed), file);
+  return csv_of(placed, file);
 }
 
 /// The text between the first two quotes at or after a place.
@@ -100,22 +104,29 @@ std::string quoted(const std::string& line, std::size_t from = 0) {
   return close == std::string::npos ? "" : line.substr(open + 1, close - open - 1);
 }
 
+/// The host that a switch's port leads to, of "node001 mlx5_0" or "node001 HCA-1"; empty for other
+/// switches, and for their own adapters.
+std::string host_of_port(const std::string& line) {
+  const std::size_t comment = line.find('#');
+  const bool is_own = line.find("Aggregation Node") != std::string::npos;
+  if (comment == std::string::npos || is_own || !quoted(line).starts_with("H-")) return {};
+  const std::vector<std::string> words = split_words(quoted(line, comment));
+  return words.empty() ? "" : words.front();
+}
+
 /// A switch's description is what follows the first #, and so is that of what a port leads to.
 std::string infiniband_csv(std::string_view text, std::string_view file) {
   std::map<std::string, std::set<std::string>> leaves_of;  // by host
   std::string leaf;
   for (const std::string& line : split(text, '\n')) {
-    const std::size_t comment = line.find('#');
     if (line.starts_with("Switch")) {
-      leaf = quoted(line, comment == std::string::npos ? 0 : comment);
+      leaf = quoted(line, std::min(line.find('#'), line.size()));
       if (leaf.empty()) leaf = quoted(line);
-    } else if (!line.starts_with('[')) {
-      if (!trim(line).empty()) leaf.clear();  // a channel adapter's own part, or another head
-    } else if (!leaf.empty() && quoted(line).starts_with("H-") && comment != std::string::npos) {
-      // "node001 mlx5_0", "node001 HCA-1"; switches have adapters of their own for SHARP.
-      const std::vector<std::string> words = split_words(quoted(line, comment));
-      const bool is_switch = line.find("Aggregation Node") != std::string::npos;
-      if (!words.empty() && !is_switch) leaves_of[words.front()].insert(leaf);
+    } else if (line.starts_with('[')) {
+      const std::string host = leaf.empty() ? "" : host_of_port(line);
+      if (!host.empty()) leaves_of[host].insert(leaf);
+    } else if (!trim(line).empty()) {
+      leaf.clear();  // a channel adapter's own part, or another head
     }
   }
   Placed placed;
@@ -124,7 +135,7 @@ std::string infiniband_csv(std::string_view text, std::string_view file) {
     std::ranges::replace(unit, ',', ';');
     placed[host] = {std::move(unit)};
   }
-  return csv_of(std::move(placed), file);
+  return csv_of(placed, file);
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ FleetPower find_power(const FleetPlan& plan, const Noise& noise, const LaunchTim
     if (!one.suspected_only.empty() || !one.falsely_blamed.empty()) ++power.screened;
     power.seconds = std::max(power.seconds, one.seconds);
   }
-  const auto least = std::ranges::partition_point(
+  const auto* least = std::ranges::partition_point(
       kLosses, [&](double loss) { return !is_found(plan, noise, loss, effort.planted, seed); });
   if (least != kLosses.end()) power.least_loss = *least;
   return power;

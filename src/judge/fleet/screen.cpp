@@ -112,30 +112,36 @@ class Screener {
   /// quartile, which bad pairs hardly reach, and of nodes the median: a median of nodes stands half
   /// of them, one of their pairs fewer than a third.
   void center(bool clean) {
-    const auto middle = [&](Values& values) {
-      if (values.empty()) return kNone;
-      return clean ? stats::median(values) : stats::percentile(values, 75);
-    };
     std::vector<Values> launches(rates_.launches);
     for (const Pair& pair : pairs_) {
-      if (pair.level == widest_ && (!clean || is_clean(pair))) {
-        launches[pair.launch].push_back(pair.value);
-      }
+      const bool counts = pair.level == widest_ && (!clean || is_clean(pair));
+      if (counts) launches[pair.launch].push_back(pair.value);
     }
     for (std::size_t launch = 0; launch < launches.size(); ++launch) {
-      const double center = middle(launches[launch]);
-      if (!std::isnan(center)) found_.centers[launch] = center;
+      if (!launches[launch].empty()) found_.centers[launch] = middle(launches[launch], clean);
     }
+    center_levels(clean);
+    take_residuals();
+    if (!clean) center_on_nodes();
+  }
+
+  static double middle(const Values& values, bool clean) {
+    return clean ? stats::median(values) : stats::percentile(values, 75);
+  }
+
+  void center_levels(bool clean) {
     std::vector<Values> levels(found_.offsets.size());
     for (const Pair& pair : pairs_) {
-      if (pair.level == widest_ || (clean && !is_clean(pair))) continue;
-      levels[pair.level].push_back(pair.value - found_.centers[pair.launch]);
+      const bool counts = pair.level != widest_ && (!clean || is_clean(pair));
+      if (counts) levels[pair.level].push_back(pair.value - found_.centers[pair.launch]);
     }
     for (std::size_t level = 0; level < levels.size(); ++level) {
-      if (levels[level].size() >= kFewestPairs) found_.offsets[level] = middle(levels[level]);
+      const Values& values = levels[level];
+      if (values.size() >= kFewestPairs) found_.offsets[level] = middle(values, clean);
     }
-    take_residuals();
-    if (clean) return;
+  }
+
+  void center_on_nodes() {
     const std::vector<Values> effects = effects_by_launch();
     for (std::size_t launch = 0; launch < found_.centers.size(); ++launch) {
       Values of_nodes;
@@ -230,6 +236,16 @@ class Screener {
   struct PairCount {
     std::size_t pairs = 0;
     std::size_t low = 0;
+
+    /// The share of low ones among all but these, which is never 0.
+    [[nodiscard]] double share_without(const PairCount& part) const {
+      const auto others = static_cast<double>(pairs - part.pairs);
+      return (static_cast<double>(low - part.low) + 1) / (others + 2);
+    }
+    /// The chance of as many low ones or more.
+    [[nodiscard]] double chance(double share) const {
+      return stats::binomial_tail(static_cast<double>(low), static_cast<double>(pairs), share);
+    }
   };
 
   /// Most of its nodes must be low: two slow nodes of four are no uplink.
@@ -253,58 +269,58 @@ class Screener {
       finding.low += count;
     }
     finding.pairs = values.size();
-    const double others = static_cast<double>(all.pairs - finding.pairs);
-    const double share = (static_cast<double>(all.low - finding.low) + 1) / (others + 2);
+    const double share = all.share_without({.pairs = finding.pairs, .low = finding.low});
     double p = 0;
-    for (const PairCount& launch : launches) {
-      p = std::max(p, stats::binomial_tail(static_cast<double>(launch.low),
-                                           static_cast<double>(launch.pairs), share));
-    }
+    for (const PairCount& launch : launches) p = std::max(p, launch.chance(share));
     if (p * static_cast<double>(units) > limits_.alarms * kUnitShare) return {};
     finding.log_effect = stats::median(values);
     return finding;
   }
 
   /// Pairs of two units with each other, which may take a way of their own through the fabric.
+  struct Trunk {
+    Values values{};
+    std::set<std::size_t> first{};  ///< nodes that are low
+    std::set<std::size_t> second{};
+    PairCount count{};
+
+    void add(double residual, bool is_low, std::size_t one, std::size_t other) {
+      values.push_back(residual);
+      ++count.pairs;
+      if (!is_low) return;
+      ++count.low;
+      first.insert(one);
+      second.insert(other);
+    }
+  };
+
   void blame_trunks(const Units& level) {
     const double low = loss_log(limits_.link_loss);
-    struct Trunk {
-      Values values{};
-      std::size_t low = 0;
-      std::set<std::size_t> first{};  ///< nodes that are low
-      std::set<std::size_t> second{};
-    };
     std::map<std::pair<std::size_t, std::size_t>, Trunk> trunks;
     PairCount all;
     for (const Pair& pair : pairs_) {
-      std::size_t first = level.of_node[pair.first];
-      std::size_t second = level.of_node[pair.second];
+      const std::size_t first = level.of_node[pair.first];
+      const std::size_t second = level.of_node[pair.second];
       if (first == second) continue;
-      const bool in_order = first < second;
-      if (!in_order) std::swap(first, second);
-      Trunk& trunk = trunks[{first, second}];
-      trunk.values.push_back(pair.residual);
+      const bool is_low = pair.residual <= low;
+      const bool swaps = second < first;
+      trunks[std::minmax(first, second)].add(pair.residual, is_low,
+                                             swaps ? pair.second : pair.first,
+                                             swaps ? pair.first : pair.second);
       ++all.pairs;
-      if (pair.residual > low) continue;
-      ++all.low;
-      ++trunk.low;
-      trunk.first.insert(in_order ? pair.first : pair.second);
-      trunk.second.insert(in_order ? pair.second : pair.first);
+      if (is_low) ++all.low;
     }
     for (const auto& [key, trunk] : trunks) {
       // Fewer nodes may be slow by themselves.
-      if (std::min(trunk.first.size(), trunk.second.size()) < kFewestNodes) continue;
-      if (stats::median(trunk.values) > low) continue;
-      const double others = static_cast<double>(all.pairs - trunk.values.size());
-      const double share = (static_cast<double>(all.low - trunk.low) + 1) / (others + 2);
-      const double p = stats::binomial_tail(static_cast<double>(trunk.low),
-                                            static_cast<double>(trunk.values.size()), share);
+      const bool few = std::min(trunk.first.size(), trunk.second.size()) < kFewestNodes;
+      if (few || stats::median(trunk.values) > low) continue;
+      const double p = trunk.count.chance(all.share_without(trunk.count));
       if (p * static_cast<double>(trunks.size()) > limits_.alarms * kUnitShare) continue;
       found_.units.push_back({.unit = level.names[key.first],
                               .other = level.names[key.second],
                               .log_effect = stats::median(trunk.values),
-                              .low = trunk.low,
-                              .pairs = trunk.values.size()});
+                              .low = trunk.count.low,
+                              .pairs = trunk.count.pairs});
       subtract(found_.units.back(), found_.units.back().log_effect);
     }
   }

@@ -114,9 +114,8 @@ std::size_t SimulatedFleet::take_node() {
 void SimulatedFleet::plant(const PlantedFault& fault) {
   const double effect = std::log(fault.factor);
   const bool is_of_units = fault.kind == FaultKind::Uplink || fault.kind == FaultKind::Trunk;
-  std::vector<NodePath> units(paths_);
-  std::ranges::sort(units);
-  units.erase(std::ranges::unique(units).begin(), units.end());
+  const std::set<NodePath> all(paths_.begin(), paths_.end());
+  const std::vector<NodePath> units(all.begin(), all.end());
   if (is_of_units && units.size() < 2) {
     throw usage_error("--plant {}: the fleet has one unit; give --levels 8,...", name(fault.kind));
   }
