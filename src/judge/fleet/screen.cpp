@@ -20,7 +20,7 @@ constexpr std::size_t kFewestUnits = 3;  // of two it is unknown which uplink it
 constexpr std::size_t kFewestNodes = 3;  // of a unit: fewer are "a node or its uplink"
 
 /// A value with the numbers that it is grouped by.
-struct Pair {
+struct RatedPair {
   std::size_t first = 0;
   std::size_t second = 0;
   std::size_t launch = 0;
@@ -102,7 +102,7 @@ class Screener {
  private:
   using Values = std::vector<double>;
 
-  [[nodiscard]] bool is_clean(const Pair& pair) const {
+  [[nodiscard]] bool is_clean(const RatedPair& pair) const {
     return !suspects_[pair.first] && !suspects_[pair.second];
   }
 
@@ -113,7 +113,7 @@ class Screener {
   /// of them, one of their pairs fewer than a third.
   void center(bool clean) {
     std::vector<Values> launches(rates_.launches);
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       const bool counts = pair.level == widest_ && (!clean || is_clean(pair));
       if (counts) launches[pair.launch].push_back(pair.value);
     }
@@ -131,7 +131,7 @@ class Screener {
 
   void center_levels(bool clean) {
     std::vector<Values> levels(found_.offsets.size());
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       const bool counts = pair.level != widest_ && (!clean || is_clean(pair));
       if (counts) levels[pair.level].push_back(pair.value - found_.centers[pair.launch]);
     }
@@ -154,14 +154,14 @@ class Screener {
   }
 
   void take_residuals() {
-    for (Pair& pair : pairs_) {
+    for (RatedPair& pair : pairs_) {
       pair.residual = pair.value - found_.centers[pair.launch] - found_.offsets[pair.level];
     }
   }
 
   // ---- uplinks --------------------------------------------------------------------------------
 
-  [[nodiscard]] bool is_of(const Pair& pair, const UnitFinding& unit) const {
+  [[nodiscard]] bool is_of(const RatedPair& pair, const UnitFinding& unit) const {
     const Units& level = levels_[unit.unit.size() - 1];
     const NodePath& first = level.names[level.of_node[pair.first]];
     const NodePath& second = level.names[level.of_node[pair.second]];
@@ -174,7 +174,7 @@ class Screener {
   }
 
   void subtract(const UnitFinding& unit, double effect) {
-    for (Pair& pair : pairs_) {
+    for (RatedPair& pair : pairs_) {
       if (!is_of(pair, unit)) continue;
       pair.value -= effect;
       pair.residual -= effect;
@@ -211,7 +211,7 @@ class Screener {
     for (Crossing& each : crossing) each.by_launch.resize(rates_.launches);
     std::size_t pairs = 0;
     std::size_t low_pairs = 0;
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       const std::size_t first = level.of_node[pair.first];
       const std::size_t second = level.of_node[pair.second];
       if (first == second) continue;
@@ -298,7 +298,7 @@ class Screener {
     const double low = loss_log(limits_.link_loss);
     std::map<std::pair<std::size_t, std::size_t>, Trunk> trunks;
     PairCount all;
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       const std::size_t first = level.of_node[pair.first];
       const std::size_t second = level.of_node[pair.second];
       if (first == second) continue;
@@ -331,11 +331,11 @@ class Screener {
   /// where there are none.
   [[nodiscard]] std::vector<Values> effects_by_launch() const {
     std::vector<Values> values(nodes_ * rates_.launches);
-    const auto add = [&](std::size_t node, std::size_t partner, const Pair& pair) {
+    const auto add = [&](std::size_t node, std::size_t partner, const RatedPair& pair) {
       const bool counts = partner == node || !blamed_[partner];
       if (counts) values[node * rates_.launches + pair.launch].push_back(pair.residual);
     };
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       add(pair.first, pair.second, pair);
       if (pair.first != pair.second) add(pair.second, pair.first, pair);
     }
@@ -423,7 +423,7 @@ class Screener {
   void find_links() {
     const double low = loss_log(limits_.link_loss);
     std::map<std::pair<std::size_t, std::size_t>, Values> links;
-    for (const Pair& pair : pairs_) {
+    for (const RatedPair& pair : pairs_) {
       if (pair.first == pair.second || blamed_[pair.first] || blamed_[pair.second]) continue;
       links[std::minmax(pair.first, pair.second)].push_back(pair.residual);
     }
@@ -449,7 +449,7 @@ class Screener {
   std::vector<bool> suspects_;                                    ///< blamed or not
   std::size_t alive_ = 0;                                         ///< nodes with a value
   std::size_t widest_ = std::numeric_limits<std::size_t>::max();  ///< of the pairs' levels
-  std::vector<Pair> pairs_{};
+  std::vector<RatedPair> pairs_{};
   std::vector<Units> levels_{};  ///< from the widest
   Screening found_{};
 };
