@@ -222,7 +222,7 @@ std::map<std::pair<int, int>, std::vector<int>> GroupPlan::ranks_by_group() cons
 std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view file, int ranks) {
   std::map<int, GroupRound> rounds;
   for (const auto& [place, cells] : placed_cells(text, file)) {
-    if (rounds.empty() && cells == split("round,group,ranks", ',')) continue;
+    if (cells == split("round,group,ranks", ',')) continue;
     const auto round = to_number<unsigned short>(cells.front());
     const auto group = cells.size() == 3 ? to_number<unsigned short>(cells[1]) : std::nullopt;
     if (!round || !group) {
