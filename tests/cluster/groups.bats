@@ -31,7 +31,7 @@ slow_hosts() {
 
 @test "a rank that is killed in a round is named, and the rounds before are kept" {
   with rendezvous
-  "${START[@]}" -b 64K -e 64K -n 20000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
+  "${START[@]}" -b 64K -e 64K -n 5000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
   wait_for_rows 2
   sleep 0.3
@@ -40,6 +40,6 @@ slow_hosts() {
   cat "$DIR/err"
   grep -qE 'rank 3 (on h3 |.process [0-9]+. was ended)' "$DIR/err"
   [ "$(column round "$DIR/a.csv" | head -n 2 | xargs)" = "0 0" ]
-  "${START[@]}" -b 64K -e 64K -n 20000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" --resume > "$DIR/out"
+  "${START[@]}" -b 64K -e 64K -n 5000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" --resume > "$DIR/out"
   [ "$(column round,status "$DIR/a.csv" | grep -c ok)" -eq 6 ]
 }
