@@ -279,6 +279,9 @@ GroupPlan plan_groups(Bootstrap& world, const Options& options) {
     read_files(world, options, input);
     plan = {.kind = GroupPlan::Kind::Groups, .rounds = plan_rounds(*options.groups, input)};
     if (options.groups->is_random()) plan.seed = options.seed;
+    if (plan.rounds.empty()) {
+      throw usage_error("--groups {}: no two hosts meet in it", to_text(*options.groups));
+    }
   }
   name_hosts(plan.rounds, input);
   return plan;

@@ -22,7 +22,7 @@ struct Options;
 struct RankGroup {
   int number = 0;            ///< within its round
   std::vector<int> ranks{};  ///< ascending
-  std::string hosts{};       ///< names of theirs, each once, with blanks between
+  std::string hosts{};       ///< names of their hosts, each once, with blanks between
 
   [[nodiscard]] bool contains(int rank) const;
 };
@@ -38,7 +38,7 @@ struct GroupRound {
 
 /// The rounds of a launch. Without --groups there is one, of one group of all ranks.
 struct GroupPlan {
-  /// What rows say of their group.
+  /// What rows have of their group.
   enum class Kind {
     World,   ///< nothing
     Groups,  ///< round and group

@@ -20,8 +20,8 @@ void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
 [[nodiscard]] std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
                                                       std::uint64_t visit, std::size_t part);
 
-/// The rows of a launch in the order of the table, which nobody needs to be connected for: rounds,
-/// types, operations, roots or ways, sizes, placements.
+/// The rows of a launch in the order of the table, known before any rank is connected:
+/// rounds, types, operations, roots or directions, sizes, placements.
 class RowTable {
  public:
   /// All of them outlive it.

@@ -55,8 +55,9 @@ class UnitMatchings {
     shuffle(order, random_);
     std::map<std::size_t, std::size_t> rank;  // of units, at random: the order of their first nodes
     for (const std::size_t node : order) rank.emplace(unit_[node], rank.size());
-    std::ranges::stable_sort(order, {}, [&](std::size_t node) { return rank[unit_[node]]; });
     const std::size_t half = order.size() / 2;
+    put_large_last(rank, half);
+    std::ranges::stable_sort(order, {}, [&](std::size_t node) { return rank[unit_[node]]; });
     std::vector<NodePair> pairs;
     for (std::size_t i = 0; i < half; ++i) pairs.push_back(pair_of(order[i], order[half + i]));
     const std::size_t swaps = 3 * half;
@@ -68,6 +69,16 @@ class UnitMatchings {
   }
 
  private:
+  /// A unit of more than half of the nodes comes last: then each other node meets one of it, and
+  /// who rests is of it.
+  void put_large_last(std::map<std::size_t, std::size_t>& rank, std::size_t half) const {
+    std::map<std::size_t, std::size_t> sizes;
+    for (const std::size_t node : members_) ++sizes[unit_[node]];
+    for (const auto& [unit, size] : sizes) {
+      if (size > half) rank[unit] = rank.size();
+    }
+  }
+
   [[nodiscard]] bool is_allowed(const NodePair& pair) const {
     return unit_[pair.first] != unit_[pair.second] && !taken_.contains(pair);
   }

@@ -153,7 +153,7 @@ class Rehearsing {
     for (const LinkFinding& each : found.links) {
       const std::string name = link_name(nodes_[each.first], nodes_[each.second]);
       blamed_.insert(name);
-      // One that goes a planted way between leaves is as slow as said.
+      // One over a planted path between leaves is as slow as reported.
       const NodePath& first = paths_[each.first];
       const NodePath& second = paths_[each.second];
       if (fleet_.trunks().contains(std::minmax(first, second))) slow_links_.insert(name);
@@ -205,7 +205,7 @@ class Rehearsing {
   std::vector<std::vector<RoundOfPairs>> launches_{};
   FaultNames blamed_{};
   FaultNames suspected_{};
-  FaultNames slow_links_{};  ///< blamed ones on a planted way between leaves
+  FaultNames slow_links_{};  ///< blamed ones on a planted path between leaves
   std::array<std::size_t, kConfirmLaunches> confirming_{};  ///< rounds of the last launches
   Rehearsal result_{};
 };

@@ -35,7 +35,7 @@ struct LaunchTimes {
 };
 
 /// One simulated test of a fleet: no measurement of anything real. Names are of nodes ("n17"),
-/// links ("n3-n17"), uplinks ("uplink leaf2") and ways between leaves ("leaf2-leaf5").
+/// links ("n3-n17"), uplinks ("uplink leaf2") and paths between leaves ("leaf2-leaf5").
 struct Rehearsal {
   std::vector<std::string> found{};
   std::vector<std::string> missed{};

@@ -277,7 +277,7 @@ class Screener {
     return finding;
   }
 
-  /// Pairs of two units with each other, which may take a way of their own through the fabric.
+  /// Pairs of two units with each other, which may take a path of their own through the fabric.
   struct Trunk {
     Values values{};
     std::set<std::size_t> first{};  ///< nodes that are low

@@ -119,6 +119,19 @@ TEST(Matching, LeavesOutNodesWithoutAPartnerAtALevel) {
   EXPECT_EQ(rounds[1].size(), 2U);
 }
 
+TEST(Matching, AlwaysPairsTheOneNodeOfASmallUnit) {
+  std::vector<NodePath> paths(7, {"big"});
+  for (std::size_t small = 0; small < paths.size(); ++small) {
+    paths.assign(7, {"big"});
+    paths[small] = {"small"};
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const auto rounds = level_matchings(paths, 1, seed);
+      ASSERT_EQ(rounds.size(), 1U);
+      EXPECT_EQ(rounds.front().size(), 1U);
+    }
+  }
+}
+
 TEST(Matching, IsOneLevelWhereAllNodesAreInOneUnit) {
   const std::vector<NodePath> paths(8, {"leaf"});
   EXPECT_EQ(level_matchings(paths, 3, 1), random_matchings(8, 3, 1));
