@@ -8,8 +8,14 @@
 
 namespace busbar {
 
-/// Disjoint pairs of players, which are numbers from 0; the lower number first.
-using RoundOfPairs = std::vector<std::pair<std::size_t, std::size_t>>;
+/// Two players, which are numbers from 0; the lower first.
+using NumberPair = std::pair<std::size_t, std::size_t>;
+/// Disjoint ones.
+using RoundOfPairs = std::vector<NumberPair>;
+
+[[nodiscard]] constexpr NumberPair pair_of(std::size_t one, std::size_t other) {
+  return {std::min(one, other), std::max(one, other)};
+}
 
 /// Rounds in which all pairs meet once (the circle method): n - 1 for even n; for odd n, n rounds
 /// in each of which another player rests.
@@ -26,7 +32,7 @@ using RoundOfPairs = std::vector<std::pair<std::size_t, std::size_t>>;
   for (std::size_t step = 1; step < seats / 2; ++step) {
     const std::size_t ahead = (round + step) % turn;
     const std::size_t behind = (round + turn - step) % turn;
-    pairs.emplace_back(std::min(ahead, behind), std::max(ahead, behind));
+    pairs.push_back(pair_of(ahead, behind));
   }
   return pairs;
 }

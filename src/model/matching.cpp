@@ -13,12 +13,7 @@
 namespace busbar {
 namespace {
 
-using NodePair = std::pair<std::size_t, std::size_t>;
 using Nodes = std::vector<std::size_t>;
-
-NodePair pair_of(std::size_t first, std::size_t second) {
-  return {std::min(first, second), std::max(first, second)};
-}
 
 Nodes shuffled_numbers(std::size_t count, std::mt19937_64& random) {
   Nodes numbers(count);
@@ -58,12 +53,12 @@ class UnitMatchings {
     const std::size_t half = order.size() / 2;
     put_large_last(rank, half);
     std::ranges::stable_sort(order, {}, [&](std::size_t node) { return rank[unit_[node]]; });
-    std::vector<NodePair> pairs;
+    std::vector<NumberPair> pairs;
     for (std::size_t i = 0; i < half; ++i) pairs.push_back(pair_of(order[i], order[half + i]));
     const std::size_t swaps = 3 * half;
     for (std::size_t i = 0; half > 1 && i < swaps; ++i) swap_partners(pairs, i % half);
     for (std::size_t i = 0; i < half; ++i) mend(pairs, i);
-    std::erase_if(pairs, [&](const NodePair& pair) { return !is_allowed(pair); });
+    std::erase_if(pairs, [&](const NumberPair& pair) { return !is_allowed(pair); });
     taken_.insert(pairs.begin(), pairs.end());
     return pairs;
   }
@@ -79,26 +74,26 @@ class UnitMatchings {
     }
   }
 
-  [[nodiscard]] bool is_allowed(const NodePair& pair) const {
+  [[nodiscard]] bool is_allowed(const NumberPair& pair) const {
     return unit_[pair.first] != unit_[pair.second] && !taken_.contains(pair);
   }
 
   /// With a random other pair, where this makes neither worse. True where it was done.
-  bool swap_partners(std::vector<NodePair>& pairs, std::size_t which) {
+  bool swap_partners(std::vector<NumberPair>& pairs, std::size_t which) {
     const std::size_t other = random_() % pairs.size();
     if (other == which) return false;
-    NodePair& one = pairs[which];
-    NodePair& two = pairs[other];
+    NumberPair& one = pairs[which];
+    NumberPair& two = pairs[other];
     const bool crossed = random_() % 2 == 0;
-    const NodePair first = pair_of(one.first, crossed ? two.first : two.second);
-    const NodePair second = pair_of(one.second, crossed ? two.second : two.first);
+    const NumberPair first = pair_of(one.first, crossed ? two.first : two.second);
+    const NumberPair second = pair_of(one.second, crossed ? two.second : two.first);
     if (!is_allowed(first) || !is_allowed(second)) return false;
     one = first;
     two = second;
     return true;
   }
 
-  void mend(std::vector<NodePair>& pairs, std::size_t which) {
+  void mend(std::vector<NumberPair>& pairs, std::size_t which) {
     constexpr int kTries = 200;
     for (int i = 0; i < kTries && !is_allowed(pairs[which]); ++i) swap_partners(pairs, which);
   }
@@ -106,7 +101,7 @@ class UnitMatchings {
   Nodes members_;
   const std::vector<std::size_t>& unit_;
   std::mt19937_64& random_;
-  std::set<NodePair> taken_{};
+  std::set<NumberPair> taken_{};
 };
 
 /// Draws the rounds of one level of a fabric.

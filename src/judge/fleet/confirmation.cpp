@@ -17,7 +17,6 @@
 namespace busbar::judge {
 namespace {
 
-using NodePair = std::pair<std::size_t, std::size_t>;
 using Nodes = std::vector<std::size_t>;
 
 constexpr std::size_t kPartners = 8;  // of each suspect in a launch
@@ -25,10 +24,6 @@ constexpr std::size_t kFewestControls = 32;
 constexpr std::size_t kControlsEach = 4;  // for each suspect
 constexpr std::size_t kProbes = 8;        // nodes that stand for a unit
 constexpr std::size_t kFewestControlLinks = 12;
-
-NodePair pair_of(std::size_t first, std::size_t second) {
-  return {std::min(first, second), std::max(first, second)};
-}
 
 bool is_of_unit(const NodePath& path, const NodePath& unit) {
   return path.size() >= unit.size() && std::equal(unit.begin(), unit.end(), path.begin());
@@ -82,7 +77,7 @@ class Rounds {
     std::optional<std::size_t> partner;
     for (std::size_t i = 0; i < good_.size(); ++i) {
       const std::size_t other = good_[(start + i) % good_.size()];
-      const NodePair pair = pair_of(node, other);
+      const NumberPair pair = pair_of(node, other);
       if (other == node || used_.contains(other) || links_.contains(pair) || !fits(other)) continue;
       if (!partner) partner = other;
       if (met_.contains(pair)) continue;
@@ -153,14 +148,14 @@ class Rounds {
   /// Disjoint ones at a time, each round after round, and good pairs that are fixed for all
   /// launches beside them; more of those where the fleet is small.
   void draw_links(std::vector<RoundOfPairs>& rounds) {
-    std::vector<NodePair> left(links_.begin(), links_.end());
-    std::set<NodePair> controls;
+    std::vector<NumberPair> left(links_.begin(), links_.end());
+    std::set<NumberPair> controls;
     const std::size_t wanted = std::max(kFewestControls, 2 * links_.size());
     bool grows = true;
     while (!left.empty() || (controls.size() < kFewestControlLinks && grows)) {
       RoundOfPairs batch;
       std::set<std::size_t> used;
-      const auto take = [&](const NodePair& pair) {
+      const auto take = [&](const NumberPair& pair) {
         if (used.contains(pair.first) || used.contains(pair.second)) return false;
         used.insert({pair.first, pair.second});
         batch.push_back(pair);
@@ -168,7 +163,7 @@ class Rounds {
       };
       std::erase_if(left, take);
       const std::size_t links = batch.size();
-      for (const NodePair& pair : controls) {
+      for (const NumberPair& pair : controls) {
         if (left.empty() && links == 0) break;  // new ones are wanted
         take(pair);
       }
@@ -181,7 +176,7 @@ class Rounds {
   }
 
   void add_control_links(RoundOfPairs& batch, std::set<std::size_t>& used,
-                         std::set<NodePair>& controls, std::size_t wanted) {
+                         std::set<NumberPair>& controls, std::size_t wanted) {
     Nodes free = filtered(good_, [&](std::size_t node) { return !used.contains(node); });
     std::ranges::sort(free);  // not as earlier rounds left them
     shuffle(free, fixed_);
@@ -189,7 +184,7 @@ class Rounds {
       const std::size_t node = free.back();
       free.pop_back();
       const auto other = std::ranges::find_if(free, [&](std::size_t each) {
-        const NodePair pair = pair_of(node, each);
+        const NumberPair pair = pair_of(node, each);
         return !links_.contains(pair) && !controls.contains(pair) && !crosses_blamed(node, each);
       });
       if (other == free.end()) continue;
@@ -204,17 +199,17 @@ class Rounds {
   std::mt19937_64 random_;
   std::mt19937_64 fixed_;  ///< the same in all launches
   Nodes good_{};
-  std::set<NodePair> links_{};
+  std::set<NumberPair> links_{};
   std::set<std::size_t> used_{};  ///< in this round
-  std::set<NodePair> met_{};      ///< in this launch
+  std::set<NumberPair> met_{};    ///< in this launch
 };
 
 using Values = std::vector<double>;
 
 /// Values of what is tested and of what it is compared with, by launch.
 struct Trials {
-  std::map<NodePair, std::vector<Values>> tested{};  ///< a node is a pair with itself
-  std::map<NodePair, std::vector<Values>> controls{};
+  std::map<NumberPair, std::vector<Values>> tested{};  ///< a node is a pair with itself
+  std::map<NumberPair, std::vector<Values>> controls{};
 };
 
 /// What a test says of one: its effect, and how many of all that are tested would be as low.
@@ -293,7 +288,7 @@ class Judging {
       }
     }
     const Retests links(links_of_, again_.launches, tests);
-    for (const NodePair& link : links_) {
+    for (const NumberPair& link : links_) {
       if (confirmed.contains(link.first) || confirmed.contains(link.second)) continue;
       const auto retest = retest_of(links_of_, link, links);
       if (!is_confirmed(retest, limits_.link_loss)) continue;
@@ -309,7 +304,7 @@ class Judging {
            retest->log_effect <= std::log1p(-loss);
   }
 
-  static std::optional<Retest> retest_of(const Trials& trials, const NodePair& key,
+  static std::optional<Retest> retest_of(const Trials& trials, const NumberPair& key,
                                          const Retests& retests) {
     const auto found = trials.tested.find(key);
     return found == trials.tested.end() ? std::nullopt : retests.of(found->second);
@@ -330,7 +325,8 @@ class Judging {
     return effect;
   }
 
-  void add(std::map<NodePair, std::vector<Values>>& to, const NodePair& key, const PairRate& pair) {
+  void add(std::map<NumberPair, std::vector<Values>>& to, const NumberPair& key,
+           const PairRate& pair) {
     std::vector<Values>& launches = to[key];
     launches.resize(again_.launches);
     launches[pair.launch].push_back(value_of(pair) - effect_of_units(pair));
@@ -339,7 +335,7 @@ class Judging {
   void sort_values() {
     for (const PairRate& pair : again_.pairs) {
       if (!pair.log_rate) continue;
-      const NodePair both = pair_of(pair.first, pair.second);
+      const NumberPair both = pair_of(pair.first, pair.second);
       if (pair.round >= of_nodes_[pair.launch]) {
         add(links_.contains(both) ? links_of_.tested : links_of_.controls, both, pair);
       } else if (!is_probe(pair)) {
@@ -401,7 +397,7 @@ class Judging {
   const ScreenLimits& limits_;
   std::vector<std::size_t> of_nodes_{};  ///< rounds of each launch
   std::set<std::size_t> suspects_{};
-  std::set<NodePair> links_{};
+  std::set<NumberPair> links_{};
   Trials nodes_{};
   Trials links_of_{};
   Confirmation found_{};
