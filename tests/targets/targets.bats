@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0
 short() {
   case $1 in
     all | bundle | docs | executables | fake-gpu | figures | example-report | help | openmpi | plots | promtool) echo "$1" ;;
-    bench) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
+    bench | rehearsal) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
     fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS= FUZZ_TIMEOUT=100" ;;
     install) echo "$1 DESTDIR=build/installed" ;;
     quickstart) echo "$1 NP=2 SIZES=-b1K\ -e4K" ;;
