@@ -47,16 +47,19 @@ std::string others_text(const Positions& others, const StepPosition* behind) {
                      together ? "" : " or before that");
 }
 
-/// Of ranks that answer, in ascending order of position. Where others do not, they wait for those:
-/// it says little who came an operation further.
-std::string behind_text(const Positions& ranks, bool by_step_only) {
+/// Of ranks that answer, in ascending order of position. Where others do not (`some_silent`), they
+/// wait for those: it says little who came an operation further, or left a broadcast that the next
+/// still waits in, so only a rank two steps back is behind.
+std::string behind_text(const Positions& ranks, bool some_silent) {
+  if (some_silent && ranks.front().position->step + 1 >= ranks.back().position->step) {
+    return others_text(ranks, nullptr);
+  }
   const auto is_behind = [&](const RankPosition& rank) {
-    return by_step_only ? rank.position->step == ranks.front().position->step
-                        : order(rank) == order(ranks.front());
+    return some_silent ? rank.position->step == ranks.front().position->step
+                       : order(rank) == order(ranks.front());
   };
   const auto first_other = std::ranges::find_if_not(ranks, is_behind);
   if (first_other == ranks.end()) {
-    if (by_step_only) return others_text(ranks, nullptr);
     return fmt::format("none of the {} ranks that answer is behind: {}", ranks.size(),
                        to_string(*ranks.front().position));
   }

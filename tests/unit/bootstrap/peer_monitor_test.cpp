@@ -59,8 +59,8 @@ struct RootMonitor : testing::Test {
 };
 
 TEST_F(RootMonitor, NamesWhoIsSilentWhoIsBehindAndWhoWasNotAsked) {
-  EXPECT_THAT(root(6)->describe_stall(),
-              AllOf(StartsWith("rank 2 on h2 does not answer; rank 1 on h1 is behind, step 6 for "),
+  EXPECT_THAT(root(5)->describe_stall(),
+              AllOf(StartsWith("rank 2 on h2 does not answer; rank 1 on h1 is behind, step 5 for "),
                     HasSubstr("; rank 0 on "), HasSubstr(" waits in: step 7"),
                     EndsWith("; ranks that could not be asked: 3")));
 }

@@ -77,6 +77,11 @@ TEST(DescribeStall, NamesARankThatDoesNotAnswerAndNotThoseThatWaitForIt) {
       describe_stall(ranks, 4),
       "rank 3 on h0 does not answer; 3 others wait in: all-reduce 64 MiB in place, timing, in "
       "operation 38 or before that");
+  ranks[1] = answer(1, at(8, "all-reduce 64 MiB in place, warming up"));  // whose root is further
+  EXPECT_EQ(
+      describe_stall(ranks, 4),
+      "rank 3 on h0 does not answer; 3 others wait in: all-reduce 64 MiB in place, timing, in "
+      "operation 38 or before that");
   ranks[1] = answer(1, at(4, "planning memory"));
   EXPECT_EQ(describe_stall(ranks, 4),
             "rank 3 on h0 does not answer; rank 1 on h0 is behind, planning memory for 61 s; 2 "
