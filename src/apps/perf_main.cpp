@@ -244,7 +244,10 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   try {
     watchdog.step("comparing the command lines of all ranks");
     require_same_command(*bootstrap, rank_command(options, collective()));
-    return exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
+    const int code =
+        exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
+    bootstrap->will_exit(code);
+    return code;
   } catch (const std::exception& error) {
     end_job_unless_shared(*bootstrap, program, error);
     throw;

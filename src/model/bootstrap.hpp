@@ -38,6 +38,9 @@ class Bootstrap {
   /// it is not known. Takes seconds. From any thread; not collective.
   [[nodiscard]] virtual std::string describe_stall() { return {}; }
 
+  /// All is done, and this process will end with this code, also where leaving the job hangs.
+  virtual void will_exit(int /*exit_code*/) {}
+
   virtual void set_progress(Progress progress) = 0;
   virtual void barrier() = 0;
   /// Root's bytes to all.

@@ -2,11 +2,16 @@
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <future>
+#include <optional>
 #include <random>
 #include <sched.h>
 #include <set>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -46,7 +51,8 @@ void refuse_a_foreign_launcher() {
 }
 
 /// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for
-/// ranks that are gone.
+/// ranks that are gone. MPICH 4.0 over UCX's TCP now and then never returns from it: one rank
+/// closes a connection whose other end makes no progress any more, since it waits for that rank.
 class MpiSession {
  public:
   MpiSession() {
@@ -56,7 +62,28 @@ class MpiSession {
   }
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  ~MpiSession() { MPI_Finalize(); }
+  ~MpiSession() {
+    std::promise<void> finalized;
+    std::thread guard;
+    if (exit_code_) {
+      guard = std::thread([code = *exit_code_, left = finalized.get_future()] {
+        constexpr std::chrono::seconds kPatience{10};
+        if (left.wait_for(kPatience) == std::future_status::ready) return;
+        fmt::print(stderr,
+                   "MPI_Finalize has not returned for {} s: the job, which is complete, "
+                   "ends without it\n",
+                   kPatience.count());
+        std::fflush(nullptr);
+        std::_Exit(code);
+      });
+    }
+    MPI_Finalize();
+    finalized.set_value();
+    if (guard.joinable()) guard.join();
+  }
+
+ protected:
+  std::optional<int> exit_code_{};  ///< all is done
 };
 
 MPI_Op mpi_op(Combine how) {
@@ -284,6 +311,7 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
     monitor_ = start_monitor(*this, std::move(events));
   }
 
+  void will_exit(int exit_code) override { exit_code_ = exit_code; }
   [[nodiscard]] std::string describe_stall() override {
     return monitor_ ? monitor_->describe_stall() : "";
   }
