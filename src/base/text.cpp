@@ -181,17 +181,31 @@ std::string first_line_of(const std::string& path) {
   return line;
 }
 
-std::string format_ranges(const std::vector<int>& numbers) {
+std::string format_ranges(const std::vector<int>& numbers, char separator) {
   std::string text;
   for (std::size_t first = 0; first < numbers.size();) {
     std::size_t last = first;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ',';
+    if (!text.empty()) text += separator;
     text += first == last ? fmt::format("{}", numbers[first])
                           : fmt::format("{}-{}", numbers[first], numbers[last]);
     first = last + 1;
   }
   return text;
+}
+
+std::optional<std::vector<int>> parse_ranges(std::string_view text, char separator) {
+  constexpr int kMost = 1'000'000;
+  std::vector<int> numbers;
+  for (const std::string& item : split(text, separator)) {
+    const std::vector<std::string> ends = split(item, '-');
+    const auto first = to_number<int>(ends.front());
+    const auto last = to_number<int>(ends.back());
+    if (!first || !last || *last < *first || ends.size() > 2) return {};
+    if (*last - *first >= kMost - static_cast<int>(numbers.size())) return {};
+    for (int number = *first; number <= *last; ++number) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 std::optional<std::string> read_file(const std::string& path) {

@@ -120,7 +120,10 @@ template <std::integral Count>
 [[nodiscard]] std::string first_line_of(const std::string& path);
 
 /// "0-3,8": ascending numbers as ranges.
-[[nodiscard]] std::string format_ranges(const std::vector<int>& numbers);
+[[nodiscard]] std::string format_ranges(const std::vector<int>& numbers, char separator = ',');
+/// The numbers of such a text, in its order; nothing if it is none, or has over a million.
+[[nodiscard]] std::optional<std::vector<int>> parse_ranges(std::string_view text,
+                                                           char separator = ',');
 /// All of a file, or nothing where it cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::string& path);
 

@@ -185,7 +185,11 @@ void read_files(Bootstrap& world, const Options& options, GroupInput& input) {
   const GroupSpec& spec = *options.groups;
   if (spec.rule == GroupRule::Csv) {
     input.csv = spec.is_inline() ? spec.csv : shared_file(world, "--groups", spec.csv);
-    if (spec.is_inline()) std::ranges::replace(input.csv, ';', '\n');
+    if (spec.is_inline()) {  // '/' and '+' need no quotes in any shell
+      std::ranges::replace(input.csv, '/', ';');
+      std::ranges::replace(input.csv, ';', '\n');
+      std::ranges::replace(input.csv, '+', ' ');
+    }
   }
   if (spec.rule != GroupRule::Levels) return;
   const std::string& path = options.levels_path;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/splitmix64.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 
@@ -12,6 +13,7 @@ void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
   record.ranks = static_cast<int>(group.ranks.size());
   if (plan.kind == GroupPlan::Kind::World) return;
   record.hosts = group.hosts;
+  record.group_ranks = format_ranges(group.ranks, ' ');
   record.groups_seed = plan.seed;
   if (key.pair) {
     record.sender = group.ranks.at(static_cast<std::size_t>(key.pair->sender));

@@ -175,6 +175,9 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::hosts>("hosts", "",
                      "hosts of the group's ranks in their order, each once, separated by blanks; "
                      "empty where all ranks are one group"),
+    field<&R::group_ranks>("group_ranks", "",
+                           "the group's ranks among those of the launch, as in 0-7 16-23; empty "
+                           "where all ranks are one group"),
     field<&R::groups_seed>("groups_seed", "", "seed by which the rounds of --groups were drawn"),
     field<&R::connect_s>("connect_s", "s",
                          "time of making the group's communicator, slowest rank; empty where all "

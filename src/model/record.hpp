@@ -89,6 +89,7 @@ struct Record {
   std::optional<double> time_p999_high_us{};
   std::optional<int> round{};
   std::string hosts{};
+  std::string group_ranks{};
   std::optional<std::uint64_t> groups_seed{};
   std::optional<double> connect_s{};
 };
