@@ -2,11 +2,11 @@
 # Tests on a cluster of network namespaces: tests/cluster/cluster. They need root, ip and tc; without
 # them every test skips and says why.
 .PHONY: test-cluster
-test-cluster: executables ## acceptance tests on four hosts that are network namespaces
+test-cluster: executables ## acceptance tests on hosts that are network namespaces
 	$(call run_bats,cluster) tests/cluster
 
 # Each verdict ten times: one in ten would be no acceptance test.
 .PHONY: soak-cluster
 soak-cluster: executables ## ten runs of each verdict on the namespaces' cluster
-	BUSBAR_REPEATS=10 bats --filter "cluster passes|host" tests/cluster/accept.bats tests/cluster/launchers.bats
+	BUSBAR_REPEATS=10 bats --filter "cluster passes|host" $(addprefix tests/cluster/,accept.bats launchers.bats fleet.bats)
 soak: soak-cluster

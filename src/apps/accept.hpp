@@ -10,12 +10,15 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "judge/baseline.hpp"
 #include "judge/fleet/rehearsal.hpp"
+#include "judge/judge.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/lint.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 #include "machine/host_window.hpp"
+#include "model/host_levels.hpp"
 
 namespace busbar {
 
@@ -23,7 +26,7 @@ namespace busbar {
 struct RehearsalOptions {
   std::optional<int> nodes{};
   std::vector<std::size_t> levels{};  ///< members of a unit, from the narrowest
-  std::vector<NodePath> paths{};      ///< of a fabric that a file describes, instead
+  std::string fabric{};               ///< a file's CSV of hosts and their units, instead
   judge::Noise noise{};
   std::string noise_text = "0.03";
   std::vector<judge::PlantedFault> faults{};
@@ -85,14 +88,23 @@ struct AcceptOptions {
 [[nodiscard]] std::vector<judge::LintFinding> lint_findings(
     const judge::Specification& specification);
 
-/// Judges observations of these nodes, which all must be accounted for; none: the nodes of the
+/// Judges observations of nodes, which all must be accounted for; none: the nodes of the
 /// specification or of the files.
-using Judge = std::function<judge::Acceptance(std::span<const judge::Observation>,
-                                              const std::vector<std::string>& nodes,
-                                              const machine::HostWindows& machines)>;
-/// Reads the baseline if a rule compares with one. The specification must outlive the result.
+struct Judge {
+  const judge::Specification& specification;
+  const AcceptOptions& options;
+  std::optional<judge::Baseline> baseline{};
+  std::optional<HostLevels> levels{};
+
+  /// What the observations are judged by. The result refers to all of it.
+  [[nodiscard]] judge::JudgeInput input(std::span<const judge::Observation> observations,
+                                        const std::vector<std::string>& nodes,
+                                        const machine::HostWindows& machines) const;
+};
+/// Reads the baseline if a rule compares with one; `levels` is a CSV. The others must outlive the
+/// result.
 [[nodiscard]] Judge judge_by(const judge::Specification& specification,
-                             const AcceptOptions& options);
+                             const AcceptOptions& options, const std::string& levels);
 
 /// Throws Error (Usage) if a file of an output exists already (except Prometheus', which is
 /// replaced), or two outputs have one name.

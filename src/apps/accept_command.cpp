@@ -55,8 +55,8 @@ void set_levels(AcceptOptions& options, View option, View text) {
     const std::string file(text);
     const auto content = read_file(file);
     if (!content) throw usage_error("{} {}: neither numbers such as 32,8 nor a file", option, text);
-    const HostLevels levels(judge::fabric_csv(*content, file), file);
-    options.rehearsal.paths = levels.paths_of(levels.hosts());
+    options.rehearsal.fabric = judge::fabric_csv(*content, file);
+    static_cast<void>(HostLevels(options.rehearsal.fabric, file));  // it can be read
     return;
   }
   options.rehearsal.levels = mapped(split(text, ','), [&](const std::string& members) {
@@ -128,7 +128,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--bad", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--unknown", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--nodes", "N", set_count<&RehearsalOptions::nodes, 2, kMostNodes>, kPlanning},
-    {"--levels", "A,B", set_levels, kPlanning},
+    {"--levels", "A,B", set_levels, "run,judge,rehearse,lint"},
     {"--noise", "SD", set_noise, kPlanning},
     {"--partners", "K", set_count<&RehearsalOptions::partners, 1, kMostNodes>, kPlanning},
     {"--launches", "L", set_count<&RehearsalOptions::launches, 1, kMostNodes>, kPlanning},

@@ -133,6 +133,7 @@ struct Measurements {
   std::vector<std::string> nodes{};  ///< of the journals
   std::vector<std::string> seeds{};
   std::vector<std::string> notes{};
+  std::string levels{};  ///< of the first journal that has some
   machine::HostWindows machines{};
 };
 
@@ -143,6 +144,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
     measured.machines.add(journal.machines);
+    if (measured.levels.empty()) measured.levels = journal.levels;
   }
   append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));
   return measured;
@@ -247,25 +249,29 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
   return judge::lint(specification, baseline ? &*baseline : nullptr, this_day());
 }
 
-Judge judge_by(const judge::Specification& specification, const AcceptOptions& options) {
-  std::optional<judge::Baseline> baseline;
+Judge judge_by(const judge::Specification& specification, const AcceptOptions& options,
+               const std::string& levels) {
+  Judge judge{.specification = specification, .options = options};
   if (specification.needs_baseline() && specification.baseline) {
-    baseline = judge::load_baseline(specification.baseline->file);
+    judge.baseline = judge::load_baseline(specification.baseline->file);
   }
-  return [&specification, baseline = std::move(baseline), assumed = options.assumed,
-          partial = options.partial, soak = options.soak](
-             std::span<const judge::Observation> observations,
-             const std::vector<std::string>& nodes, const machine::HostWindows& machines) {
-    return judge::judge_all({.specification = specification,
-                             .observations = observations,
-                             .baseline = baseline ? &*baseline : nullptr,
-                             .today = this_day(),
-                             .nodes = nodes,
-                             .soak = soak,
-                             .partial = partial,
-                             .machines = &machines,
-                             .assumed = assumed});
-  };
+  if (!levels.empty()) judge.levels.emplace(levels, "levels.csv");
+  return judge;
+}
+
+judge::JudgeInput Judge::input(std::span<const judge::Observation> observations,
+                               const std::vector<std::string>& nodes,
+                               const machine::HostWindows& machines) const {
+  return {.specification = specification,
+          .observations = observations,
+          .baseline = baseline ? &*baseline : nullptr,
+          .today = this_day(),
+          .nodes = nodes,
+          .levels = levels ? &*levels : nullptr,
+          .soak = options.soak,
+          .partial = options.partial,
+          .machines = &machines,
+          .assumed = options.assumed};
 }
 
 void check_outputs(const AcceptOptions& options) {
@@ -327,9 +333,12 @@ Status accept_judge(AcceptOptions options) {
   const std::string profile_note = other_profile(options, files);
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
-  judge::Acceptance acceptance = judge_by(specification, options)(
-      measured.observations, options.hosts.empty() ? measured.nodes : options.hosts,
-      measured.machines);
+  const Judge judge =
+      judge_by(specification, options,
+               options.rehearsal.fabric.empty() ? measured.levels : options.rehearsal.fabric);
+  judge::Acceptance acceptance = judge::judge_all(
+      judge.input(measured.observations, options.hosts.empty() ? measured.nodes : options.hosts,
+                  measured.machines));
   std::vector<std::string>& notes = acceptance.head.notes;
   append(notes, measured.notes);
   add_new(notes, profile_note);

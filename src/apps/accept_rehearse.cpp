@@ -22,7 +22,12 @@ judge::FleetPlan plan_of(const judge::Specification& specification, const Accept
   const RehearsalOptions& wanted = options.rehearsal;
   const std::size_t named =
       options.hosts.empty() ? specification.system.nodes.size() : options.hosts.size();
-  const std::size_t placed = wanted.paths.size();
+  std::vector<NodePath> paths;
+  if (!wanted.fabric.empty()) {
+    const HostLevels levels(wanted.fabric, "--levels");
+    paths = levels.paths_of(levels.hosts());
+  }
+  const std::size_t placed = paths.size();
   if (placed > 0 && wanted.nodes) {
     throw usage_error("--nodes and --levels with a file are mutually exclusive: it has {}",
                       counted(placed, "node"));
@@ -36,7 +41,7 @@ judge::FleetPlan plan_of(const judge::Specification& specification, const Accept
   }
   judge::FleetPlan plan = judge::fleet_plan_of(specification, nodes);
   plan.levels = wanted.levels;
-  plan.paths = wanted.paths;
+  plan.paths = std::move(paths);
   if (wanted.partners) plan.partners = static_cast<std::size_t>(*wanted.partners);
   if (wanted.launches) plan.launches = static_cast<std::size_t>(*wanted.launches);
   return plan;

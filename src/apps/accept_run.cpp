@@ -15,6 +15,8 @@
 #include "bootstrap/launcher.hpp"
 #include "format/progress_line.hpp"
 #include "judge/fingerprint.hpp"
+#include "judge/fleet/fabric_file.hpp"
+#include "judge/rule_check.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launch_queue.hpp"
 #include "judge/spec/source.hpp"
@@ -224,15 +226,38 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                       folder.journal_path(), options.specification, options.output)};
 }
 
+/// Where hosts are in the fabric: --levels, else in a job of Slurm its topology; nothing where that
+/// is not known. Throws Error (Usage) where a host is missing.
+std::string levels_of_run(const AcceptOptions& options, const std::vector<std::string>& hosts) {
+  std::string levels = options.rehearsal.fabric;
+  if (!options.rehearsal.levels.empty()) {
+    levels =
+        judge::levels_csv(hosts, judge::simulated_paths(hosts.size(), options.rehearsal.levels));
+  }
+  if (levels.empty() && std::getenv("SLURM_JOB_ID") != nullptr && is_in_path("scontrol")) {
+    const CommandResult topology = run_command("scontrol", {"show", "topology"});
+    try {
+      levels = judge::fabric_csv(topology.out, "scontrol show topology");
+      static_cast<void>(HostLevels(levels, "scontrol show topology").paths_of(hosts));
+    } catch (const Error&) {
+      return {};  // it has none, or is of other hosts
+    }
+  }
+  if (!levels.empty()) static_cast<void>(HostLevels(levels, "--levels").paths_of(hosts));
+  return levels;
+}
+
 judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specification& specification,
-                           const std::vector<std::string>& hosts, std::uint64_t seed) {
+                           const std::vector<std::string>& hosts, const std::string& levels,
+                           std::uint64_t seed) {
   return {options.output,
           {.specification = options.specification,
            .profile = specification.profile,
            .rules = specification.only,
            .seed = fmt::format("{}", seed),
            .soak = options.soak,
-           .nodes = hosts},
+           .nodes = hosts,
+           .levels = levels},
           judge::complete_text(judge::find_specification(options.specification)),
           options.resume};
 }
@@ -241,7 +266,6 @@ judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specificat
 
 Status accept_run(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
-  const Judge judge_now = judge_by(specification, options);
   if (const std::string never = judge::unreported_error(specification, options.assumed);
       !never.empty()) {
     throw usage_error("{}: {}", specification.file, never);
@@ -263,10 +287,16 @@ Status accept_run(const AcceptOptions& options) {
   });
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
-  judge::RunFolder folder = folder_of(options, specification, hosts, seed);
-  setup.host_file = [&](const std::string& lines) { return folder.host_file(lines); };
+  const std::string levels = levels_of_run(options, hosts);
+  const Judge judge = judge_by(specification, options, levels);
+  judge::RunFolder folder = folder_of(options, specification, hosts, levels, seed);
+  setup.host_file = [&](const std::string& lines) { return folder.text_file(lines); };
+  setup.csv_file = [&](const std::string& lines) { return folder.text_file(lines, ".csv"); };
   InterruptWatch watch;
   using Seen = std::span<const judge::Observation>;
+  const auto input = [&](Seen observations) {
+    return judge.input(observations, hosts, folder.journal().machines);
+  };
   const auto refuse = [&](Seen observations) {
     return judge::fingerprint_error(specification, observations, options.assumed);
   };
@@ -288,9 +318,11 @@ Status accept_run(const AcceptOptions& options) {
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },
-       .judge =
-           [&](Seen observations) {
-             return judge_now(observations, hosts, folder.journal().machines);
+       .levels = judge.levels ? &*judge.levels : nullptr,
+       .judge = [&](Seen observations) { return judge::judge_all(input(observations)); },
+       .screen =
+           [&](Seen observations, const judge::DeviceSetRule& set) {
+             return judge::suspects_to_repeat(set, input(observations));
            },
        .refuse = refuse,
        .note = note,
@@ -301,9 +333,7 @@ Status accept_run(const AcceptOptions& options) {
            },
        .after_turn =
            [&] {
-             const judge::Journal& journal = folder.journal();
-             write_metrics(judge_now(journal.lines, hosts, journal.machines), options,
-                           specification);
+             write_metrics(judge::judge_all(input(folder.journal().lines)), options, specification);
            }},
       folder);
   const bool finished = run_or_discard(campaign, folder, options.resume);
@@ -313,8 +343,8 @@ Status accept_run(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge_now(folder.journal().lines, hosts, folder.journal().machines),
-                  folder.journal().seed, options, options.output, specification);
+  return conclude(judge::judge_all(input(folder.journal().lines)), folder.journal().seed, options,
+                  options.output, specification);
 }
 
 }  // namespace busbar

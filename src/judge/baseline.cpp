@@ -16,6 +16,7 @@
 #include "judge/checked_row.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/fleet/fleet.hpp"
+#include "judge/pairwise_rule.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -109,12 +110,15 @@ void add_row(Baseline& baseline, const CheckedRow& of, const std::string& instan
 /// One collective and size of a rule: a row per instance, and where there are several one of all
 /// together: a new node has no past.
 void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeInput& input) {
+  const bool pairs = keys.front().set.kind == SetKind::Pairwise;
+  const auto no_reference = [](const SampleKey&, const Sample&) { return Reference{.error = "-"}; };
   std::vector<CheckedRow> rows;
   std::vector<double> all;
-  for (const SampleKey& key : keys) {
-    CheckedRow row = judge_sample(key, input);
+  for (CheckedRow& row :
+       pairs ? judge_pairwise(keys, input, no_reference).point.rows
+             : mapped(keys, [&](const SampleKey& key) { return judge_sample(key, input); })) {
     if (row.decided && row.outcome == Outcome::Skip) continue;
-    if (const std::string why = unfit(row, key.rule, input.specification); !why.empty()) {
+    if (const std::string why = unfit(row, keys.front().rule, input.specification); !why.empty()) {
       throw usage_error("no baseline of rule {}, {} {}, {} {}: {}", row.rule, row.device_set,
                         row.instance, row.collective, format_bytes(row.size), why);
     }
@@ -127,7 +131,7 @@ void add_point(Baseline& baseline, std::span<const SampleKey> keys, const JudgeI
 
 void add_rule(Baseline& baseline, const Rule& rule, const JudgeInput& input) {
   const DeviceSetRule& set = input.specification.device_set(rule.device_set);
-  const auto instances = instances_of(set, input.nodes, input.observations);
+  const auto instances = instances_of(set, input.nodes);
   if (instances.empty()) {
     throw usage_error("rule {}: no data of device set {}", rule.id, set.id);
   }

@@ -16,14 +16,6 @@ namespace {
 
 // ---- before bounds ----------------------------------------------------------------------------
 
-void decide(CheckedRow& row, Outcome outcome, std::string reason,
-            DecidedBy decided_by = DecidedBy::Other) {
-  row.decided = true;
-  row.outcome = outcome;
-  row.decided_by = decided_by;
-  row.reason = std::move(reason);
-}
-
 /// The first failure, whose node the result then names.
 const std::string& first_failure(CheckedRow& row) {
   const LaunchFailure& failure = row.sample.failures.front();
@@ -146,6 +138,13 @@ std::string percent_text(double share) {
 
 double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
+void decide(CheckedRow& row, Outcome outcome, std::string reason, DecidedBy decided_by) {
+  row.decided = true;
+  row.outcome = outcome;
+  row.decided_by = decided_by;
+  row.reason = std::move(reason);
+}
+
 CheckedRow blank_row(const Rule& rule, const Instance& instance, const std::string& collective,
                      Bytes size) {
   return {{.rule = rule.id,
@@ -178,7 +177,7 @@ std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specifica
   const RunContract& run = specification.run;
   const auto counts = [&](Flaw flaw) {
     return !(flaw == Flaw::Unchecked && !run.check_data) &&
-           !(flaw == Flaw::SameMachine && run.same_machine);
+           !((flaw == Flaw::SameMachine || flaw == Flaw::Oversubscribed) && run.same_machine);
   };
   const auto worst = std::find_if(sample.flaws.rbegin(), sample.flaws.rend(), counts);
   return worst == sample.flaws.rend() ? std::nullopt : std::optional(*worst);
@@ -221,16 +220,20 @@ void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
 CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
   CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
   row.sample = gather(key, input.observations, input.specification.noise.decide);
+  take_sample(row, key.rule, input);
+  return row;
+}
+
+void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input) {
   row.values = row.sample.values;
   row.attempts = row.sample.attempts;
   if (!row.values.empty()) row.value = stats::median(row.values);
-  row.cv = variation_of(row.values);
+  if (!row.sample.is_ranked) row.cv = variation_of(row.values);
   if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
     std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
   }
   judge_presence(row, input.partial);
-  if (!row.decided) judge_noise(row, key.rule, input.specification);
-  return row;
+  if (!row.decided) judge_noise(row, rule, input.specification);
 }
 
 void apply_reference(CheckedRow& row, const Reference& reference) {

@@ -68,7 +68,14 @@ void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest);
 /// The row is not in the files, for this reason: an ERROR, or a SKIP of partial ones.
 void decide_absent(CheckedRow& row, const std::string& why, bool partial);
 
-/// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
+/// No bound is to be asked any more.
+void decide(CheckedRow& row, Outcome outcome, std::string reason,
+            DecidedBy decided_by = DecidedBy::Other);
+
+/// The steps before bounds, by the row's sample: wrong data, no data, too few launches, noise, not
+/// applicable.
+void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input);
+/// The same, of a row with its sample.
 [[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
 
 /// Fills reference, ratio, outcome and reason by the bounds that are there; without any bound it is

@@ -59,28 +59,15 @@ std::vector<FilePart> parts_of(const study::FileRows& file) {
   return list;
 }
 
-/// "0-3,6" as numbers; nothing if it is not a list of devices.
-std::optional<std::set<int>> numbers_of(const std::string& list) {
-  std::set<int> numbers;
-  for (const std::string& item : split(list, ',')) {
-    const std::vector<std::string> ends = split(item, '-');
-    const auto first = to_number<int>(ends.front());
-    const auto last = to_number<int>(ends.back());
-    if (!first || !last || ends.size() > 2) return {};
-    for (int number = *first; number <= *last; ++number) numbers.insert(number);
-  }
-  return numbers;
-}
-
 /// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification
 /// ("0-3"): true unless both are known and differ.
 bool may_be_devices(const std::string& measured, const std::string& wanted) {
-  const auto want = numbers_of(wanted);
+  const auto want = parse_ranges(wanted);
   if (!want) return true;
   const std::vector<std::string> hosts = split(measured, ';');
   return std::ranges::all_of(hosts, [&](const std::string& host) {
-    const auto have = numbers_of(host);
-    return !have || *have == *want;
+    const auto have = parse_ranges(host);
+    return !have || std::ranges::is_permutation(*have, *want);
   });
 }
 
@@ -90,6 +77,7 @@ std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::s
   const study::Dataset& dataset = part.file.dataset;
   std::vector<std::string> hosts = split_words(dataset.fact(fact::kHosts));
   for (std::string& host : hosts) host = known_host(host, known);
+  if (part.grouped && !hosts.empty()) return hosts;
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
   if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
   if (known.size() == wanted) return known;
@@ -107,10 +95,13 @@ bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std:
   const auto is = [&](std::size_t count) { return nodes.size() == count; };
   bool shape = is(all.size());
   if (set.kind == SetKind::PerNode) shape = is(1);
-  if (set.kind == SetKind::Pairwise) shape = is(2) || (is_bisected(set, all.size()) && !is(1));
+  const bool pairs = set.kind == SetKind::Pairwise;
+  if (pairs) shape = part.grouped ? nodes.size() > 1 : is(2);
   if (set.kind == SetKind::List) shape = is(set.nodes.size()) && has_all(set.nodes, nodes);
-  return shape && has_all(all, nodes) && (set.kind == SetKind::Rails) == part.grouped &&
-         part.ranks == shape_of(set, nodes.size()).ranks && may_be_devices(part.devices, set.gpus);
+  const bool has_groups = pairs || (set.kind == SetKind::Rails) == part.grouped;
+  return shape && has_all(all, nodes) && has_groups &&
+         part.ranks == shape_of(set, pairs ? 2 : nodes.size()).ranks &&
+         may_be_devices(part.devices, set.gpus);
 }
 
 /// The sets by which a rule judges the collective.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fleet/fleet.hpp"
 #include "judge/rule_check.hpp"
 
 namespace busbar::judge {
@@ -27,29 +28,6 @@ OutlierRule outlier_rule(const Rule& rule) {
           .max_fleet_mad = rule.max_fleet_mad};
 }
 
-FleetFinding finding_of(std::span<const CheckedRow* const> rows, const SampleKey& key,
-                        std::span<const std::string> nodes) {
-  const OutlierRule outlier = outlier_rule(key.rule);
-  if (key.set.kind == SetKind::Pairwise && !is_bisected(key.set, nodes.size())) {
-    return judge_pairs(nodes.size(), pair_values(rows, nodes), outlier);
-  }
-  const auto values =
-      mapped(rows, [](const CheckedRow* row) { return as_rate(*row->value, row->metric); });
-  FleetFinding finding = judge_members(values, outlier);
-  finding.blame = {};  // a member blames itself
-  return finding;
-}
-
-/// "fleet median without h2": blamed nodes are in no reference of pairs.
-Reference reference_of(const FleetFinding& finding, Metric metric,
-                       std::span<const std::string> nodes) {
-  const std::string kind = finding.of_median ? "fleet median" : "fleet's 90th percentile";
-  const std::string without = join_each(
-      finding.blame.nodes, ", ", [&](const BlamedNode& blamed) { return nodes[blamed.node]; });
-  return {.value = as_rate(finding.reference, metric),
-          .kind = without.empty() ? kind : kind + " without " + without};
-}
-
 /// The bounds of a value beside the outlier's: too good, and warnings; the finding decides on low.
 void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& reference, bool low) {
   apply_reference(row, reference);
@@ -57,7 +35,7 @@ void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& re
   const double z = finding.spread.robust_z(as_rate(*row.value, row.metric));
   if (low) {
     if (row.outcome != Outcome::Error) row.outcome = Outcome::Fail;
-    add_reason(row, finding.of_median
+    add_reason(row, finding.homogeneous
                         ? fmt::format("robust z {:.3g}", z)
                         : "against the 90th percentile, since the fleet is not homogeneous");
   } else if (row.is_low()) {
@@ -69,15 +47,9 @@ void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& re
 }
 
 std::string scatter_text(const FleetFinding& finding, const Rule& rule) {
-  const FleetSpread& spread = finding.spread;
-  const double scatter = spread.median > 0 ? spread.mad / spread.median : 0;
-  if (scatter > rule.max_fleet_mad) {
-    return fmt::format("fleet not homogeneous: raw MAD/median {} above {}", percent_text(scatter),
-                       percent_text(rule.max_fleet_mad));
-  }
-  return fmt::format("fleet not homogeneous: its median {} is far below its 90th percentile {}",
-                     value_text(as_rate(spread.median, rule.metric), rule.metric),
-                     value_text(as_rate(finding.top, rule.metric), rule.metric));
+  return fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
+                     percent_text(finding.spread.mad / finding.spread.median),
+                     percent_text(rule.max_fleet_mad));
 }
 
 /// Whether members, each measured by itself, are fewer hosts.
@@ -109,10 +81,13 @@ CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const Judge
 }
 
 /// Judges rows with values that are enough for a fleet.
-void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key,
-                  const JudgeInput& input) {
-  const FleetFinding finding = finding_of(rows, key, input.nodes);
-  const Reference reference = reference_of(finding, key.rule.metric, input.nodes);
+void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key) {
+  const auto rates =
+      mapped(rows, [](const CheckedRow* row) { return as_rate(*row->value, row->metric); });
+  const FleetFinding finding = judge_members(rates, outlier_rule(key.rule));
+  const Reference reference{
+      .value = as_rate(finding.reference, key.rule.metric),
+      .kind = finding.homogeneous ? "fleet median" : "fleet's 90th percentile"};
   for (CheckedRow& row : point.rows) {
     if (row.decided) apply_reference(row, reference);
   }
@@ -121,12 +96,10 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   }
   CheckedRow& fleet = *point.fleet;
   // What the instances are measured by; a percentile would be no middle of them.
-  fleet.value =
-      finding.of_median ? reference.value : as_rate(finding.spread.median, key.rule.metric);
+  fleet.value = as_rate(finding.spread.median, key.rule.metric);
   fleet.reference_kind = reference.kind;
   fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
   if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);
-  point.blame = finding.blame;
 }
 
 bool skipped(const CheckedRow& row) { return row.outcome == Outcome::Skip; }
@@ -151,7 +124,7 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
     if (!row.decided) rows.push_back(&row);
   }
   if (rows.size() >= kFewest) {
-    judge_values(point, rows, key, input);
+    judge_values(point, rows, key);
   } else {
     fleet.outcome = Outcome::Inconclusive;
     fleet.reason = too_few(rows.size());
@@ -163,20 +136,6 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
   }
   for (CheckedRow& row : point.rows) qualify(row, key.rule, input.specification);
   qualify(fleet, key.rule, input.specification);
-}
-
-std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
-                                   std::span<const std::string> nodes) {
-  const auto index = [&](const std::string& node) {
-    return static_cast<std::size_t>(std::ranges::find(nodes, node) - nodes.begin());
-  };
-  std::vector<PairValue> pairs;
-  for (const CheckedRow* row : rows) {
-    pairs.push_back({.first = index(row->nodes.at(0)),
-                     .second = index(row->nodes.at(1)),
-                     .value = row->value ? as_rate(*row->value, row->metric) : 0});
-  }
-  return pairs;
 }
 
 }  // namespace busbar::judge

@@ -91,7 +91,6 @@ Acceptance judge_all(const JudgeInput& given) {
   Acceptance acceptance;
   acceptance.head.notes = notes_of(input);
   acceptance.head.partial = input.partial;
-  std::vector<Cleared> cleared;
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
   const auto set_errors = set_errors_of(input);
@@ -105,9 +104,8 @@ Acceptance judge_all(const JudgeInput& given) {
     if (const auto error = set_errors.find(rule.device_set); error != set_errors.end()) {
       judged.each([&](CheckedRow& row) { refuse(row, error->second); });
     }
-    std::vector<Suspect> suspects = suspects_of(judged, input.nodes);
-    append(cleared, confirm(judged, suspects, input.observations));
-    append(acceptance.suspects, suspects);
+    append(acceptance.suspects, suspects_of(judged));
+    for (const PointResult& point : judged.points) append(acceptance.pairs, point.pairs);
     judged.each([&](CheckedRow& row) {
       if (row.sample.flaws.contains(Flaw::Oversubscribed)) {
         ++oversubscribed;
@@ -118,8 +116,9 @@ Acceptance judge_all(const JudgeInput& given) {
   }
   if (oversubscribed > 0) {
     acceptance.head.notes.push_back(fmt::format(
-        "oversubscribed: ranks shared processors in {} of {} (device set {}); these never pass",
-        oversubscribed, counted(acceptance.verdicts.size(), "verdict"), join_all(sets, ", ")));
+        "oversubscribed: ranks shared processors in {} of {} (device set {}); these {}",
+        oversubscribed, counted(acceptance.verdicts.size(), "verdict"), join_all(sets, ", "),
+        input.specification.run.same_machine ? "pass by same_machine" : "never pass"));
   }
   const std::vector<CheckResult> facts = judge_facts(input);
   append(acceptance.verdicts, facts);
@@ -129,7 +128,7 @@ Acceptance judge_all(const JudgeInput& given) {
   const std::string stranger =
       fingerprint_error(input.specification, input.observations, input.assumed);
   if (!stranger.empty()) refuse_all(acceptance, stranger);
-  acceptance.nodes = accounts_of(input.nodes, acceptance.verdicts, acceptance.suspects, cleared);
+  acceptance.nodes = accounts_of(input.nodes, acceptance.verdicts, acceptance.suspects);
   return acceptance;
 }
 

@@ -10,6 +10,7 @@
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 #include "machine/host_window.hpp"
+#include "model/host_levels.hpp"
 
 namespace busbar::judge {
 
@@ -19,6 +20,7 @@ struct JudgeInput {
   const Baseline* baseline = nullptr;  ///< none where no rule compares with one
   std::string today{};                 ///< "2026-11-21": ages, known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
+  const HostLevels* levels = nullptr;  ///< where they are in the fabric; none: nothing is known
   bool soak = false;                   ///< launches are turns of a soak, and judged as such
   bool partial = false;                ///< what files lack was not measured: SKIP, no ERROR
   const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read

@@ -15,7 +15,6 @@ namespace {
 struct NodeEvidence {
   std::span<const CheckResult> verdicts;
   std::span<const Suspect> suspects;
-  std::span<const Cleared> cleared;
   std::vector<std::string> silent{};  ///< without any value
 };
 
@@ -31,19 +30,16 @@ struct NodeResults {
 };
 
 /// The first other nodes that explain why the result is not good: those that are blamed, and where
-/// it is no FAIL those that were good when measured again or have no value at all.
+/// it is no FAIL those that have no value at all.
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const NodeEvidence& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {
-    return !contains(nodes, node) && has_all(verdict.nodes, nodes);
+    return !nodes.empty() && !contains(nodes, node) && has_all(verdict.nodes, nodes);
   };
   for (const Suspect& suspect : findings.suspects) {
     if (explain(suspect.nodes)) return suspect.nodes;
   }
   if (verdict.outcome == Outcome::Fail) return {};
-  for (const Cleared& one : findings.cleared) {
-    if (explain(one.suspect.nodes)) return one.suspect.nodes;
-  }
   for (const std::string& other : findings.silent) {
     if (explain({other})) return {other};
   }
@@ -141,9 +137,6 @@ NodeAccount account_of(const std::string& node, const NodeEvidence& findings) {
     return {node, NodeState::Suspect,
             fmt::format("{} {}: {}", with->rule, join(with->nodes, "+"), with->evidence)};
   }
-  for (const Cleared& one : findings.cleared) {
-    if (contains(one.suspect.nodes, node)) return {node, NodeState::Inconclusive, one.text};
-  }
   return account_by_results(node, part);
 }
 
@@ -151,15 +144,14 @@ NodeAccount account_of(const std::string& node, const NodeEvidence& findings) {
 
 std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
                                      std::span<const CheckResult> verdicts,
-                                     std::span<const Suspect> suspects,
-                                     std::span<const Cleared> cleared) {
+                                     std::span<const Suspect> suspects) {
   std::set<std::string> valued;
   for (const CheckResult& verdict : verdicts) {
     if (verdict.value && !verdict.of_fleet()) {
       valued.insert(verdict.nodes.begin(), verdict.nodes.end());
     }
   }
-  NodeEvidence findings{.verdicts = verdicts, .suspects = suspects, .cleared = cleared};
+  NodeEvidence findings{.verdicts = verdicts, .suspects = suspects};
   findings.silent =
       filtered(nodes, [&](const std::string& node) { return !valued.contains(node); });
   return mapped(nodes, [&](const std::string& node) { return account_of(node, findings); });

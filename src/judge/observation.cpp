@@ -11,23 +11,6 @@
 #include "model/flag.hpp"
 
 namespace busbar::judge {
-namespace {
-
-/// Groups as they were measured, each once.
-std::vector<Instance> groups_of(const DeviceSetRule& set,
-                                std::span<const Observation> observations) {
-  std::vector<Instance> groups;
-  std::set<std::vector<std::string>> seen;
-  for (const Observation& o : observations) {
-    if (o.device_set != set.id || o.purpose == Purpose::Confirm) continue;
-    std::vector<std::string> members = o.nodes;
-    std::ranges::sort(members);
-    if (seen.insert(members).second) groups.push_back({.name = o.instance, .nodes = o.nodes});
-  }
-  return groups;
-}
-
-}  // namespace
 
 bool Observation::hung_or_crashed() const {
   constexpr std::array kOrderly{Status::Ok, Status::Wrong, Status::Usage, Status::Unavailable,
@@ -42,26 +25,21 @@ std::string file_failure(const study::Dataset& dataset) {
   return why.empty() ? "" : fmt::format("{}: {}", dataset.path, why);
 }
 
-bool is_bisected(const DeviceSetRule& set, std::size_t nodes) {
-  return set.kind == SetKind::Pairwise && nodes > static_cast<std::size_t>(set.all_pairs_up_to);
-}
-
-std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std::string> nodes,
-                                   std::span<const Observation> observations) {
+std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std::string> nodes) {
   const std::vector<std::string> all(nodes.begin(), nodes.end());
-  if (set.kind == SetKind::Whole) return {{.name = "all", .nodes = all}};
-  if (set.kind == SetKind::List) return {{.name = "all", .nodes = set.nodes}};
-  if (is_bisected(set, nodes.size())) return groups_of(set, observations);
   std::vector<Instance> instances;
-  for (int rail = 0; set.kind == SetKind::Rails && rail < set.ranks_per_node; ++rail) {
-    instances.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});
+  switch (set.kind) {
+    case SetKind::Whole: return {{.name = "all", .nodes = all}};
+    case SetKind::List: return {{.name = "all", .nodes = set.nodes}};
+    case SetKind::Rails:
+      for (int rail = 0; rail < set.ranks_per_node; ++rail) {
+        instances.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});
+      }
+      return instances;
+    case SetKind::PerNode:
+    case SetKind::Pairwise: break;
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (set.kind == SetKind::PerNode) instances.push_back({.name = nodes[i], .nodes = {nodes[i]}});
-    for (std::size_t j = i + 1; set.kind == SetKind::Pairwise && j < nodes.size(); ++j) {
-      instances.push_back({.name = nodes[i] + "+" + nodes[j], .nodes = {nodes[i], nodes[j]}});
-    }
-  }
+  for (const std::string& node : nodes) instances.push_back({.name = node, .nodes = {node}});
   return instances;
 }
 

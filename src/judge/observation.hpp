@@ -32,7 +32,7 @@ constexpr auto enum_names(Purpose) {
 /// CSV holds only some rows has these and a failure.
 struct Observation {
   std::string device_set{};          ///< id of the specification
-  std::string instance{};            ///< "h1", "h1+h2", "rail 3", "all": of the set's nodes
+  std::string instance{};            ///< "h1", "rail 3", "all", "16 nodes" that meet in pairs
   std::vector<std::string> nodes{};  ///< by name
   int group = -1;                    ///< of Rails: the rows with this group count; -1: all do
   int launch = 0;                    ///< from 0
@@ -72,14 +72,9 @@ struct Instance {
   int group = -1;                    ///< of Rails: the rows with this group count; -1: all do
 };
 
-/// True where a pairwise set has enough nodes that it is searched by bisection.
-[[nodiscard]] bool is_bisected(const DeviceSetRule& set, std::size_t nodes);
-
-/// What must have been measured: one per node, all pairs, a rail per rank of a node, or one. Of a
-/// bisected set: the groups that the observations have.
+/// What is judged: each node, of a pairwise set too; a rail per rank of a node; or all in one.
 [[nodiscard]] std::vector<Instance> instances_of(const DeviceSetRule& set,
-                                                 std::span<const std::string> nodes,
-                                                 std::span<const Observation> observations);
+                                                 std::span<const std::string> nodes);
 
 /// The names that the hosts of a launch give themselves, each once; none where they are not known,
 /// as of a log of another tool.

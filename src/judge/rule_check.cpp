@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "judge/fingerprint.hpp"
+#include "judge/pairwise_rule.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
 
@@ -96,7 +97,10 @@ std::string mismatch(const Observation& launch, const std::string& fact, const S
 std::string mismatches(const SampleKey& key, const JudgeInput& input) {
   if (!input.specification.baseline) return {};
   for (const Observation& launch : input.observations) {
-    if (!belongs_to(launch, key.set, key.instance) || launch.records.empty()) continue;
+    const bool is_of_it = key.set.kind == SetKind::Pairwise
+                              ? launch.device_set == key.set.id
+                              : belongs_to(launch, key.set, key.instance);
+    if (!is_of_it || launch.records.empty()) continue;
     for (const std::string& fact : input.specification.baseline->must_match) {
       if (std::string why = mismatch(launch, fact, key, input); !why.empty()) return why;
     }
@@ -147,10 +151,20 @@ Reference reference_of(const SampleKey& key, const Sample& sample, const JudgeIn
   return {.value = *key.rule.value, .kind = "absolute"};
 }
 
+PairwiseResult judge_pairs(std::span<const SampleKey> keys, const JudgeInput& input,
+                           const Ceilings& ceilings) {
+  return judge_pairwise(keys, input, [&](const SampleKey& key, const Sample& sample) {
+    return reference_of(key, sample, input, ceilings);
+  });
+}
+
 /// One collective and size, whose keys are of its instances.
 PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input,
                         const Ceilings& ceilings) {
   PointResult point;
+  if (!keys.empty() && keys.front().set.kind == SetKind::Pairwise) {
+    return judge_pairs(keys, input, ceilings).point;
+  }
   for (const SampleKey& key : keys) {
     CheckedRow& row = point.rows.emplace_back(judge_sample(key, input));
     if (key.rule.compare == RuleKind::Fleet) continue;
@@ -159,43 +173,74 @@ PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input
   }
   const bool fleet = !keys.empty() && keys.front().rule.compare == RuleKind::Fleet;
   if (fleet) judge_fleet(point, keys.front(), input);
+  judge_failed_launches(
+      point.rows, static_cast<std::size_t>(std::max(1, input.specification.run.min_launches)));
   return point;
 }
 
 /// What could not have been measured: an ERROR each, never left out.
 void add_unmeasured(RuleResult& judged, std::span<const Instance> instances,
                     const JudgeInput& input) {
-  const std::vector<std::string>& nodes = input.nodes;
   const Rule& rule = judged.rule;
   const auto add = [&](const Instance& instance, const std::string& why) {
     judged.unmeasured.push_back(
         blank_row(rule, instance, rule.collectives.front(), rule.sizes.front()));
     decide_absent(judged.unmeasured.back(), "no data: " + why, input.partial);
   };
-  if (is_bisected(judged.set, nodes.size())) {
-    for (const std::string& node : nodes) {
-      const bool seen = std::ranges::any_of(
-          instances, [&](const Instance& one) { return contains(one.nodes, node); });
-      if (!seen) add({.name = node, .nodes = {node}}, "no group has this node");
-    }
-  } else if (instances.empty()) {
+  if (instances.empty()) {
     add({.name = "all"}, "the set has no nodes to measure on");
+  }
+}
+
+template <class Item, class Same>
+void add_unless(std::vector<Item>& items, const std::vector<Item>& more, const Same& same) {
+  for (const Item& one : more) {
+    const auto is_same = [&](const Item& known) { return same(known) == same(one); };
+    static_cast<void>(find_or_add(items, is_same, one));
+  }
+}
+
+void add_suspects(Screening& all, const Screening& more) {
+  if (more.log_effects.empty()) return;
+  add_unless(all.dead, more.dead, [](std::size_t node) { return node; });
+  add_unless(all.nodes, more.nodes, [](const NodeFinding& one) { return one.node; });
+  add_unless(all.units, more.units,
+             [](const UnitFinding& one) { return std::pair(one.unit, one.other); });
+  add_unless(all.links, more.links,
+             [](const LinkFinding& one) { return pair_of(one.first, one.second); });
+  if (all.log_effects.empty()) all.log_effects.assign(more.log_effects.size(), 0);
+  for (std::size_t node = 0; node < more.log_effects.size(); ++node) {
+    all.log_effects[node] += more.log_effects[node];  // none of both is none
   }
 }
 
 }  // namespace
 
+Screening suspects_to_repeat(const DeviceSetRule& set, const JudgeInput& input) {
+  const auto instances = instances_of(set, input.nodes);
+  const Ceilings ceilings = ceilings_of(input.specification.ceiling);
+  Screening all;
+  for (const Rule& rule : input.specification.rules) {
+    if (rule.device_set != set.id) continue;
+    for (const std::string& collective : rule.collectives) {
+      for (const Bytes size : rule.sizes) {
+        const auto keys = keys_of(rule, set, instances, collective, size);
+        add_suspects(all, judge_pairs(keys, input, ceilings).to_repeat);
+      }
+    }
+  }
+  return all;
+}
+
 RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   const Specification& specification = input.specification;
   RuleResult judged{.rule = rule, .set = specification.device_set(rule.device_set)};
-  const auto instances = instances_of(judged.set, input.nodes, input.observations);
+  const auto instances = instances_of(judged.set, input.nodes);
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
       const auto keys = keys_of(rule, judged.set, instances, collective, size);
-      PointResult& point = judged.points.emplace_back(judge_point(keys, input, ceilings));
-      const auto fewest = static_cast<std::size_t>(std::max(1, specification.run.min_launches));
-      judge_failed_launches(point.rows, fewest);
+      judged.points.push_back(judge_point(keys, input, ceilings));
     }
   }
   add_unmeasured(judged, instances, input);

@@ -7,15 +7,18 @@
 #include <vector>
 
 #include "judge/checked_row.hpp"
-#include "judge/fleet/fleet.hpp"
+#include "judge/fleet/screen.hpp"
 
 namespace busbar::judge {
 
 /// One collective and size of a rule.
 struct PointResult {
-  std::vector<CheckedRow> rows{};     ///< one per instance
+  std::vector<CheckedRow> rows{};  ///< one per instance
+  std::vector<CheckedRow>
+      extra{};  ///< of pairs and paths of the fabric that are not as they should be
   std::optional<CheckedRow> fleet{};  ///< of fleet rules: whether the instances are alike at all
-  Blame blame{};                      ///< of fleet rules on pairs; its medians are rates
+  std::vector<CheckResult> pairs{};   ///< of a small pairwise set: what its pairs had
+  bool none_stands_out = false;       ///< all are bad alike: none is blamed by itself
 };
 
 /// A rule with all that was said of it.
@@ -25,7 +28,7 @@ struct RuleResult {
   std::vector<PointResult> points{};     ///< by collective and size
   std::vector<CheckedRow> unmeasured{};  ///< of what no instance has
 
-  /// Visits every row: by instance, collective and size; then those of whole fleets.
+  /// Visits every row: by instance, collective and size; then others, and those of whole fleets.
   template <class Visit>
   void each(const Visit& visit) {
     const std::size_t instances = points.empty() ? 0 : points.front().rows.size();
@@ -33,6 +36,7 @@ struct RuleResult {
       for (auto&& point : points) visit(point.rows[i]);
     }
     for (auto&& point : points) {
+      for (auto&& row : point.extra) visit(row);
       if (point.fleet) visit(*point.fleet);
     }
     for (CheckedRow& row : unmeasured) visit(row);
@@ -43,13 +47,11 @@ struct RuleResult {
 /// pass that is known to fail becomes WARN.
 [[nodiscard]] RuleResult judge_rule(const Rule& rule, const JudgeInput& input);
 
+/// Who of a pairwise set is to be measured again, by all rules on it together.
+[[nodiscard]] Screening suspects_to_repeat(const DeviceSetRule& set, const JudgeInput& input);
+
 /// Judges the rows of one collective and size by their own fleet, and adds the row that says
 /// whether the fleet is alike at all. `key`: of one of its instances.
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input);
-
-/// The pairs of a pairwise set with their rows' values as rates (0 without one), in the order of
-/// the rows; node numbers are indices of `nodes`.
-[[nodiscard]] std::vector<PairValue> pair_values(std::span<const CheckedRow* const> rows,
-                                                 std::span<const std::string> nodes);
 
 }  // namespace busbar::judge

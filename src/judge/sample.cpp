@@ -176,6 +176,58 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   if (!values.empty()) sample.values.push_back(stats::median(values));
 }
 
+using NodeNumbers = std::map<std::string, std::size_t, std::less<>>;
+
+/// The nodes of a row: those of its group, else the two of its launch.
+std::optional<NumberPair> pair_of_row(const Record& row, const Observation& launch,
+                                      int ranks_per_node, const NodeNumbers& numbers) {
+  std::set<std::size_t> places;
+  for (const int rank : parse_ranges(row.group_ranks, ' ').value_or(std::vector<int>{})) {
+    places.insert(static_cast<std::size_t>(rank / ranks_per_node));
+  }
+  if (row.group_ranks.empty()) places = {0, 1};
+  const bool fits = places.size() == 2 && *places.rbegin() < launch.nodes.size() &&
+                    (!row.group_ranks.empty() || launch.nodes.size() == 2);
+  if (!fits) return {};
+  const auto first = numbers.find(launch.nodes[*places.begin()]);
+  const auto second = numbers.find(launch.nodes[*places.rbegin()]);
+  if (first == numbers.end() || second == numbers.end()) return {};
+  return pair_of(first->second, second->second);
+}
+
+void add_wrong_pairs(PairTable& table, const Observation& launch, const SampleKey& key,
+                     const NodeNumbers& numbers) {
+  for (const Record* row : rows_of(launch, key)) {
+    const auto pair = pair_of_row(*row, launch, key.set.ranks_per_node, numbers);
+    if (pair && is_wrong(*row)) add_new(table.wrong[*pair], wrong_text(*row));
+  }
+}
+
+/// The rows of a launch that went well, which has this number.
+void add_pairs(PairTable& table, const Observation& launch, const SampleKey& key,
+               const NodeNumbers& numbers, std::size_t number) {
+  if (shares_machine(launch)) table.common.flaws.insert(Flaw::SameMachine);
+  const std::vector<const Record*> rows = rows_of(launch, key);
+  if (rows.empty()) {
+    table.common.failures.push_back({.reason = missing_text(launch, key), .absent = true});
+  }
+  add_wrong_pairs(table, launch, key, numbers);
+  for (const Record* row : rows) {
+    const auto pair = pair_of_row(*row, launch, key.set.ranks_per_node, numbers);
+    if (!pair) continue;
+    note_flags(table.common, *row);
+    const RowValue value = value_for(*row, key);
+    if (!value.value) {
+      add_new(table.errors[*pair], value.error);
+      continue;
+    }
+    table.pairs.push_back({.nodes = *pair,
+                           .launch = number,
+                           .round = static_cast<std::size_t>(row->round.value_or(0)),
+                           .value = *value.value});
+  }
+}
+
 void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
   for (const Record* row : rows_of(launch, key)) {
     if (is_wrong(*row)) add_new(sample.wrong, wrong_text(*row));
@@ -268,21 +320,34 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   return sample;
 }
 
-bool has_wrong_data(const Observation& observation, const SampleKey& key) {
-  const std::vector<const Record*> rows = rows_of(observation, key);
-  return std::ranges::any_of(rows, [](const Record* row) { return is_wrong(*row); });
-}
-
-std::optional<double> launch_value(const Observation& observation, const SampleKey& key) {
-  std::vector<double> values;
-  if (!observation.failure.empty()) return {};
-  for (const Record* row : rows_of(observation, key)) {
-    if (row->status != RowStatus::Ok) continue;
-    const RowValue value = value_of(*row, key.rule.metric, key.rule.statistic);
-    if (value.value) values.push_back(*value.value);
+PairTable gather_pairs(const SampleKey& key, std::span<const Observation> observations,
+                       std::span<const std::string> nodes, bool confirmations, Decide decide) {
+  NodeNumbers numbers;
+  for (const std::string& node : nodes) numbers.emplace(node, numbers.size());
+  std::vector<const Observation*> wanted;
+  int last = 0;
+  for (const Observation& launch : observations) {
+    const bool is_it = launch.device_set == key.set.id && launch.collective == key.collective &&
+                       (launch.purpose == Purpose::Confirm) == confirmations;
+    if (!is_it) continue;
+    wanted.push_back(&launch);
+    last = std::max(last, launch.attempt);
   }
-  if (values.empty()) return {};
-  return stats::median(values);
+  PairTable table;
+  table.common.attempts = static_cast<std::size_t>(last) + 1;
+  std::map<std::pair<int, int>, std::size_t> launches;  // their numbers by launch and attempt
+  for (const Observation* launch : wanted) {
+    const bool counts = launch->failure.empty() &&
+                        (decide == Decide::AllSamples || launch->attempt == last || confirmations);
+    if (!counts) {
+      add_wrong_pairs(table, *launch, key, numbers);
+      continue;
+    }
+    const std::pair which(launch->launch, launch->attempt);
+    add_pairs(table, *launch, key, numbers, launches.emplace(which, launches.size()).first->second);
+  }
+  table.launches = launches.size();
+  return table;
 }
 
 }  // namespace busbar::judge

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "base/round_robin.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 #include "model/record.hpp"
@@ -48,7 +50,10 @@ struct SampleKey {
   std::string collective{};
   Bytes size = 0;
 
-  [[nodiscard]] SetShape shape() const { return shape_of(set, instance.nodes.size()); }
+  /// Nodes of a pairwise set measure two by two.
+  [[nodiscard]] SetShape shape() const {
+    return shape_of(set, set.kind == SetKind::Pairwise ? 2 : instance.nodes.size());
+  }
 };
 
 /// The keys of one collective and size: of each instance, which must outlive them.
@@ -97,6 +102,7 @@ struct Sample {
   std::set<Flaw> flaws{};
   bool two_levels = false;        ///< the samples of a launch have two levels
   bool skipped_one_rank = false;  ///< it has a row of one rank, whose bus bandwidth is none
+  bool is_ranked = false;         ///< its test is free of a scale: scatter is no reason to doubt it
   std::size_t attempts = 0;
 
   [[nodiscard]] LaunchCount launches() const;
@@ -106,11 +112,28 @@ struct Sample {
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations,
                             Decide decide);
 
-/// Whether a launch has wrong data in a row that the key asks for.
-[[nodiscard]] bool has_wrong_data(const Observation& observation, const SampleKey& key);
+/// Two nodes, by number, that a row of a launch measured together.
+struct MeasuredPair {
+  NumberPair nodes{};
+  std::size_t launch = 0;  ///< number within the table
+  std::size_t round = 0;
+  double value = 0;  ///< of the rule's metric
+};
 
-/// The value of one launch by itself, whatever instance it is of: the median of its rows' values.
-[[nodiscard]] std::optional<double> launch_value(const Observation& observation,
-                                                 const SampleKey& key);
+/// All pairs of a pairwise set for one size.
+struct PairTable {
+  std::size_t launches = 0;
+  std::vector<MeasuredPair> pairs{};
+  std::map<NumberPair, std::vector<std::string>> wrong{};   ///< how data were wrong
+  std::map<NumberPair, std::vector<std::string>> errors{};  ///< rows without a value, and why
+  Sample common{};  ///< flaws, the least bound, attempts; no values
+};
+
+/// The pairs of launches that went well, and wrong data of all: of confirmations, or of the others.
+/// Any key of the size will do.
+[[nodiscard]] PairTable gather_pairs(const SampleKey& key,
+                                     std::span<const Observation> observations,
+                                     std::span<const std::string> nodes, bool confirmations,
+                                     Decide decide);
 
 }  // namespace busbar::judge

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/round_robin.hpp"
 #include "base/text.hpp"
 #include "format/timeline_file.hpp"
 #include "format/timeline_text.hpp"
@@ -214,6 +215,17 @@ class SoakJudge {
 
 }  // namespace
 
+std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
+                                                 std::span<const std::string> nodes) {
+  if (set.kind != SetKind::Pairwise) return {instances_of(set, nodes)};
+  return mapped(round_robin(nodes.size()), [&](const RoundOfPairs& round) {
+    return mapped(round, [&](const NumberPair& pair) {
+      const std::vector<std::string> both{nodes[pair.first], nodes[pair.second]};
+      return Instance{.name = join(both, "+"), .nodes = both};
+    });
+  });
+}
+
 std::string timeline_path(const std::string& csv) {
   const std::filesystem::path path(csv);
   return (path.parent_path() / "timelines" / path.filename()).string();
@@ -227,7 +239,8 @@ std::vector<CheckResult> judge_soak(const JudgeInput& input, std::vector<std::st
   std::uint64_t wrong = 0;
   std::size_t described = 0;
   for (const DeviceSetRule& set : specification.device_sets) {
-    const auto instances = instances_of(set, input.nodes, input.observations);
+    std::vector<Instance> instances;
+    for (const auto& round : soaked_rounds(set, input.nodes)) append(instances, round);
     for (const std::string& collective : collectives_of(specification, set.id)) {
       for (const Instance& instance : instances) {
         const SoakSeries series = series_of(input, set, instance, collective);

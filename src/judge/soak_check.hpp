@@ -14,6 +14,11 @@ namespace busbar::judge {
 [[nodiscard]] std::vector<CheckResult> judge_soak(const JudgeInput& input,
                                                   std::vector<std::string>& notes);
 
+/// The instances of a set that have turns, as rounds of those that share no node: of a pairwise set
+/// all pairs.
+[[nodiscard]] std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
+                                                               std::span<const std::string> nodes);
+
 /// The nodes of those that fail.
 [[nodiscard]] std::vector<Suspect> soak_suspects(std::span<const CheckResult> results);
 

@@ -83,14 +83,14 @@ constexpr auto enum_names(Defect) {
                     Named{Defect::WrongData, "wrong data"}};
 }
 
-/// A node or a link that the rules blame.
+/// A node, a link or a path of the fabric that the rules blame.
 struct Suspect {
   std::vector<std::string> nodes{};  ///< one: the node; two: the link between them;
                                      ///< more: a group in which none stands out
+  std::string path{};                ///< "uplink leaf2": then there are no nodes
   std::string rule{};
   std::string evidence{};  ///< "5 of 5 pairs low, median 0.10 GB/s, 17 % of the fleet's"
   Defect defect = Defect::Slow;
-  bool confirmed = false;  ///< measured again with a known-good partner, and bad again
 };
 
 enum class NodeState {
@@ -134,6 +134,7 @@ struct Acceptance {
   std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes
   std::vector<Suspect> suspects{};
   std::vector<NodeAccount> nodes{};
+  std::vector<CheckResult> pairs{};  ///< of small fleets, what two nodes had: for pictures
 
   /// The worst outcome; ERROR if there is no result.
   [[nodiscard]] Outcome overall() const {

@@ -15,7 +15,8 @@ cluster_setup_file() {
   export ROOT CLUSTER OWNER BUSBAR_CLUSTER UCX_TLS UCX_NET_DEVICES
   WHY_NOT=$("$CLUSTER" why-not)
   export WHY_NOT
-  [ -n "$WHY_NOT" ] || "$CLUSTER" up 4
+  # shellcheck disable=SC2086 # several words
+  [ -n "$WHY_NOT" ] || "$CLUSTER" up ${HOSTS_UP:-4}
 }
 
 # A Slurm on the cluster's hosts, or why there is none.
@@ -48,20 +49,22 @@ setup_file() { cluster_setup_file; }
 teardown_file() { cluster_teardown_file; }
 setup() { cluster_setup; }
 
-# All pairs of four hosts, whose links have a floor that a throttled one does not reach.
-specification() {  # specification FILE [all_pairs_up_to LAUNCHES]
+# All pairs of four hosts, whose links have a floor that a throttled one does not reach. The hosts
+# share the processors of one machine.
+specification() {  # specification FILE [LAUNCHES]
   cat > "$1" <<END
 schema = 1
 [system]
 name = "four namespaces"
 [run]
-launches = ${3:-3}
-min_launches = ${3:-3}
+launches = ${2:-3}
+min_launches = ${2:-3}
 iterations = 8
 warmup = 2
 timeout_s = 20
 reach_timeout_s = 6
 parallel = false
+same_machine = true
 [noise]
 max_cv = 1.0
 on_noisy = "warn"
@@ -69,7 +72,6 @@ on_noisy = "warn"
 id = "pairs"
 kind = "pairwise"
 ranks_per_node = 1
-all_pairs_up_to = ${2:-32}
 [[expect]]
 id = "pair-floor"
 collective = "allreduce"

@@ -112,7 +112,7 @@ kill_rank_of() {  # kill_rank_of HOST
 
 # at_least GBPS: a specification that each pair of nodes, and each node by itself, must reach.
 at_least() {
-  specification "$DIR/spec.toml" 32 1
+  specification "$DIR/spec.toml" 1
   sed -i "s/^value = .*/value = $1/" "$DIR/spec.toml"
   cat >> "$DIR/spec.toml" <<END
 [[device_set]]

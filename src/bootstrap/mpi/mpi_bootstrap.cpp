@@ -65,25 +65,27 @@ class MpiSession {
   ~MpiSession() {
     std::promise<void> finalized;
     std::thread guard;
-    if (exit_code_) {
-      guard = std::thread([code = *exit_code_, left = finalized.get_future()] {
-        constexpr std::chrono::seconds kPatience{10};
-        if (left.wait_for(kPatience) == std::future_status::ready) return;
-        fmt::print(stderr,
-                   "MPI_Finalize has not returned for {} s: the job, which is complete, "
-                   "ends without it\n",
-                   kPatience.count());
-        std::fflush(nullptr);
-        std::_Exit(code);
-      });
-    }
+    if (exit_code_) guard = std::thread(leave_at_last, *exit_code_, finalized.get_future());
     MPI_Finalize();
     finalized.set_value();
     if (guard.joinable()) guard.join();
   }
 
- protected:
-  std::optional<int> exit_code_{};  ///< all is done
+  /// All is done: where leaving the job hangs, it ends with this code.
+  void leave_with(int exit_code) { exit_code_ = exit_code; }
+
+ private:
+  static void leave_at_last(int exit_code, std::future<void> finalized) {
+    constexpr std::chrono::seconds kPatience{10};
+    constexpr std::string_view kWhy =
+        "MPI_Finalize has not returned for 10 s: the job, which is complete, ends without it\n";
+    if (finalized.wait_for(kPatience) == std::future_status::ready) return;
+    static_cast<void>(std::fflush(nullptr));
+    if (write(STDERR_FILENO, kWhy.data(), kWhy.size()) >= 0) std::_Exit(exit_code);
+    std::_Exit(exit_code);
+  }
+
+  std::optional<int> exit_code_{};
 };
 
 MPI_Op mpi_op(Combine how) {
@@ -311,7 +313,7 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
     monitor_ = start_monitor(*this, std::move(events));
   }
 
-  void will_exit(int exit_code) override { exit_code_ = exit_code; }
+  void will_exit(int exit_code) override { leave_with(exit_code); }
   [[nodiscard]] std::string describe_stall() override {
     return monitor_ ? monitor_->describe_stall() : "";
   }

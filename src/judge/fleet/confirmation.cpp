@@ -49,12 +49,18 @@ class Rounds {
     }
   }
 
-  [[nodiscard]] ConfirmationRounds draw() {
-    ConfirmationRounds drawn;
+  [[nodiscard]] std::vector<NumberedRound> draw() {
+    std::vector<NumberedRound> drawn;
     if (good_.empty() || screening_.log_effects.empty()) return drawn;
-    draw_nodes(drawn.rounds);
-    drawn.of_nodes = drawn.rounds.size();
-    if (!links_.empty()) draw_links(drawn.rounds);
+    const auto add = [&](std::size_t first, std::vector<RoundOfPairs> rounds) {
+      for (RoundOfPairs& round : rounds) drawn.push_back({first++, std::move(round)});
+    };
+    std::vector<RoundOfPairs> of_nodes;
+    draw_nodes(of_nodes);
+    add(0, std::move(of_nodes));
+    std::vector<RoundOfPairs> of_links;
+    if (!links_.empty()) draw_links(of_links);
+    add(kFirstLinkRound, std::move(of_links));
     return drawn;
   }
 
@@ -62,11 +68,7 @@ class Rounds {
   /// Pairs over a blamed uplink show the uplink.
   [[nodiscard]] bool crosses_blamed(std::size_t first, std::size_t second) const {
     return std::ranges::any_of(screening_.units, [&](const UnitFinding& unit) {
-      const bool is_first = is_of_unit(paths_[first], unit.unit);
-      const bool is_second = is_of_unit(paths_[second], unit.unit);
-      if (unit.other.empty()) return is_first != is_second;
-      return (is_first && is_of_unit(paths_[second], unit.other)) ||
-             (is_second && is_of_unit(paths_[first], unit.other));
+      return crosses(paths_[first], paths_[second], unit);
     });
   }
 
@@ -260,12 +262,8 @@ class Retests {
 
 class Judging {
  public:
-  Judging(const Screening& screening, const FleetRates& again, const ScreenLimits& limits,
-          std::uint64_t seed)
+  Judging(const Screening& screening, const FleetRates& again, const ScreenLimits& limits)
       : screening_(screening), again_(again), limits_(limits) {
-    for (std::size_t launch = 0; launch < again.launches; ++launch) {
-      of_nodes_.push_back(confirmation_rounds(screening, again.paths, seed, launch).of_nodes);
-    }
     for (const NodeFinding& each : screening.nodes) suspects_.insert(each.node);
     for (const LinkFinding& link : screening.links) links_.insert(pair_of(link.first, link.second));
   }
@@ -336,7 +334,7 @@ class Judging {
     for (const PairRate& pair : again_.pairs) {
       if (!pair.log_rate) continue;
       const NumberPair both = pair_of(pair.first, pair.second);
-      if (pair.round >= of_nodes_[pair.launch]) {
+      if (pair.round >= kFirstLinkRound) {
         add(links_.contains(both) ? links_of_.tested : links_of_.controls, both, pair);
       } else if (!is_probe(pair)) {
         add_node(pair.first, pair.second, pair);
@@ -358,11 +356,7 @@ class Judging {
   }
 
   [[nodiscard]] bool probes(const PairRate& pair, const UnitFinding& unit) const {
-    const bool first = is_of_unit(again_.paths[pair.first], unit.unit);
-    const bool second = is_of_unit(again_.paths[pair.second], unit.unit);
-    if (first == second) return false;
-    return unit.other.empty() ||
-           is_of_unit(again_.paths[first ? pair.second : pair.first], unit.other);
+    return crosses(again_.paths[pair.first], again_.paths[pair.second], unit);
   }
 
   /// Low again in every launch.
@@ -374,9 +368,8 @@ class Judging {
     again.pairs = 0;
     Values all;
     for (const PairRate& pair : again_.pairs) {
-      const bool counts = pair.log_rate && pair.round < of_nodes_[pair.launch] &&
-                          probes(pair, unit) && !suspects_.contains(pair.first) &&
-                          !suspects_.contains(pair.second);
+      const bool counts = pair.log_rate && pair.round < kFirstLinkRound && probes(pair, unit) &&
+                          !suspects_.contains(pair.first) && !suspects_.contains(pair.second);
       if (!counts) continue;
       const double residual = value_of(pair) - nodes.center(pair.launch);
       launches[pair.launch].push_back(residual);
@@ -395,7 +388,6 @@ class Judging {
   const Screening& screening_;
   const FleetRates& again_;
   const ScreenLimits& limits_;
-  std::vector<std::size_t> of_nodes_{};  ///< rounds of each launch
   std::set<std::size_t> suspects_{};
   std::set<NumberPair> links_{};
   Trials nodes_{};
@@ -405,15 +397,15 @@ class Judging {
 
 }  // namespace
 
-ConfirmationRounds confirmation_rounds(const Screening& screening,
-                                       const std::vector<NodePath>& paths, std::uint64_t seed,
-                                       std::size_t launch) {
+std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
+                                               const std::vector<NodePath>& paths,
+                                               std::uint64_t seed, std::size_t launch) {
   return Rounds(screening, paths, seed, launch).draw();
 }
 
 Confirmation confirm_suspects(const Screening& screening, const FleetRates& again,
-                              const ScreenLimits& limits, std::uint64_t seed) {
-  return Judging(screening, again, limits, seed).judge();
+                              const ScreenLimits& limits) {
+  return Judging(screening, again, limits).judge();
 }
 
 }  // namespace busbar::judge

@@ -13,19 +13,24 @@ namespace busbar::judge {
 /// Launches in which suspects are measured again.
 inline constexpr std::size_t kConfirmLaunches = 3;
 
-/// Who is measured again in a launch: suspects with changing partners that are known to be good
-/// while other good nodes meet each other as controls; then candidate links, again and again,
-/// beside good pairs that are repeated in the same way.
-struct ConfirmationRounds {
-  std::vector<RoundOfPairs> rounds{};
-  std::size_t of_nodes = 0;  ///< the first rounds are of nodes and units, the others of links
+/// Rounds of links have numbers from here on.
+inline constexpr std::size_t kFirstLinkRound = 1000;
+
+/// Disjoint pairs that measure at the same time.
+struct NumberedRound {
+  std::size_t number = 0;
+  RoundOfPairs pairs{};
 };
 
-/// Of a screened fleet; each launch draws its own partners by `seed`. No rounds where nothing is
-/// suspected, or nothing good is left to compare with.
-[[nodiscard]] ConfirmationRounds confirmation_rounds(const Screening& screening,
-                                                     const std::vector<NodePath>& paths,
-                                                     std::uint64_t seed, std::size_t launch);
+/// Who of a screened fleet is measured again in a launch: suspects with changing partners that are
+/// known to be good while other good nodes meet each other as controls; then candidate links, again
+/// and again, beside good pairs that are repeated in the same way. Each launch draws its own
+/// partners by `seed`. No rounds where nothing is suspected, or nothing good is left to compare
+/// with.
+[[nodiscard]] std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
+                                                             const std::vector<NodePath>& paths,
+                                                             std::uint64_t seed,
+                                                             std::size_t launch);
 
 /// What was found twice, in data that did not select each other: the verdict.
 struct Confirmation {
@@ -38,6 +43,6 @@ struct Confirmation {
 /// Judges suspects by the launches of confirmation_rounds, whose pairs have their rounds. The bound
 /// on alarms does not depend on the size of the fleet: only what was suspected is tested.
 [[nodiscard]] Confirmation confirm_suspects(const Screening& screening, const FleetRates& again,
-                                            const ScreenLimits& limits, std::uint64_t seed);
+                                            const ScreenLimits& limits);
 
 }  // namespace busbar::judge

@@ -30,18 +30,15 @@ std::string csv_of(const Placed& placed, std::string_view file) {
   for (const auto& [host, units] : placed) depth = std::max(depth, units.size());
   if (depth == 0) throw usage_error("{}: it places no host in a fabric", file);
   depth = std::min(depth, kLevelNames.size());
-  std::string csv = "host";
-  for (std::size_t level = depth; level > 0; --level) {
-    csv += fmt::format(",{}", kLevelNames.at(level - 1));
-  }
-  csv += '\n';
+  std::vector<std::string> hosts;
+  std::vector<NodePath> paths;
   for (const auto& [host, own] : placed) {
-    NodePath units = own;
-    units.resize(depth, units.back());
-    std::ranges::reverse(units);
-    csv += fmt::format("{},{}\n", host, join(units, ","));
+    hosts.push_back(host);
+    paths.push_back(own);
+    paths.back().resize(depth, own.back());
+    std::ranges::reverse(paths.back());
   }
-  return csv;
+  return levels_csv(hosts, paths);
 }
 
 /// The value of a word "KEY=..." of a line, whatever its case.
@@ -139,6 +136,18 @@ std::string infiniband_csv(std::string_view text, std::string_view file) {
 }
 
 }  // namespace
+
+std::string levels_csv(const std::vector<std::string>& hosts, const std::vector<NodePath>& paths) {
+  std::string csv = "host";
+  for (std::size_t level = paths.front().size(); level > 0; --level) {
+    csv += fmt::format(",{}", kLevelNames.at(std::min(level, kLevelNames.size()) - 1));
+  }
+  csv += '\n';
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    csv += fmt::format("{},{}\n", hosts[i], join(paths[i], ","));
+  }
+  return csv;
+}
 
 std::string fabric_csv(std::string_view text, std::string_view file) {
   for (const std::string& line : split(text, '\n')) {

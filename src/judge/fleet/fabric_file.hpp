@@ -3,8 +3,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "model/matching.hpp"
 
 namespace busbar::judge {
+
+/// Hosts with their paths as the CSV that --levels takes; all paths have as many units.
+[[nodiscard]] std::string levels_csv(const std::vector<std::string>& hosts,
+                                     const std::vector<NodePath>& paths);
 
 /// What a file says of where hosts are in the fabric, as the CSV that --levels of the measuring
 /// programs takes: host and its units from the widest to the narrowest. Reads such a CSV as it is,

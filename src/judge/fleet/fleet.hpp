@@ -45,19 +45,12 @@ struct Blame {
 };
 
 /// How values look, and what low is measured by.
-struct FleetView {
+struct FleetFinding {
   FleetSpread spread{};
-  bool homogeneous = true;  ///< see judge_pairs
-  double reference = 0;     ///< 0 where there are no values
+  bool homogeneous = true;  ///< raw MAD over median is as the rule wants it
+  double reference = 0;     ///< the median, or where values are not homogeneous `top`; 0: no values
   double top = 0;           ///< 90th percentile
-};
-
-/// The view is of all values; but the reference is the median of the values without blamed nodes,
-/// or where these are not homogeneous their 90th percentile.
-struct FleetFinding : FleetView {
-  bool of_median = true;    ///< the reference is a median, not the 90th percentile
   std::vector<bool> low{};  ///< per value, as given
-  Blame blame{};
 };
 
 /// A row effect is a node: most low pairs first (then fewest others, then by number), at least half
@@ -65,14 +58,7 @@ struct FleetFinding : FleetView {
 [[nodiscard]] Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs,
                              const std::vector<bool>& low);
 
-/// The three gates on a table of pairs, first on nodes by the median of their pairs, then on the
-/// pairs of the others. A fleet is also not homogeneous where its 90th percentile stands above the
-/// rest by the same rule and the fast pairs join the same few nodes: then most pairs are slow.
-/// Where more than half of the nodes would be blamed none is, and all low pairs are links.
-[[nodiscard]] FleetFinding judge_pairs(std::size_t nodes, std::span<const PairValue> pairs,
-                                       const OutlierRule& rule);
-
-/// The same gates on one value per member: nodes alone, rails. Low members are blamed, 1 of 1.
+/// The three gates on one value per member: nodes alone, rails.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
 
 }  // namespace busbar::judge

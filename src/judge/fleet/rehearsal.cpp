@@ -107,24 +107,24 @@ class Rehearsing {
     }
   }
 
-  void add_rates(FleetRates& rates, const std::vector<RoundOfPairs>& rounds, std::size_t launch,
+  void add_rates(FleetRates& rates, const NumberedRound& round, std::size_t launch,
                  std::size_t shift, bool low) {
-    for (std::size_t round = 0; round < rounds.size(); ++round) {
-      for (const auto& [first, second] : rounds[round]) {
-        rates.pairs.push_back(
-            {.first = first,
-             .second = second,
-             .launch = launch,
-             .log_rate = fleet_.log_rate(nodes_[first], nodes_[second], launch + shift, low),
-             .round = round});
-      }
+    for (const auto& [first, second] : round.pairs) {
+      rates.pairs.push_back(
+          {.first = first,
+           .second = second,
+           .launch = launch,
+           .log_rate = fleet_.log_rate(nodes_[first], nodes_[second], launch + shift, low),
+           .round = round.number});
     }
   }
 
   void test(bool low) {
     FleetRates rates{.paths = paths_, .launches = plan_.launches};
     for (std::size_t launch = 0; launch < launches_.size(); ++launch) {
-      add_rates(rates, launches_[launch], launch, 0, low);
+      for (const RoundOfPairs& round : launches_[launch]) {
+        add_rates(rates, {.pairs = round}, launch, 0, low);
+      }
     }
     const Screening screening = screen(rates, limits_);
     for (const NodeFinding& each : screening.nodes) {
@@ -141,13 +141,16 @@ class Rehearsing {
   void confirm(const Screening& screening, bool low) {
     FleetRates again{.paths = paths_, .launches = kConfirmLaunches};
     for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
-      const ConfirmationRounds drawn = confirmation_rounds(screening, paths_, seed_, launch);
-      if (drawn.rounds.empty()) return;
+      const std::vector<NumberedRound> drawn =
+          confirmation_rounds(screening, paths_, seed_, launch);
+      if (drawn.empty()) return;
       // What several tests suspect is measured in the same launches.
-      confirming_[launch] = std::max(confirming_[launch], drawn.rounds.size());
-      add_rates(again, drawn.rounds, launch, plan_.launches, low);
+      confirming_[launch] = std::max(confirming_[launch], drawn.size());
+      for (const NumberedRound& round : drawn) {
+        add_rates(again, round, launch, plan_.launches, low);
+      }
     }
-    const Confirmation found = confirm_suspects(screening, again, limits_, seed_);
+    const Confirmation found = confirm_suspects(screening, again, limits_);
     for (const NodeFinding& each : found.nodes) blamed_.insert(node_name(nodes_[each.node]));
     for (const UnitFinding& each : found.units) blamed_.insert(unit_name(each.unit, each.other));
     for (const LinkFinding& each : found.links) {

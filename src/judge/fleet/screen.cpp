@@ -378,8 +378,10 @@ class Screener {
     for (const NodeFinding& each : found_.nodes) suspects_[each.node] = true;
     // Pairs of a blamed unit are low for its sake; that is subtracted only as well as it is known.
     found_.log_effects.clear();
+    found_.launch_effects.clear();
     for (const Values& effects : effects_by_launch()) {
-      found_.log_effects.push_back(median_of(sorted_launches(effects)));
+      found_.launch_effects.push_back(sorted_launches(effects));
+      found_.log_effects.push_back(median_of(found_.launch_effects.back()));
     }
   }
 
@@ -455,6 +457,16 @@ class Screener {
 };
 
 }  // namespace
+
+bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path) {
+  const auto is_of = [](const NodePath& node, const NodePath& unit) {
+    return node.size() >= unit.size() && std::equal(unit.begin(), unit.end(), node.begin());
+  };
+  const bool is_first = is_of(first, path.unit);
+  const bool is_second = is_of(second, path.unit);
+  if (is_first == is_second) return false;
+  return path.other.empty() || is_of(is_first ? second : first, path.other);
+}
 
 double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -54,6 +54,9 @@ struct UnitFinding {
   std::size_t pairs = 0;
 };
 
+/// Whether two nodes' pair takes this uplink, or this path between two units.
+[[nodiscard]] bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path);
+
 struct LinkFinding {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -67,9 +70,10 @@ struct Screening {
   std::vector<NodeFinding> nodes{};   ///< blamed ones in the order of blame, then others
   std::vector<LinkFinding> links{};   ///< of nodes that are not blamed
   std::vector<double> log_effects{};  ///< of each node: median over launches; NaN: no value
-  std::vector<double> offsets{};      ///< of pairs that share so many units, beside the widest
-  std::vector<double> centers{};      ///< of each launch: what a healthy pair of the widest has
-  double spread = 0;                  ///< robust standard deviation of healthy nodes' effects
+  std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted
+  std::vector<double> offsets{};  ///< of pairs that share so many units, beside the widest
+  std::vector<double> centers{};  ///< of each launch: what a healthy pair of the widest has
+  double spread = 0;              ///< robust standard deviation of healthy nodes' effects
 };
 
 /// A rank test of each node's launches against the fleet's, uplinks first: no scale, no

@@ -129,6 +129,7 @@ std::string bound_text(const CheckResult& result) {
 }
 
 std::string suspect_name(const Suspect& suspect) {
+  if (!suspect.path.empty()) return suspect.path;
   return (suspect.nodes.size() == 2 ? "link " : "node ") + join(suspect.nodes, " - ");
 }
 

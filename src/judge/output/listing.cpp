@@ -20,12 +20,11 @@ std::vector<Results> curves_of(const Acceptance& acceptance) {
   });
 }
 
-/// "nodes", "pairs", "rails", "instances": what instances of a set are.
+/// "nodes", "rails", "instances": what instances of a set are.
 std::string_view instances_noun(const Specification& specification, std::string_view device_set) {
   for (const DeviceSetRule& set : specification.device_sets) {
     if (set.id != device_set) continue;
     if (set.kind == SetKind::PerNode) return "nodes";
-    if (set.kind == SetKind::Pairwise) return "pairs";
     if (set.kind == SetKind::Rails) return "rails";
   }
   return "instances";

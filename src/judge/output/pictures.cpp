@@ -339,11 +339,7 @@ std::vector<Figure> heat_maps(const Acceptance& acceptance, const Specification&
   if (members.names.size() < kFewest) return figures;
   std::map<std::tuple<std::string, std::string, std::string, Bytes, Metric, Statistic>, Results>
       maps;
-  for (const CheckResult& result : acceptance.verdicts) {
-    if (result.nodes.size() != 2 ||
-        specification.device_set(result.device_set).kind != SetKind::Pairwise) {
-      continue;
-    }
+  for (const CheckResult& result : acceptance.pairs) {
     maps[{result.device_set, result.collective, result.type, result.size, result.metric,
           result.statistic}]
         .push_back(&result);

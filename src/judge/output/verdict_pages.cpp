@@ -99,11 +99,9 @@ Section not_pass(const Acceptance& acceptance, std::vector<ListedRow> rows) {
 
 Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
-  Table table{.caption = "What the rules blame",
-              .columns = {"suspect", "rule", "evidence", "confirmed"}};
+  Table table{.caption = "What the rules blame", .columns = {"suspect", "rule", "evidence"}};
   for (const Suspect& suspect : acceptance.suspects) {
-    table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence),
-                          suspect.confirmed ? "yes, with a known-good partner" : "no"});
+    table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence)});
   }
   if (table.rows.empty()) {
     section.blocks.emplace_back(Paragraph{.text = no_suspect_text(acceptance),

@@ -60,13 +60,15 @@ Json result_json(const CheckResult& result) {
 
 Json suspects_json(const Acceptance& acceptance) {
   return json_array(acceptance.suspects, [](const Suspect& suspect) {
-    return Json{{"kind", suspect.nodes.size() == 2 ? "link" : "node"},
+    return Json{{"kind", !suspect.path.empty()       ? "path"
+                         : suspect.nodes.size() == 2 ? "link"
+                                                     : "node"},
                 {"nodes", suspect.nodes},
+                {"path", suspect.path},
                 {"rule", suspect.rule},
                 {"evidence", suspect.evidence},
                 {"defect", name(suspect.defect)},
-                {"wrong_data", suspect.defect == Defect::WrongData},
-                {"confirmed", suspect.confirmed}};
+                {"wrong_data", suspect.defect == Defect::WrongData}};
   });
 }
 

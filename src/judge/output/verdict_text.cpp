@@ -118,9 +118,8 @@ std::string suspect_lines(const Acceptance& acceptance) {
   }
   std::string text = "\nSuspects\n";
   for (const Suspect& suspect : acceptance.suspects) {
-    text += fmt::format("  {}  {}: {}{}\n", suspect_name(suspect), suspect.rule,
-                        one_line(suspect.evidence),
-                        suspect.confirmed ? " (confirmed with a known-good partner)" : "");
+    text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
+                        one_line(suspect.evidence));
   }
   return text;
 }

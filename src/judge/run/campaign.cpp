@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/splitmix64.hpp"
 #include "base/text.hpp"
+#include "model/matching.hpp"
 
 namespace busbar::judge {
 
@@ -22,6 +24,9 @@ bool Campaign::is_stopped() const {
 }
 
 bool Campaign::run() {
+  for (const Observation& line : seen()) {
+    if (line.hung_or_crashed() && !line.unreachable.empty()) breaking_.insert(line.unreachable);
+  }
   touch(request_.nodes);
   if (request_.soak_s) {
     soak();
@@ -31,11 +36,8 @@ bool Campaign::run() {
   run_units(plan_units(specification_, request_.nodes, random));
   rerun();
   for (const DeviceSetRule& set : specification_.device_sets) {
-    const bool wanted =
-        is_bisected(set, request_.nodes.size()) && !collectives_of(specification_, set.id).empty();
-    if (wanted && !is_stopped()) search(set);
+    if (set.kind == SetKind::Pairwise && !is_stopped()) confirm(set);
   }
-  if (!is_stopped()) run_units(confirm_units(specification_, request_.nodes, acceptance()));
   if (!is_stopped()) touch(answering());  // for what has changed in its facts
   return !refusal_.empty() || !is_stopped();
 }
@@ -95,7 +97,12 @@ void Campaign::run_units(const std::vector<Unit>& units) {
   for (const Unit& unit : units) planned_ += unit.size();
   for (const Unit& unit : units) {
     if (is_stopped()) return;
-    run_unit(unit);
+    const DeviceSetRule& set = specification_.device_set(unit.front().device_set);
+    if (set.kind == SetKind::Pairwise) {
+      run_pairs(unit.front(), [&](const Job& job) { return draw(job); });
+    } else {
+      run_unit(unit);
+    }
     if (!asked_ && !is_stopped()) ask();
   }
 }
@@ -113,7 +120,7 @@ void Campaign::run_unit(const Unit& unit) {
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   const std::size_t first = begun_ + 1;
   std::vector<std::string> doubtful;
-  launch(launches, specification_.run.timeout_s + (jobs.empty() ? 0 : jobs.front().soak_s),
+  launch(launches, timeout_of(jobs),
          {.begun =
               [&](std::size_t i) {
                 ++begun_;
@@ -127,6 +134,124 @@ void Campaign::run_unit(const Unit& unit) {
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.
   if (!is_stopped()) touch(doubtful);
+}
+
+/// Rounds follow each other within a launch.
+double Campaign::timeout_of(const Unit& jobs) const {
+  std::size_t rounds = 1;
+  double soak_s = 0;
+  for (const Job& job : jobs) {
+    rounds = std::max(rounds, job.rounds.size());
+    soak_s = std::max(soak_s, job.soak_s);
+  }
+  return specification_.run.timeout_s * static_cast<double>(rounds) + soak_s;
+}
+
+std::vector<NodePath> Campaign::paths_of(const std::vector<std::string>& nodes) const {
+  return request_.levels != nullptr ? request_.levels->paths_of(nodes)
+                                    : std::vector<NodePath>(nodes.size());
+}
+
+/// Random partners, other ones in each launch.
+std::vector<NumberedRound> Campaign::draw(const Job& job) const {
+  const DeviceSetRule& set = specification_.device_set(job.device_set);
+  const auto number =
+      static_cast<std::uint64_t>(job.launch) * 100 + static_cast<std::uint64_t>(job.attempt) + 1;
+  std::vector<NumberedRound> rounds;
+  for (RoundOfPairs& pairs :
+       level_matchings(paths_of(job.nodes()), static_cast<std::size_t>(set.partners),
+                       splitmix64(request_.seed ^ number))) {
+    rounds.push_back({.number = rounds.size(), .pairs = std::move(pairs)});
+  }
+  return rounds;
+}
+
+std::vector<std::string> Campaign::left() const {
+  return filtered(request_.nodes, [this](const std::string& node) {
+    return !silent_.contains(node) && !breaking_.contains(node);
+  });
+}
+
+/// Whether the launch of a job, now or in an earlier run, went wrong by a node that is now left
+/// out.
+bool Campaign::is_broken(const Job& job) {
+  const LaunchKey key = launch_key(job, job.instances.front());
+  const auto made = std::find_if(seen().rbegin(), seen().rend(),
+                                 [&](const Observation& line) { return launch_key(line) == key; });
+  if (made == seen().rend() || !made->hung_or_crashed()) return false;
+  if (!made->unreachable.empty()) breaking_.insert(made->unreachable);
+  return left().size() < job.nodes().size();
+}
+
+/// A launch of all nodes that are left; one that a node breaks is repeated without it.
+void Campaign::run_pairs(Job job,
+                         const std::function<std::vector<NumberedRound>(const Job&)>& draw) {
+  constexpr int kMostRepeats = 3;
+  for (int repeat = 0; repeat <= kMostRepeats && !is_stopped(); ++repeat) {
+    add_silent(job);
+    const std::vector<std::string> nodes = left();
+    if (nodes.size() < 2) return;
+    job.instances = {fleet_instance(nodes)};
+    job.rounds = draw(job);
+    if (job.rounds.empty()) return;
+    if (repeat > 0) ++planned_;
+    run_unit({job});
+    if (!is_broken(job)) return;
+  }
+  add_silent(job);
+}
+
+/// Nodes that do not answer have a line of their own for each collective.
+void Campaign::add_silent(Job job) {
+  job.launch = 0;
+  job.attempt = 0;
+  job.purpose = Purpose::Measure;
+  for (const auto& [node, why] : silent_) {
+    job.instances = {{.name = node, .nodes = {node}}};
+    const LaunchKey key = launch_key(job, job.instances.front());
+    const auto is_it = [&](const Observation& line) { return launch_key(line) == key; };
+    if (std::any_of(seen().begin(), seen().end(), is_it)) continue;
+    end(begun_, job, {.failure = why, .exit_code = kNotMade, .unreachable = node});
+  }
+}
+
+/// Who is suspected, with partners that are good.
+void Campaign::confirm(const DeviceSetRule& set) {
+  const Screening screening = request_.screen(seen(), set);
+  const std::vector<NodePath> paths = paths_of(request_.nodes);
+  for (int launch = 0; launch < static_cast<int>(kConfirmLaunches); ++launch) {
+    const std::vector<NumberedRound> rounds =
+        confirmation_rounds(screening, paths, request_.seed, static_cast<std::size_t>(launch));
+    if (rounds.empty()) return;
+    for (const std::string& collective : collectives_of(specification_, set.id)) {
+      ++planned_;
+      run_pairs({.device_set = set.id,
+                 .launch = launch,
+                 .purpose = Purpose::Confirm,
+                 .collective = collective},
+                [&](const Job& job) { return among(rounds, job.nodes()); });
+    }
+  }
+}
+
+/// Rounds of all nodes as those of some, by the places of these.
+std::vector<NumberedRound> Campaign::among(const std::vector<NumberedRound>& rounds,
+                                           const std::vector<std::string>& nodes) const {
+  std::map<std::size_t, std::size_t> places;
+  for (std::size_t place = 0, number = 0; place < nodes.size(); ++number) {
+    if (request_.nodes[number] == nodes[place]) places[number] = place++;
+  }
+  std::vector<NumberedRound> left;
+  for (const NumberedRound& round : rounds) {
+    NumberedRound& some = left.emplace_back(NumberedRound{.number = round.number});
+    for (const auto& [first, second] : round.pairs) {
+      if (places.contains(first) && places.contains(second)) {
+        some.pairs.emplace_back(places.at(first), places.at(second));
+      }
+    }
+    if (some.pairs.empty()) left.pop_back();
+  }
+  return left;
 }
 
 Unit Campaign::possible(const Unit& unit) {
@@ -147,7 +272,11 @@ Unit Campaign::possible(const Unit& unit) {
   return jobs;
 }
 
-void Campaign::end(std::size_t number, const Job& job, const LaunchResult& result) {
+void Campaign::end(std::size_t number, const Job& job, LaunchResult result) {
+  if (!job.rounds.empty() && !result.failure.empty() && result.unreachable.empty()) {
+    const int each = specification_.device_set(job.device_set).ranks_per_node;
+    result.unreachable = breaking_node(result.log, job.nodes(), each);
+  }
   note_banner(join(job.nodes(), " or "), result.banner);
   folder_.add(number, job, result);
   note(number, job, &result);
@@ -163,8 +292,7 @@ void Campaign::note(std::size_t number, const Job& job, const LaunchResult* resu
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    const std::vector<Unit> units =
-        rerun_units(specification_, request_.nodes, seen(), acceptance());
+    const std::vector<Unit> units = rerun_units(specification_, request_.nodes, acceptance());
     if (units.empty()) return;
     run_units(units);
   }
@@ -196,7 +324,7 @@ void Campaign::soak() {
   int round = 0;
   for (const Observation& line : seen()) round = std::max(round, line.launch + 1);
   for (; left() > 0 && !is_stopped(); ++round) {
-    for (Unit& unit : plan_units(once, request_.nodes, random)) {
+    for (Unit& unit : plan_units(once, request_.nodes, random, true)) {
       const double seconds = std::min(turn_s, std::ceil(left()));
       if (seconds <= 0 || is_stopped()) break;
       for (Job& job : unit) {
@@ -209,23 +337,6 @@ void Campaign::soak() {
       if (request_.after_turn) request_.after_turn();
     }
     if (!is_stopped()) touch(answering());
-  }
-}
-
-void Campaign::search(const DeviceSetRule& set) {
-  std::vector<Instance> lost;
-  for (const auto& [node, why] : silent_) lost.push_back({.name = node, .nodes = {node}});
-  run_units(launch_units(specification_, set, lost));  // lines of the journal only
-  std::string before;
-  while (!is_stopped()) {
-    const std::vector<Instance> groups =
-        groups_to_search(set, request_.nodes, seen(), acceptance());
-    const std::string names = join_each(groups, " ", &Instance::name);
-    // A round that gave no verdict would be asked for again and again.
-    if (groups.empty() || names == before) return;
-    run_units(launch_units(specification_, set, groups));
-    rerun();
-    before = names;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "judge/run/launch_queue.hpp"
 #include "judge/run/plan.hpp"
 #include "judge/verdict.hpp"
+#include "model/host_levels.hpp"
 
 namespace busbar::judge {
 
@@ -25,7 +26,10 @@ struct CampaignRequest {
   std::uint64_t seed = 0;
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
+  const HostLevels* levels = nullptr;  ///< where nodes are in the fabric
   std::function<Acceptance(std::span<const Observation>)> judge{};
+  /// Who of a pairwise set is to be measured again.
+  std::function<Screening(std::span<const Observation>, const DeviceSetRule&)> screen{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
@@ -35,8 +39,8 @@ struct CampaignRequest {
 };
 
 /// Makes all launches of a specification: first every node is touched, then what is planned is
-/// measured, then what the verdicts ask for: groups of a search, reruns, confirmations. At last the
-/// nodes are touched again: each time they report their facts.
+/// measured, each node alone before they meet; then what the verdicts ask for: reruns, and suspects
+/// once more. At last the nodes are touched again: each time they report their facts.
 class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
@@ -59,21 +63,31 @@ class Campaign {
   [[nodiscard]] std::vector<std::string> answering() const;
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
+  [[nodiscard]] std::vector<std::string> left() const;
+  [[nodiscard]] bool is_broken(const Job& job);
+  void run_pairs(Job job, const std::function<std::vector<NumberedRound>(const Job&)>& draw);
+  [[nodiscard]] double timeout_of(const Unit& jobs) const;
+  [[nodiscard]] std::vector<NodePath> paths_of(const std::vector<std::string>& nodes) const;
+  [[nodiscard]] std::vector<NumberedRound> draw(const Job& job) const;
+  [[nodiscard]] std::vector<NumberedRound> among(const std::vector<NumberedRound>& rounds,
+                                                 const std::vector<std::string>& nodes) const;
+  void add_silent(Job job);
+  void confirm(const DeviceSetRule& set);
   void ask();
   /// Without what an earlier run has made, and without nodes that do not answer, which is recorded.
   [[nodiscard]] Unit possible(const Unit& unit);
   void rerun();
   void soak();
   [[nodiscard]] double soaked_s() const;
-  void search(const DeviceSetRule& set);
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;
   void note_banner(const std::string& nodes, const std::string& line);
-  void end(std::size_t number, const Job& job, const LaunchResult& result);
+  void end(std::size_t number, const Job& job, LaunchResult result);
 
   CampaignRequest request_;
   const Specification& specification_;
   RunFolder& folder_;
   std::map<std::string, std::string> silent_{};  ///< nodes that do not answer, and how
+  std::set<std::string> breaking_{};             ///< nodes that launches of all hang or crash with
   std::set<std::string> banners_{};              ///< that were reported
   std::optional<std::string> start_failure_{};
   std::string refusal_{};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/job.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -67,6 +70,33 @@ Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, 
   return words;
 }
 
+/// "8-15": the ranks of a node.
+std::string rank_range(std::size_t node, int ranks_per_node) {
+  const auto each = static_cast<std::size_t>(ranks_per_node);
+  const std::size_t first = node * each;
+  return each == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, first + each - 1);
+}
+
+/// The rounds of a job as --groups takes them: on the command line, or where it has no room for
+/// them in a file, which the first node must see.
+std::string groups_option(const LaunchSetup& setup, const Job& job, int ranks_per_node) {
+  constexpr std::size_t kMost = 100'000;  // Linux takes 128 KiB in a word
+  std::vector<std::string> lines;
+  for (const NumberedRound& round : job.rounds) {
+    for (std::size_t group = 0; group < round.pairs.size(); ++group) {
+      const auto [first, second] = round.pairs[group];
+      lines.push_back(fmt::format("{},{},{}+{}", round.number, group,
+                                  rank_range(first, ranks_per_node),
+                                  rank_range(second, ranks_per_node)));
+    }
+  }
+  std::string text = join(lines, "/");
+  if (text.size() <= kMost) return text;
+  text = join(lines, "\n") + "\n";
+  std::ranges::replace(text, '+', ' ');
+  return setup.csv_file(text);
+}
+
 /// The command of a job whose program has these options beside.
 Words command_of(const Specification& specification, const LaunchSetup& setup, const Job& job,
                  const Words& options) {
@@ -87,6 +117,9 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   const auto is_of_nccl = [](const auto& fact) { return fact.first.starts_with("nccl_"); };
   if (std::ranges::any_of(set.fingerprint, is_of_nccl)) words.emplace_back("--nccl-choice");
   if (set.kind == SetKind::Rails) append(words, {"--groups", "rails"});
+  if (!job.rounds.empty()) {
+    append(words, {"--groups", groups_option(setup, job, set.ranks_per_node)});
+  }
   const Variables variables(set.env.begin(), set.env.end());
   return launched(setup, job.nodes(), set.ranks_per_node, variables, std::move(words));
 }
@@ -165,6 +198,23 @@ Words touch_command(const LaunchSetup& setup, const std::string& collective,
     append(words, {"--rendezvous", Address{.host = node, .port = kAnyPort}.text()});
   }
   return launched(setup, {node}, 1, {}, std::move(words));
+}
+
+std::string breaking_node(std::string_view log, const std::vector<std::string>& nodes,
+                          int ranks_per_node) {
+  // Ours, Hydra's, Slurm's.
+  static const std::array<std::regex, 3> kNames{
+      std::regex(R"(rank (\d+) on \S+ (does not answer|is behind|ended before))"),
+      std::regex(R"(RANK (\d+) PID \d+ RUNNING AT)"),
+      std::regex(R"(srun: error: \S+: task (\d+):)")};
+  for (const std::regex& pattern : kNames) {
+    std::match_results<std::string_view::const_iterator> found;
+    if (!std::regex_search(log.begin(), log.end(), found, pattern)) continue;
+    const auto rank = to_number<int>(found[1].str());
+    const auto place = static_cast<std::size_t>(rank.value_or(0) / ranks_per_node);
+    if (rank && place < nodes.size()) return nodes[place];
+  }
+  return {};
 }
 
 std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
+#include "judge/fleet/confirmation.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 
@@ -20,7 +21,8 @@ struct Job {
   int attempt = 0;
   Purpose purpose = Purpose::Measure;
   std::string collective{};
-  double soak_s = 0;  ///< how long it goes on; 0: it is no turn of a soak
+  double soak_s = 0;                    ///< how long it goes on; 0: it is no turn of a soak
+  std::vector<NumberedRound> rounds{};  ///< of a pairwise set: who meets, by the place in nodes()
 
   /// Each rail has all nodes.
   [[nodiscard]] const std::vector<std::string>& nodes() const { return instances.front().nodes; }
@@ -37,6 +39,8 @@ struct LaunchSetup {
   bool has_groups = false;               ///< some launch has more than one rank
   /// The path of a file with these lines, which must be there when a command is run.
   std::function<std::string(const std::string& lines)> host_file{};
+  /// The same, of a CSV.
+  std::function<std::string(const std::string& lines)> csv_file{};
 };
 
 /// The commands of a job: one per reduction, type and geometric progression of sizes, to be run
@@ -47,6 +51,9 @@ struct LaunchSetup {
 /// node's name is known there where its ranks will meet by it.
 [[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
                                   const std::string& node);
+/// The node that a launch names which hung or crashed, by what it wrote on stderr; else empty.
+[[nodiscard]] std::string breaking_node(std::string_view log, const std::vector<std::string>& nodes,
+                                        int ranks_per_node);
 /// As a shell would read it.
 [[nodiscard]] std::string command_text(const Words& words);
 

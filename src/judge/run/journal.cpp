@@ -27,6 +27,7 @@ constexpr std::string_view kColumns =
 constexpr std::size_t kColumnCount = 14;
 /// The journals of busbar 0.1 end with the command.
 constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
+constexpr const char* kLevels = "levels.csv";
 constexpr int kMostLaunches = 1000000;
 constexpr double kMostSeconds = 1e9;
 
@@ -105,12 +106,6 @@ void read_rows_from(std::vector<Observation>& lines, std::size_t first, const st
   }
 }
 
-/// What makes a line that of one launch.
-auto launch_key(const Observation& line) {
-  return std::tuple(line.device_set, line.instance, line.collective, line.launch, line.attempt,
-                    line.purpose);
-}
-
 /// A launch that was interrupted is not one where it was made again when the run was resumed.
 void drop_interrupted(std::vector<Observation>& lines) {
   std::set<LaunchKey> later;
@@ -158,6 +153,7 @@ Journal load_same_run(const std::string& folder, const Journal& head,
   require(read_file(folder + "/spec.toml") == specification_text, "rules (its spec.toml)");
   require(journal.profile == head.profile && journal.rules == head.rules, "--profile or --rule");
   require(journal.nodes == head.nodes, "nodes");
+  require(journal.levels == head.levels, "levels (--levels)");
   require(journal.soak == head.soak, "launches (run or soak)");
   return journal;
 }
@@ -230,6 +226,7 @@ Journal load_journal(const std::string& path) {
   read_rows_from(journal.lines, 0, folder);
   const std::string of_facts = beside(path, "facts.csv");
   if (std::filesystem::exists(of_facts)) journal.machines = machine::read_facts(of_facts);
+  journal.levels = read_file(beside(path, kLevels)).value_or("");
   return journal;
 }
 
@@ -246,25 +243,33 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   }
   make_empty_folder(path_);
   write_file(path_ + "/spec.toml", specification_text);
+  if (!journal_.levels.empty()) write_file(beside(journal_path(), kLevels), journal_.levels);
   file_.emplace(journal_path(), "-o", OutputFile::Mode::New);
   file_->append(journal_head(journal_));
 }
 
+LaunchKey launch_key(const Observation& line) {
+  return {line.device_set, line.instance, line.collective, line.launch, line.attempt, line.purpose};
+}
+
+LaunchKey launch_key(const Job& job, const Instance& instance) {
+  return {job.device_set, instance.name, job.collective, job.launch, job.attempt, job.purpose};
+}
+
 bool RunFolder::has(const Job& job) const {
   return std::ranges::all_of(job.instances, [&](const Instance& instance) {
-    return earlier_.contains(
-        {job.device_set, instance.name, job.collective, job.launch, job.attempt, job.purpose});
+    return earlier_.contains(launch_key(job, instance));
   });
 }
 
-std::string RunFolder::host_file(const std::string& lines) {
+std::string RunFolder::text_file(const std::string& lines, std::string_view ending) {
   std::string& path = host_files_[lines];
   if (!path.empty()) return path;
   const std::string folder = path_ + "/hosts";
   std::filesystem::create_directory(folder);
   std::size_t number = host_files_.size();
   do {
-    path = fmt::format("{}/{:04}", folder, number++);  // those of a resumed run are there
+    path = fmt::format("{}/{:04}{}", folder, number++, ending);  // those of a resumed run are there
   } while (read_file(path).value_or(lines) != lines);
   if (!std::filesystem::exists(path)) write_file(path, lines);
   return path;

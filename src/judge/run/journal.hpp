@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Journal {
   std::string seed{};
   bool soak = false;                 ///< launches are turns of a soak
   std::vector<std::string> nodes{};  ///< all that were to be judged
+  std::string levels{};              ///< levels.csv: where they are in the fabric
   /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
   /// CSVs of launches in the folder that no line names: the run was killed when it had written
@@ -35,6 +37,8 @@ struct Journal {
 
 /// Device set, instance, collective, launch, attempt and purpose.
 using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Purpose>;
+[[nodiscard]] LaunchKey launch_key(const Observation& line);
+[[nodiscard]] LaunchKey launch_key(const Job& job, const Instance& instance);
 
 /// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
 /// failure, and one that was interrupted and made again later is left out. Throws Error (Usage)
@@ -67,8 +71,8 @@ class RunFolder {
   /// Removes the folder, for a run that is refused before its first launch.
   void discard();
 
-  /// The path of a file with these lines, which is written once: hosts of a launch.
-  [[nodiscard]] std::string host_file(const std::string& lines);
+  /// The path of a file with these lines, which is written once: hosts or groups of a launch.
+  [[nodiscard]] std::string text_file(const std::string& lines, std::string_view ending = "");
 
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   [[nodiscard]] std::string facts_path() const { return path_ + "/facts.csv"; }

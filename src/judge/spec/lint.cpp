@@ -234,6 +234,19 @@ void lint_known_issue(const Rule& rule, const std::string& today, Findings& find
                 rule.known_issue->reason, rule.known_issue->until);
 }
 
+/// Keys of older versions, or of other sets.
+void lint_ignored(const Specification& specification, Findings& findings) {
+  constexpr std::string_view kWhy =
+      "{} has no effect: the nodes of a pairwise set meet partners at random, and who is low is "
+      "measured again";
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (!set.ignored.empty()) findings.warn(set.place, set.id, kWhy, join(set.ignored, ", "));
+  }
+  for (const Rule& rule : specification.rules) {
+    if (!rule.ignored.empty()) findings.warn(rule.place, rule.id, kWhy, join(rule.ignored, ", "));
+  }
+}
+
 // ---- the baseline -----------------------------------------------------------------------------
 
 /// Why a fact cannot be matched, or empty.
@@ -344,6 +357,7 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
   Findings findings;
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   lint_file(specification, findings);
+  lint_ignored(specification, findings);
   lint_baseline(specification, baseline, today, findings);
   for (const Rule& rule : specification.rules) {
     lint_collectives(specification, rule, ceilings, findings);

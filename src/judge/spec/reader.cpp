@@ -142,14 +142,14 @@ void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const Syste
 /// `system`: null where it could not be read.
 DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
                        const SystemIdentity* system, Faults& faults) {
+  const std::vector<std::string> old{"members", "all_pairs_up_to"};
   const auto check = [&](DeviceSetRule& set) {
-    if (set.kind != SetKind::Pairwise) refuse_without(fields, "members", "kind", "pairwise");
-    static_cast<void>(fields.one_of("members", {"nodes"}));
+    set.ignored = filtered(old, [&](const std::string& key) { return fields.has(key); });
     if (system == nullptr) return;
     set.ranks_per_node = ranks_per_node(fields, set, *system);
     check_nodes(fields, set, *system);
   };
-  auto set = read_checked<DeviceSetRule>(fields, faults, check, {"members"});
+  auto set = read_checked<DeviceSetRule>(fields, faults, check, old);
   set.place = place;
   return set;
 }
@@ -224,24 +224,16 @@ void check_bounds(const TomlFields& fields, const Bounds& bounds) {
       "id", "the rule has no bound: give fail_below, warn_below, warn_above or fail_above");
 }
 
-int read_confirm(const TomlFields& fields, const DeviceSetRule& set) {
-  if (!fields.has("confirm")) return 0;
-  if (set.kind != SetKind::Pairwise) {
-    throw fields.fault("confirm",
-                       "confirm needs a device set of kind = \"pairwise\": {} is \"{}\", where no "
-                       "partner can be changed",
-                       set.id, name(set.kind));
-  }
-  constexpr int kMost = 100;
-  const TomlFields confirm(fields.required("confirm"), fields.origin(), "confirm");
-  confirm.allow_only({"partner", "repeats"});
-  static_cast<void>(confirm.required("repeats"));
-  static_cast<void>(confirm.one_of("partner", {"known_good"}));
-  return confirm.integer("repeats", 1, kMost, 0);
-}
-
-void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Rule& rule) {
+/// Members are compared by their scatter, pairs by ranks.
+void check_fleet(const TomlFields& fields, const DeviceSetRule& set, Rule& rule) {
   static_cast<void>(fields.required("fail_below"));
+  for (const char* key : {"min_robust_z", "max_fleet_mad"}) {
+    if (set.kind != SetKind::Pairwise) {
+      static_cast<void>(fields.required(key));
+    } else if (fields.has(key)) {
+      rule.ignored.emplace_back(key);
+    }
+  }
   if (rule.metric == Metric::Time) {
     throw fields.fault("metric",
                        R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
@@ -254,20 +246,15 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, const Rule&
   if (*rule.bounds.fail_below >= 1) {
     throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");
   }
-  static_cast<void>(fields.one_of("attribute", {"node"}));
   if (fields.has("allow_misses")) {
     throw fields.fault("allow_misses", "allow_misses is not valid with compare = \"fleet\"");
   }
 }
 
 /// What a rule may not have beside its reference.
-void check_compare(const TomlFields& fields, const DeviceSetRule& set, const Rule& rule,
+void check_compare(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
                    const Specification& specification) {
-  if (rule.compare == RuleKind::Fleet) {
-    check_fleet(fields, set, rule);
-  } else {
-    refuse_without(fields, "attribute", "compare", "fleet");
-  }
+  if (rule.compare == RuleKind::Fleet) check_fleet(fields, set, rule);
   if (rule.compare == RuleKind::Baseline && !specification.baseline) {
     throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its file");
   }
@@ -290,7 +277,6 @@ const DeviceSetRule* set_of(const TomlFields& fields, const Specification& speci
 void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
                     const Specification& specification) {
   check_compare(fields, set, rule, specification);
-  rule.confirm_repeats = read_confirm(fields, set);
   if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
     throw fields.fault("device_set",
                        "one rank has no bus bandwidth: change gpus or ranks_per_node of device_set "
@@ -303,7 +289,9 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& ru
 Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specification& specification,
                const std::vector<std::string>& ids, Faults& faults) {
   const std::size_t before = faults.count();
-  auto rule = read_fields<Rule>(fields, {"attribute"}, &faults);
+  const std::vector<std::string> old{"attribute", "confirm"};
+  auto rule = read_fields<Rule>(fields, old, &faults);
+  rule.ignored = filtered(old, [&](const std::string& key) { return fields.has(key); });
   rule.place = place;
   rule.size_place = place_of(fields, "size");
   rule.value_place = fields.has("value") ? place_of(fields, "value") : place;

@@ -137,10 +137,11 @@ struct DeviceSetRule {
   std::string gpus{};                ///< `--devices` of the executables; empty: all, or no GPUs
   int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
   std::vector<std::string> nodes{};  ///< of List; empty else
-  int all_pairs_up_to = 32;          ///< Pairwise: more nodes are searched by bisection
+  int partners = 6;                  ///< Pairwise: of each node in a launch
   VariableMap env{};                 ///< variables of its launches
   std::vector<std::string> backend_options{};  ///< words of their command line
-  Fingerprint fingerprint{};  ///< facts that its launches must have, beside [system]'s
+  Fingerprint fingerprint{};           ///< facts that its launches must have, beside [system]'s
+  std::vector<std::string> ignored{};  ///< keys of older versions that have no effect
   TextPlace place{};
 };
 
@@ -189,8 +190,8 @@ struct Rule {
   int allow_misses = 0;            ///< sizes of one curve that may fail
   double min_robust_z = 0;         ///< Fleet: scaled MADs
   double max_fleet_mad = 0;        ///< Fleet: raw MAD over median
-  int confirm_repeats = 0;         ///< launches of a suspect with a known-good partner
   std::optional<KnownIssue> known_issue{};
+  std::vector<std::string> ignored{};  ///< keys that have no effect on such a set
   TextPlace place{};
   TextPlace size_place{};
   TextPlace value_place{};

@@ -87,12 +87,14 @@ void visit_fields(Either<BaselineRule> auto& baseline, const auto& visit) {
 
 void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
   constexpr int kMostRanks = 100'000;
+  constexpr int kMostPartners = 1'000;
   visit("id", set.id, {.required = true});
   visit("kind", set.kind, {.required = true});
   visit("gpus", set.gpus);
   visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
   visit("nodes", set.nodes, {.required = true, .only_with = {"kind", "list"}});
-  visit("all_pairs_up_to", set.all_pairs_up_to, {.only_with = {"kind", "pairwise"}, .least = 2});
+  visit("partners", set.partners,
+        {.only_with = {"kind", "pairwise"}, .least = 1, .most = kMostPartners});
   visit("env", set.env);
   visit("backend_options", set.backend_options);
   visit("fingerprint", set.fingerprint);
@@ -122,11 +124,8 @@ void visit_fields(Either<Rule> auto& rule, const auto& visit) {
   visit("fail_above", rule.bounds.fail_above);
   visit("max_cv", rule.max_cv, {.fraction = true});
   visit("allow_misses", rule.allow_misses);
-  visit("min_robust_z", rule.min_robust_z, {.required = true, .only_with = {"compare", "fleet"}});
-  visit("max_fleet_mad", rule.max_fleet_mad,
-        {.required = true, .only_with = {"compare", "fleet"}, .fraction = true});
-  visit("confirm", rule.confirm_repeats,
-        {.only_with = {"compare", "fleet"}, .by_hand = true, .json = "confirm_repeats"});
+  visit("min_robust_z", rule.min_robust_z, {.only_with = {"compare", "fleet"}});
+  visit("max_fleet_mad", rule.max_fleet_mad, {.only_with = {"compare", "fleet"}, .fraction = true});
   visit("known_issue", rule.known_issue);
 }
 

@@ -141,9 +141,7 @@ TEST(FleetBound, OfATimeGivesTheOutcomeAndItsNumbers) {
 
 struct MetricCase {
   Metric metric = Metric::BusBandwidth;
-  std::string low{};      ///< of h9, where the fleet is not homogeneous
-  std::string scatter{};  ///< of the slow pairs of a fleet
-  std::string blame{};    ///< of a node with six slow pairs
+  std::string low{};  ///< of h9, where the fleet is not homogeneous
 };
 class FleetMetric : public testing::TestWithParam<MetricCase> {};
 
@@ -165,52 +163,12 @@ TEST_P(FleetMetric, IsMeasuredByThe90thPercentileWhereItIsNotHomogeneous) {
   EXPECT_NEAR(all.value.value_or(0), 100, 1e-9) << "the median, which a percentile is not";
 }
 
-/// All pairs of nodes, as fast as the slower of the two.
-JudgeCase pairs_of(Metric metric, const std::vector<double>& speed) {
-  JudgeCase one = pairs_case(speed.size(), RuleKind::Fleet, [&](std::size_t i, std::size_t j) {
-    return std::min(speed[i], speed[j]);
-  });
-  one.rule().metric = metric;
-  if (metric == Metric::Time) one.rule().bounds = {.fail_above = 1.1};
-  return one.each([&](Record& r) { set_rate(r, metric, Statistic::Median, *r.busbw_GBps); });
-}
-
-TEST_P(FleetMetric, IsNotHomogeneousWhereMostPairsAreSlow) {
-  // Five of six pairs have 50: the MAD is 0, and the sixth of six, the 90th percentile, is 100.
-  const Acceptance acceptance = pairs_of(GetParam().metric, {100, 50, 100, 50}).judged();
-  const CheckResult& all = acceptance.verdicts.back();
-  EXPECT_EQ(all.outcome, Outcome::Fail);
-  EXPECT_EQ(all.reason, GetParam().scatter);
-  EXPECT_THAT(nodes_of(acceptance.suspects), ElementsAre(ElementsAre("h2"), ElementsAre("h4")));
-}
-
-TEST_P(FleetMetric, BlamesTheNodeOfSlowPairs) {
-  const Acceptance acceptance =
-      pairs_of(GetParam().metric, {100, 100, 100, 10, 100, 100, 100}).judged();
-  ASSERT_EQ(acceptance.suspects.size(), 1U);
-  EXPECT_EQ(acceptance.suspects[0].nodes, std::vector<std::string>{"h4"});
-  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr(GetParam().blame));
-  EXPECT_EQ(acceptance.verdicts.back().reference_kind, "fleet median without h4");
-  EXPECT_NEAR(acceptance.verdicts.back().value.value_or(0), 100, 1e-9);
-  EXPECT_EQ(acceptance.count(Outcome::Fail), 6U);
-}
-
-MetricCase of_bandwidth(Metric metric) {
-  return {metric, "86.5 % of 104 GB/s, below 95 %",
-          "fleet not homogeneous: its median 50 GB/s is far below its 90th percentile 100 GB/s",
-          "6 of 6 pairs low, median 10 GB/s, 10 % of the fleet's 100 GB/s"};
-}
-
-// 90 of 104 are 86.5 %; 10000 / 104 are 96.15 us, of which 111.11 us are 116 %. A pair of 10 GB/s
-// has a tenth of 100 GB/s, and 1000 us are 1000 % of 100 us.
+// 90 of 104 are 86.5 %; 10000 / 104 are 96.15 us, of which 111.11 us are 116 %.
 INSTANTIATE_TEST_SUITE_P(
     Metrics, FleetMetric,
-    testing::Values(
-        of_bandwidth(Metric::BusBandwidth), of_bandwidth(Metric::AlgorithmBandwidth),
-        MetricCase{Metric::Time, "116 % of 96.15 us, above 106 %",
-                   "fleet not homogeneous: its median 200 us is far below its 90th percentile 100 "
-                   "us",
-                   "6 of 6 pairs low, median 1000 us, 1000 % of the fleet's 100 us"}),
+    testing::Values(MetricCase{Metric::BusBandwidth, "86.5 % of 104 GB/s, below 95 %"},
+                    MetricCase{Metric::AlgorithmBandwidth, "86.5 % of 104 GB/s, below 95 %"},
+                    MetricCase{Metric::Time, "116 % of 96.15 us, above 106 %"}),
     [](const auto& one) { return std::string(name(one.param.metric)); });
 
 constexpr std::array kMetrics{Metric::BusBandwidth, Metric::AlgorithmBandwidth, Metric::Time};

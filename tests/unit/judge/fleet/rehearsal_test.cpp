@@ -114,29 +114,30 @@ TEST(ConfirmationRounds, GivesSuspectsChangingGoodPartnersAndRepeatsLinks) {
   screening.log_effects.assign(32, 0);
   screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = false}};
   screening.links = {{10, 11, -0.7}};
-  const ConfirmationRounds drawn = confirmation_rounds(screening, paths, 1, 0);
-  EXPECT_EQ(drawn.of_nodes, 8U);
-  ASSERT_EQ(drawn.rounds.size(), 16U);
+  const auto drawn = confirmation_rounds(screening, paths, 1, 0);
+  ASSERT_EQ(drawn.size(), 16U);
   std::set<std::size_t> partners;
-  for (std::size_t round = 0; round < drawn.of_nodes; ++round) {
-    for (const auto& [first, second] : drawn.rounds[round]) {
+  for (std::size_t round = 0; round < 8; ++round) {
+    EXPECT_EQ(drawn[round].number, round);
+    for (const auto& [first, second] : drawn[round].pairs) {
       EXPECT_FALSE(first == 3 && second == 4);
       if (first == 3 || second == 3) partners.insert(first == 3 ? second : first);
     }
   }
   EXPECT_EQ(partners.size(), 8U);
-  const RoundOfPairs& links = drawn.rounds.back();
-  EXPECT_EQ(links, drawn.rounds[8]);
+  const RoundOfPairs& links = drawn.back().pairs;
+  EXPECT_EQ(drawn.back().number, kFirstLinkRound + 7);
+  EXPECT_EQ(links, drawn[8].pairs);
   EXPECT_EQ(links.front(), (std::pair<std::size_t, std::size_t>(10, 11)));
-  EXPECT_EQ(links, confirmation_rounds(screening, paths, 1, 2).rounds.back());
+  EXPECT_EQ(links, confirmation_rounds(screening, paths, 1, 2).back().pairs);
 }
 
 TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
   Screening screening;
   screening.log_effects.assign(4, 0);
-  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).rounds.empty());
+  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
   for (std::size_t node = 0; node < 4; ++node) screening.nodes.push_back({.node = node});
-  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).rounds.empty());
+  EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
 }
 
 TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
@@ -147,16 +148,16 @@ TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
   screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = true}};
   FleetRates again{.paths = paths, .launches = kConfirmLaunches};
   for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
-    const auto drawn = confirmation_rounds(screening, paths, 9, launch);
-    for (std::size_t round = 0; round < drawn.rounds.size(); ++round) {
-      for (const auto& [first, second] : drawn.rounds[round]) {
+    for (const NumberedRound& round : confirmation_rounds(screening, paths, 9, launch)) {
+      for (const auto& [first, second] : round.pairs) {
         const double slow = first == 4 || second == 4 ? -0.3 : 0;
-        const double noise = 0.001 * static_cast<double>((first * 7 + second * 3 + round) % 11);
-        again.pairs.push_back({first, second, launch, slow + noise, round});
+        const double noise =
+            0.001 * static_cast<double>((first * 7 + second * 3 + round.number) % 11);
+        again.pairs.push_back({first, second, launch, slow + noise, round.number});
       }
     }
   }
-  const Confirmation found = confirm_suspects(screening, again, kLimits, 9);
+  const Confirmation found = confirm_suspects(screening, again, kLimits);
   ASSERT_EQ(found.nodes.size(), 1U);
   EXPECT_EQ(found.nodes[0].node, 4U);
   EXPECT_EQ(found.cleared, std::vector<std::size_t>{3});

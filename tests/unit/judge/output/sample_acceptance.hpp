@@ -86,6 +86,7 @@ inline void add_sample_pairs(Acceptance& acceptance, std::size_t nodes) {
         verdict.outcome = Outcome::Error;
         verdict.reason = "timeout after 120 s";
       }
+      acceptance.pairs.push_back(verdict);
       acceptance.verdicts.push_back(verdict);
     }
   }
@@ -137,8 +138,7 @@ inline Acceptance sample_acceptance(std::size_t nodes) {
   acceptance.suspects = {
       {.nodes = {"h2"},
        .rule = "pair-floor",
-       .evidence = "5 of 5 pairs low, median 3.1 GB/s, 26 % of the fleet's",
-       .confirmed = true},
+       .evidence = "5 of 5 pairs low, median 3.1 GB/s, 26 % of the fleet's"},
       {.nodes = {"h0", names.back()}, .rule = "pair-floor", .evidence = "no data of this pair"}};
   for (std::size_t i = 0; i < nodes; ++i) {
     acceptance.nodes.push_back({.node = names[i], .state = NodeState::Good});

@@ -75,8 +75,7 @@ TEST(VerdictHtml, StaysBelowTwoMegabytesWithSixtyFourNodes) {
 Figure heat_map(const std::vector<double>& values, Outcome outcome) {
   Acceptance acceptance = sample_acceptance(6);
   std::size_t next = 0;
-  for (CheckResult& verdict : acceptance.verdicts) {
-    if (verdict.device_set != "pairs") continue;
+  for (CheckResult& verdict : acceptance.pairs) {
     verdict.reference = 1;
     verdict.outcome = outcome;
     verdict.value = values[next++ % values.size()];

@@ -43,7 +43,8 @@ TEST(VerdictText, HasMeasuredBoundRatioAndOutcomeOnTheLineOfARule) {
 
 TEST(VerdictText, SumsUpLongListsOfPassesAndListsTheOthers) {
   const std::string text = text_of(6);
-  EXPECT_THAT(text, testing::ContainsRegex("9 of 15 pairs +alltoall +1 GiB +11.9..12.25 .*PASS"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("9 of 15 instances +alltoall +1 GiB +11.9..12.25 .*PASS"));
   EXPECT_THAT(text, HasSubstr("h0+h2"));
   EXPECT_THAT(text, Not(HasSubstr("h0+h1 ")));
 }
@@ -51,7 +52,7 @@ TEST(VerdictText, SumsUpLongListsOfPassesAndListsTheOthers) {
 TEST(VerdictText, StaysReadableForTwoThousandPairs) {
   const std::vector<std::string> lines = split(text_of(64), '\n');
   EXPECT_LT(lines.size(), 50U);
-  EXPECT_THAT(text_of(64), HasSubstr("63 of 2016 pairs"));
+  EXPECT_THAT(text_of(64), HasSubstr("63 of 2016 instances"));
 }
 
 TEST(VerdictText, AccountsForEveryNodeByName) {
@@ -99,7 +100,7 @@ TEST(VerdictText, ShortensLongNamesInTablesUntilTwoWouldBeOne) {
 TEST(VerdictText, ListsSuspectsWithEvidence) {
   EXPECT_THAT(text_of(6),
               HasSubstr("  node h2  pair-floor: 5 of 5 pairs low, median 3.1 GB/s, 26 % of the "
-                        "fleet's (confirmed with a known-good partner)\n"));
+                        "fleet's\n"));
   EXPECT_THAT(text_of(6), HasSubstr("  link h0 - h5  pair-floor: no data of this pair\n"));
 }
 
@@ -131,7 +132,7 @@ TEST(VerdictText, HasTheOneCauseOfAllErrorsOnce) {
   const std::string text = text_of(acceptance);
   EXPECT_EQ(text.find("gpu is"), text.rfind("gpu is"));
   EXPECT_THAT(text, HasSubstr("Every rule is an ERROR: fingerprint: gpu is 'B'"));
-  EXPECT_THAT(text, testing::ContainsRegex("pair-floor +15 pairs +alltoall .*ERROR\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("pair-floor +15 instances +alltoall .*ERROR\n"));
 }
 
 TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNoNodeIsBlamed) {
@@ -182,7 +183,7 @@ TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
   const std::vector<ListedRow> rows = list_rows(acceptance, sample_specification(6));
   ASSERT_EQ(rows.size(), 41U);
   EXPECT_EQ(rows.front().instance, "a+b0");
-  EXPECT_EQ(rows.back().instance, "60 more pairs");
+  EXPECT_EQ(rows.back().instance, "60 more instances");
   EXPECT_EQ(rows.back().outcome, Outcome::Fail);
 }
 

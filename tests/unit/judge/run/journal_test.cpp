@@ -230,7 +230,7 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     EXPECT_FALSE(folder.has(rails_));
     folder.add(1, rails_, {.csv = csv()});
     folder.add(2, later, {.failure = std::string(kInterrupted)});
-    EXPECT_EQ(folder.host_file("h1\n"), path_ + "/hosts/0001");
+    EXPECT_EQ(folder.text_file("h1\n"), path_ + "/hosts/0001");
   }
   std::ofstream(path_ + "/002-my-rails-rails-alltoall.csv") << csv();  // no line has it
   std::ofstream(path_ + "/launches.csv", std::ios::app) << "my rails,rail 0";
@@ -244,8 +244,8 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     ASSERT_EQ(folder.journal().lines.size(), 2U);
     folder.add(2, later, {.csv = csv()});
     EXPECT_EQ(folder.journal().lines.back().file, path_ + "/002-my-rails-rails-alltoall+.csv");
-    EXPECT_EQ(folder.host_file("h2\n"), path_ + "/hosts/0002");
-    EXPECT_EQ(folder.host_file("h1\n"), path_ + "/hosts/0003");
+    EXPECT_EQ(folder.text_file("h2\n"), path_ + "/hosts/0002");
+    EXPECT_EQ(folder.text_file("h1\n"), path_ + "/hosts/0003");
     EXPECT_TRUE(test::failure_of([&] {
                   RunFolder(path_, head, "schema = 1\n", true);
                 }).says("another run"));  // it is being written

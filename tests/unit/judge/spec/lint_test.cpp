@@ -108,7 +108,7 @@ TEST(SpecLint, FlagsRulesThatProveLittle) {
   const std::string large = theoretical("0.7", "1.0", "2MiB");
   const std::string fleet =
       "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
-      "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\nmin_robust_z = 6\nmax_fleet_mad = 0.05\n";
+      "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
   const std::string node = rule("compare = \"theoretical\"\nfail_below = 0.8\nfail_above = 1.0\n");
   const auto until = [](const std::string& day) {
     return absolute("400", R"(known_issue = { reason = "ticket 1", until = ")" + day + "\" }\n");

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/pairwise_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "judge/failed_launches.hpp"
+#include "judge/fleet/confirmation.hpp"
+#include "judge/fleet/low_paths.hpp"
+#include "judge/fleet/rehearsal.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using Values = std::vector<double>;
+
+std::string path_name(const NodePath& path) { return join(path, "/"); }
+
+/// "uplink leaf2", "leaf1-leaf2".
+std::string unit_name(const UnitFinding& unit) {
+  if (unit.other.empty()) return "uplink " + path_name(unit.unit);
+  return path_name(unit.unit) + "-" + path_name(unit.other);
+}
+
+/// Judges one collective and size of a pairwise set.
+class PairwiseJudge {
+ public:
+  PairwiseJudge(std::span<const SampleKey> keys, const JudgeInput& input,
+                const ReferenceOf& reference_of)
+      : keys_(keys),
+        rule_(keys.front().rule),
+        input_(input),
+        reference_of_(reference_of),
+        paths_(input.levels != nullptr ? input.levels->paths_of(input.nodes)
+                                       : std::vector<NodePath>(input.nodes.size())),
+        table_(gather_pairs(keys.front(), input.observations, input.nodes, false,
+                            input.specification.noise.decide)),
+        again_(gather_pairs(keys.front(), input.observations, input.nodes, true,
+                            input.specification.noise.decide)),
+        launches_(keys.front().set.id, keys.front().collective, input.observations, input.nodes) {
+    for (const SampleKey& key : keys) {
+      CheckedRow& row =
+          point_.rows.emplace_back(blank_row(rule_, key.instance, key.collective, key.size));
+      row.sample = table_.common;
+      row.sample.failures = launches_.failures_of(point_.rows.size() - 1);
+      append(row.sample.failures, table_.common.failures);
+    }
+  }
+
+  [[nodiscard]] PairwiseResult judge() {
+    if (rule_.compare == RuleKind::Fleet) {
+      judge_by_fleet();
+    } else {
+      judge_by_bounds();
+    }
+    launches_.judge(point_.rows, input_.specification.run.min_launches);
+    blame_wrong_data();
+    add_pairs();
+    return {std::move(point_), std::move(again_wanted_)};
+  }
+
+ private:
+  [[nodiscard]] double rate(const MeasuredPair& pair) const {
+    return as_rate(pair.value, rule_.metric);
+  }
+
+  // ---- wrong data ------------------------------------------------------------------------------
+
+  void blame_wrong_data() {
+    std::map<NumberPair, std::vector<std::string>> wrong = table_.wrong;
+    for (const auto& [pair, texts] : again_.wrong) append(wrong[pair], texts);
+    if (wrong.empty()) return;
+    std::set<NumberPair> all;
+    for (const MeasuredPair& pair : table_.pairs) all.insert(pair.nodes);
+    for (const auto& [pair, texts] : wrong) all.insert(pair);
+    std::vector<PairValue> pairs;
+    std::vector<bool> bad;
+    for (const NumberPair& pair : all) {
+      pairs.push_back({.first = pair.first, .second = pair.second, .value = 1});
+      bad.push_back(wrong.contains(pair));
+    }
+    const auto text = [&](const NumberPair& pair) {
+      return fmt::format("{}: {}", instance_of(pair).name, join(wrong.at(pair), "; "));
+    };
+    if (wrong.size() == all.size() && all.size() > 1) {
+      for (const auto& [pair, texts] : wrong) {
+        for (const std::size_t node : {pair.first, pair.second}) {
+          decide(point_.rows[node], Outcome::Fail,
+                 fmt::format("wrong data in all {} pairs: no node stands out ({})", all.size(),
+                             text(wrong.begin()->first)),
+                 DecidedBy::WrongData);
+        }
+      }
+      point_.none_stands_out = true;
+      return;
+    }
+    const Blame blame = blame_of(input_.nodes.size(), pairs, bad);
+    for (const BlamedNode& node : blame.nodes) {
+      const auto first = std::ranges::find_if(wrong, [&](const auto& each) {
+        return each.first.first == node.node || each.first.second == node.node;
+      });
+      decide(point_.rows[node.node], Outcome::Fail,
+             fmt::format("wrong data in {} of {} pairs ({})", node.low, node.pairs,
+                         text(first->first)),
+             DecidedBy::WrongData);
+    }
+    for (const PairValue& link : blame.links) {
+      const NumberPair pair{link.first, link.second};
+      CheckedRow& row = pair_row(pair);
+      decide(row, Outcome::Fail, "wrong data: " + join(wrong.at(pair), "; "), DecidedBy::WrongData);
+    }
+  }
+
+  /// What pairs had, for pictures of fleets that one can look at.
+  void add_pairs() {
+    constexpr std::size_t kMost = 64;
+    if (input_.nodes.size() > kMost) return;
+    std::map<NumberPair, Values> values;
+    for (const MeasuredPair& pair : table_.pairs) values[pair.nodes].push_back(pair.value);
+    for (const auto& [nodes, all] : values) {
+      const SampleKey& key = keys_.front();
+      CheckResult pair = blank_row(rule_, instance_of(nodes), key.collective, key.size);
+      pair.value = stats::median(all);
+      pair.reference = point_.rows[nodes.first].reference;
+      const bool is_low = pair.reference && is_slow(*pair.value / *pair.reference);
+      pair.outcome = is_low || table_.wrong.contains(nodes) ? Outcome::Fail : Outcome::Pass;
+      point_.pairs.push_back(std::move(pair));
+    }
+  }
+
+  // ---- rows ------------------------------------------------------------------------------------
+
+  [[nodiscard]] Instance instance_of(const NumberPair& pair) const {
+    const std::vector<std::string> both{input_.nodes[pair.first], input_.nodes[pair.second]};
+    return {.name = join(both, "+"), .nodes = both};
+  }
+
+  /// A row beside those of nodes, with what is known of all launches.
+  CheckedRow& extra_row(const Instance& instance) {
+    const auto same = [&](const CheckedRow& row) { return row.instance == instance.name; };
+    const SampleKey& key = keys_.front();
+    CheckedRow row = blank_row(rule_, instance, key.collective, key.size);
+    row.sample = table_.common;
+    row.sample.failures.clear();
+    return find_or_add(point_.extra, same, std::move(row));
+  }
+  CheckedRow& pair_row(const NumberPair& pair) { return extra_row(instance_of(pair)); }
+
+  /// Values of launches as rates become the row's.
+  void take(CheckedRow& row, const Values& rates) {
+    for (const double each : rates) row.sample.values.push_back(as_rate(each, rule_.metric));
+    take_sample(row, rule_, input_);
+  }
+
+  /// Pairs that a node is judged by.
+  using Counts = std::function<bool(const MeasuredPair& pair, std::size_t partner)>;
+
+  /// The upper median of each node's pairs in each launch, as rates.
+  [[nodiscard]] std::vector<Values> node_rates(const Counts& counts) const {
+    std::vector<std::map<std::size_t, Values>> pairs(input_.nodes.size());
+    for (const MeasuredPair& pair : table_.pairs) {
+      const auto [first, second] = pair.nodes;
+      if (counts(pair, second)) pairs[first][pair.launch].push_back(rate(pair));
+      if (counts(pair, first)) pairs[second][pair.launch].push_back(rate(pair));
+    }
+    return mapped(pairs, [](const std::map<std::size_t, Values>& launches) {
+      return mapped<double>(launches, [](const auto& one) { return upper_median(one.second); });
+    });
+  }
+
+  /// What rows of pairs said where a node has no value.
+  void add_errors() {
+    for (const auto& [pair, errors] : table_.errors) {
+      for (const std::size_t node : {pair.first, pair.second}) {
+        for (const std::string& error : errors) {
+          if (!has_value_[node]) add_new(point_.rows[node].sample.errors, error);
+        }
+      }
+    }
+  }
+
+  // ---- by bounds -------------------------------------------------------------------------------
+
+  [[nodiscard]] bool is_slow(double ratio) const {
+    const Miss miss = miss_of(rule_.bounds, ratio);
+    return miss.outcome == Outcome::Fail && miss.above == (rule_.metric == Metric::Time);
+  }
+
+  void judge_by_bounds() {
+    std::map<NumberPair, Values> rates;
+    for (const PairTable* table : {&table_, &again_}) {
+      for (const MeasuredPair& pair : table->pairs) rates[pair.nodes].push_back(rate(pair));
+    }
+    for (const SampleKey& key : keys_) references_.push_back(reference_of_(key, table_.common));
+    std::vector<PairValue> pairs;
+    std::vector<bool> low;
+    for (const auto& [nodes, values] : rates) {
+      const double median = stats::median(values);
+      const Reference& reference = references_[nodes.first];
+      pairs.push_back({.first = nodes.first, .second = nodes.second, .value = median});
+      low.push_back(reference.error.empty() &&
+                    is_slow(as_rate(median, rule_.metric) / reference.value));
+    }
+    const std::set<NumberPair> over = explain_by_paths(pairs, low);
+    const Blame blame = blame_by_bounds(pairs, low);
+    std::set<NumberPair> links;
+    for (const PairValue& link : blame.links) links.insert({link.first, link.second});
+    judge_nodes_by_bounds(blame, over, links);
+    for (const auto& [pair, values] : rates) {
+      if (links.contains(pair) || is_too_good(pair, stats::median(values))) {
+        judge_link_by_bounds(pair, values);
+      }
+    }
+  }
+
+  /// Low pairs over a bad path show the path: they are returned, and not low any more.
+  std::set<NumberPair> explain_by_paths(const std::vector<PairValue>& pairs,
+                                        std::vector<bool>& low) {
+    const std::vector<UnitFinding> paths = find_low_paths(paths_, pairs, low);
+    std::set<NumberPair> over;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const auto& [first, second, value] = pairs[i];
+      const auto is_on = [&, a = first, b = second](const UnitFinding& path) {
+        return crosses(paths_[a], paths_[b], path);
+      };
+      if (!low[i] || std::ranges::none_of(paths, is_on)) continue;
+      over.insert({first, second});
+      low[i] = false;
+    }
+    for (const UnitFinding& path : paths) add_path_by_bounds(path);
+    return over;
+  }
+
+  Blame blame_by_bounds(const std::vector<PairValue>& pairs, const std::vector<bool>& low) {
+    const auto lows = static_cast<std::size_t>(std::ranges::count(low, true));
+    point_.none_stands_out = lows == pairs.size() && input_.nodes.size() > 2;
+    if (point_.none_stands_out) return {};
+    Blame blame = blame_of(input_.nodes.size(), pairs, low);
+    for (const BlamedNode& node : blame.nodes) again_wanted_.dead.push_back(node.node);
+    return blame;
+  }
+
+  /// Beyond the bound on the fast side, as neither of its nodes is.
+  [[nodiscard]] bool is_too_good(const NumberPair& pair, double median) const {
+    const Reference& reference = references_[pair.first];
+    if (!reference.error.empty()) return false;
+    const double ratio = as_rate(median, rule_.metric) / reference.value;
+    if (miss_of(rule_.bounds, ratio).outcome != Outcome::Fail || is_slow(ratio)) return false;
+    return point_.rows[pair.first].decided_by != DecidedBy::TooGood &&
+           point_.rows[pair.second].decided_by != DecidedBy::TooGood;
+  }
+
+  void judge_nodes_by_bounds(const Blame& blame, const std::set<NumberPair>& over,
+                             const std::set<NumberPair>& links) {
+    std::vector<const BlamedNode*> blamed(input_.nodes.size(), nullptr);
+    for (const BlamedNode& node : blame.nodes) blamed[node.node] = &node;
+    const auto is_own = [&](const MeasuredPair& pair, std::size_t partner) {
+      return blamed[partner] == nullptr && !over.contains(pair.nodes) &&
+             !links.contains(pair.nodes);
+    };
+    const std::vector<Values> all = node_rates([](const auto&, std::size_t) { return true; });
+    const std::vector<Values> own = node_rates(is_own);
+    has_value_ = mapped<bool>(all, [](const Values& values) { return !values.empty(); });
+    for (const bool has : has_value_) {
+      again_wanted_.log_effects.push_back(has ? 0 : std::numeric_limits<double>::quiet_NaN());
+    }
+    add_errors();
+    for (std::size_t node = 0; node < all.size(); ++node) {
+      CheckedRow& row = point_.rows[node];
+      row.sample.is_ranked = blamed[node] != nullptr;
+      const bool none = own[node].empty() && has_value_[node];
+      take(row, none ? all[node] : own[node]);
+      if (none && !row.decided) {
+        decide(row, Outcome::Inconclusive,
+               "its pairs are low, and what they have in common is not this node");
+      }
+      apply_reference(row, references_[node]);
+      qualify(row, rule_, input_.specification);
+      if (blamed[node] != nullptr && !row.decided) {
+        row.outcome = std::max(row.outcome, Outcome::Fail);
+        row.reason = fmt::format("{} of {} pairs low{}{}", blamed[node]->low, blamed[node]->pairs,
+                                 row.reason.empty() ? "" : ": ", row.reason);
+      }
+    }
+  }
+
+  /// With as many launches as any row needs; until then it is to be measured again.
+  void judge_link_by_bounds(const NumberPair& link, const Values& rates) {
+    CheckedRow& row = pair_row(link);
+    take(row, rates);
+    if (row.decided_by == DecidedBy::TooFewLaunches) {
+      again_wanted_.links.push_back({.first = link.first, .second = link.second});
+    }
+    apply_reference(row, references_[link.first]);
+    qualify(row, rule_, input_.specification);
+    if (row.outcome == Outcome::Fail) row.reason = "only this pair: " + row.reason;
+  }
+
+  void add_path_by_bounds(const UnitFinding& path) {
+    CheckedRow& row = extra_row({.name = unit_name(path)});
+    std::map<std::size_t, Values> launches;
+    for (const MeasuredPair& pair : table_.pairs) {
+      if (crosses(paths_[pair.nodes.first], paths_[pair.nodes.second], path)) {
+        launches[pair.launch].push_back(rate(pair));
+      }
+    }
+    take(row, mapped<double>(launches, [](const auto& one) { return stats::median(one.second); }));
+    apply_reference(row, references_.front());
+    qualify(row, rule_, input_.specification);
+    if (row.outcome == Outcome::Fail) {
+      row.reason = fmt::format("{} of {} pairs over it low: {}", path.low, path.pairs, row.reason);
+    }
+  }
+
+  // ---- by the fleet ----------------------------------------------------------------------------
+
+  [[nodiscard]] ScreenLimits limits() const {
+    const bool time = rule_.metric == Metric::Time;
+    const auto& slow = time ? rule_.bounds.fail_above : rule_.bounds.fail_below;
+    const FleetPlan plan = fleet_plan_of(input_.specification, input_.nodes.size());
+    ScreenLimits limits = plan.limits;
+    limits.node_loss = slow ? 1 - as_rate(*slow, rule_.metric) : limits.node_loss;
+    limits.link_loss = std::max(limits.link_loss, limits.node_loss);
+    limits.alarms /= static_cast<double>(plan.tests);
+    return limits;
+  }
+
+  [[nodiscard]] FleetRates rates_of(const PairTable& table) const {
+    FleetRates rates{.paths = paths_, .launches = table.launches};
+    for (const MeasuredPair& pair : table.pairs) {
+      rates.pairs.push_back({.first = pair.nodes.first,
+                             .second = pair.nodes.second,
+                             .launch = pair.launch,
+                             .log_rate = std::log(rate(pair)),
+                             .round = pair.round});
+    }
+    return rates;
+  }
+
+  void judge_by_fleet() {
+    constexpr std::size_t kFewestCompared = 4;  // of three with a bad one, two agree by chance
+    Screening screening = screen(rates_of(table_), limits());
+    screening.log_effects.resize(input_.nodes.size(), std::numeric_limits<double>::quiet_NaN());
+    screening.launch_effects.resize(input_.nodes.size());
+    has_value_ =
+        mapped<bool>(screening.log_effects, [](double effect) { return !std::isnan(effect); });
+    add_errors();
+    const double center =
+        screening.centers.empty() ? 0 : std::exp(stats::median(screening.centers));
+    for (std::size_t node = 0; node < point_.rows.size(); ++node) {
+      point_.rows[node].sample.is_ranked = true;
+      take(point_.rows[node], mapped<double>(screening.launch_effects[node], [&](double effect) {
+             return center * std::exp(effect);
+           }));
+    }
+    CheckedRow& fleet =
+        point_.fleet.emplace(blank_row(rule_, {.name = std::string(kFleet), .nodes = input_.nodes},
+                                       keys_.front().collective, keys_.front().size));
+    fleet.bounds = {};
+    fleet.sample.flaws = table_.common.flaws;
+    fleet.attempts = table_.common.attempts;
+    const auto valued = static_cast<std::size_t>(std::ranges::count(has_value_, true));
+    if (valued < kFewestCompared) {
+      return decide_too_few(fleet, fmt::format("data of {} only; a fleet comparison needs {}",
+                                               counted(valued, "node"), kFewestCompared));
+    }
+    const Reference reference{.value = as_rate(center, rule_.metric), .kind = "fleet median"};
+    fleet.value = reference.value;
+    fleet.reference_kind = reference.kind;
+    fleet.outcome = Outcome::Pass;
+    qualify(fleet, rule_, input_.specification);
+    judge_suspects(screening, reference);
+    again_wanted_ = std::move(screening);
+  }
+
+  void decide_too_few(CheckedRow& fleet, const std::string& why) {
+    for (CheckedRow& row : point_.rows) {
+      if (!row.decided) decide(row, Outcome::Inconclusive, why);
+    }
+    const bool none = std::ranges::count(has_value_, true) == 0;
+    fleet.outcome = input_.partial && none ? Outcome::Skip : Outcome::Inconclusive;
+    fleet.reason = why;
+  }
+
+  void judge_suspects(const Screening& screening, const Reference& reference) {
+    const bool measured_again = !again_.pairs.empty();
+    const Confirmation confirmed =
+        measured_again ? confirm_suspects(screening, rates_of(again_), limits()) : Confirmation{};
+    for (std::size_t node = 0; node < point_.rows.size(); ++node) {
+      CheckedRow& row = point_.rows[node];
+      apply_reference(row, reference);
+      if (!row.decided) {
+        judge_suspect(row, find_by(screening.nodes, node, &NodeFinding::node),
+                      find_by(confirmed.nodes, node, &NodeFinding::node),
+                      std::ranges::count(confirmed.cleared, node) > 0);
+      }
+      qualify(row, rule_, input_.specification);
+    }
+    for (const UnitFinding& unit : measured_again ? confirmed.units : screening.units) {
+      judge_found(extra_row({.name = unit_name(unit)}), unit.log_effect, reference, measured_again,
+                  fmt::format("{} of {} pairs over it low", unit.low, unit.pairs));
+    }
+    for (const LinkFinding& link : measured_again ? confirmed.links : screening.links) {
+      judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,
+                  measured_again, "only this pair is low");
+    }
+  }
+
+  static std::string low_text(double log_effect) {
+    return percent_text(-std::expm1(log_effect)) + " below the fleet";
+  }
+
+  static void judge_suspect(CheckedRow& row, const NodeFinding* suspect,
+                            const NodeFinding* confirmed, bool is_cleared) {
+    const bool is_slow = row.is_low() && row.decided_by != DecidedBy::TooGood;
+    if (suspect == nullptr) {
+      if (!is_slow) return;
+      row.outcome = Outcome::Pass;
+      return add_reason(row, "within the fleet's scatter");
+    }
+    row.reason = fmt::format("{} in {}", low_text(suspect->log_effect),
+                             counted(row.values.size(), "launch"));
+    if (confirmed != nullptr) {
+      row.outcome = Outcome::Fail;
+      add_reason(row,
+                 fmt::format("{} again beside good partners", low_text(confirmed->log_effect)));
+    } else if (is_cleared) {
+      row.outcome = Outcome::Pass;
+      add_reason(row, "good again beside good partners");
+    } else {
+      row.outcome = Outcome::Inconclusive;
+      add_reason(row, "not measured again");
+    }
+  }
+
+  void judge_found(CheckedRow& row, double log_effect, const Reference& reference, bool confirmed,
+                   const std::string& what) {
+    row.value =
+        as_rate(as_rate(reference.value, rule_.metric) * std::exp(log_effect), rule_.metric);
+    row.reference = reference.value;
+    row.reference_kind = reference.kind;
+    row.ratio = *row.value / reference.value;
+    row.outcome = confirmed ? Outcome::Fail : Outcome::Inconclusive;
+    row.reason = fmt::format("{}: {}{}", what, low_text(log_effect),
+                             confirmed ? ", and again" : ", not measured again");
+    qualify(row, rule_, input_.specification);
+  }
+
+  std::span<const SampleKey> keys_;
+  const Rule& rule_;
+  const JudgeInput& input_;
+  const ReferenceOf& reference_of_;
+  std::vector<NodePath> paths_;
+  PairTable table_;
+  PairTable again_;
+  FailedLaunches launches_;
+  std::vector<Reference> references_{};  ///< of each node, by bounds
+  std::vector<bool> has_value_{};
+  PointResult point_{};
+  Screening again_wanted_{};
+};
+
+}  // namespace
+
+PairwiseResult judge_pairwise(std::span<const SampleKey> keys, const JudgeInput& input,
+                              const ReferenceOf& reference_of) {
+  return PairwiseJudge(keys, input, reference_of).judge();
+}
+
+}  // namespace busbar::judge
