@@ -246,6 +246,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     require_same_command(*bootstrap, rank_command(options, collective()));
     const int code =
         exit_code(run_session(options, collective(), invocation, *bootstrap, watchdog));
+    watchdog.step("waiting for the other ranks to be done");
     bootstrap->will_exit(code);
     return code;
   } catch (const std::exception& error) {

@@ -39,6 +39,7 @@ class Bootstrap {
   [[nodiscard]] virtual std::string describe_stall() { return {}; }
 
   /// All is done, and this process will end with this code, also where leaving the job hangs.
+  /// Collective.
   virtual void will_exit(int /*exit_code*/) {}
 
   virtual void set_progress(Progress progress) = 0;

@@ -313,7 +313,10 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
     monitor_ = start_monitor(*this, std::move(events));
   }
 
-  void will_exit(int exit_code) override { leave_with(exit_code); }
+  void will_exit(int exit_code) override {
+    barrier();  // who waits here waits for a rank that has still something to do
+    leave_with(exit_code);
+  }
   [[nodiscard]] std::string describe_stall() override {
     return monitor_ ? monitor_->describe_stall() : "";
   }
