@@ -173,7 +173,7 @@ std::string count_text(const Acceptance& acceptance) {
 std::string reference_text(const Rule& rule) {
   std::string text(name(rule.compare));
   if (rule.value) text += fmt::format(" {:g} {}", *rule.value, unit(rule.metric));
-  if (rule.compare == RuleKind::Fleet) {
+  if (rule.compare == RuleKind::Fleet && rule.min_robust_z > 0) {
     text += fmt::format(", robust z {:g}, MAD up to {:g}", rule.min_robust_z, rule.max_fleet_mad);
   }
   return text;

@@ -36,7 +36,8 @@ bool Campaign::run() {
   run_units(plan_units(specification_, request_.nodes, random));
   rerun();
   for (const DeviceSetRule& set : specification_.device_sets) {
-    if (set.kind == SetKind::Pairwise && !is_stopped()) confirm(set);
+    const bool again = set.kind == SetKind::Pairwise && specification_.run.backend != "sim";
+    if (again && !is_stopped()) confirm(set);
   }
   if (!is_stopped()) touch(answering());  // for what has changed in its facts
   return !refusal_.empty() || !is_stopped();
@@ -98,7 +99,7 @@ void Campaign::run_units(const std::vector<Unit>& units) {
   for (const Unit& unit : units) {
     if (is_stopped()) return;
     const DeviceSetRule& set = specification_.device_set(unit.front().device_set);
-    if (set.kind == SetKind::Pairwise) {
+    if (set.kind == SetKind::Pairwise && specification_.run.backend != "sim") {
       run_pairs(unit.front(), [&](const Job& job) { return draw(job); });
     } else {
       run_unit(unit);
