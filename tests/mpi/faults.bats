@@ -172,13 +172,13 @@ one_message() {
 
 @test "-T 0 opens no channel beside MPI" {
   local listening
-  start -T 0
+  start -T 0 -N 100
   wait_for_rows 1
   listening=$(ss -Htnp state established | grep -c "pid=$(rank_pid 0),") || true
   kill "$LAUNCHER"
   ends_within 40
   rm "$DIR/a.csv"
-  start
+  start -N 100
   wait_for_rows 1
   [ "$(ss -Htnp state established | grep -c "pid=$(rank_pid 0),")" -eq $((listening + 2)) ]
   kill "$LAUNCHER"
