@@ -101,6 +101,9 @@ struct Judge {
                                         const std::vector<std::string>& nodes,
                                         const machine::HostWindows& machines) const;
 };
+/// Where these hosts are in the fabric by --levels, as a CSV; empty: it is not given.
+[[nodiscard]] std::string named_levels(const AcceptOptions& options,
+                                       const std::vector<std::string>& hosts);
 /// Reads the baseline if a rule compares with one; `levels` is a CSV. The others must outlive the
 /// result.
 [[nodiscard]] Judge judge_by(const judge::Specification& specification,

@@ -17,6 +17,7 @@
 #include "base/text.hpp"
 #include "format/output_file.hpp"
 #include "judge/baseline.hpp"
+#include "judge/fleet/fabric_file.hpp"
 #include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "judge/run/journal.hpp"
@@ -249,6 +250,12 @@ std::vector<judge::LintFinding> lint_findings(const judge::Specification& specif
   return judge::lint(specification, baseline ? &*baseline : nullptr, this_day());
 }
 
+std::string named_levels(const AcceptOptions& options, const std::vector<std::string>& hosts) {
+  const std::vector<std::size_t>& members = options.rehearsal.levels;
+  if (members.empty() || hosts.empty()) return options.rehearsal.fabric;
+  return judge::levels_csv(hosts, judge::simulated_paths(hosts.size(), members));
+}
+
 Judge judge_by(const judge::Specification& specification, const AcceptOptions& options,
                const std::string& levels) {
   Judge judge{.specification = specification, .options = options};
@@ -333,12 +340,11 @@ Status accept_judge(AcceptOptions options) {
   const std::string profile_note = other_profile(options, files);
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
-  const Judge judge =
-      judge_by(specification, options,
-               options.rehearsal.fabric.empty() ? measured.levels : options.rehearsal.fabric);
-  judge::Acceptance acceptance = judge::judge_all(
-      judge.input(measured.observations, options.hosts.empty() ? measured.nodes : options.hosts,
-                  measured.machines));
+  const std::vector<std::string>& hosts = options.hosts.empty() ? measured.nodes : options.hosts;
+  const std::string levels = named_levels(options, hosts);
+  const Judge judge = judge_by(specification, options, levels.empty() ? measured.levels : levels);
+  judge::Acceptance acceptance =
+      judge::judge_all(judge.input(measured.observations, hosts, measured.machines));
   std::vector<std::string>& notes = acceptance.head.notes;
   append(notes, measured.notes);
   add_new(notes, profile_note);

@@ -229,11 +229,7 @@ Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
 /// Where hosts are in the fabric: --levels, else in a job of Slurm its topology; nothing where that
 /// is not known. Throws Error (Usage) where a host is missing.
 std::string levels_of_run(const AcceptOptions& options, const std::vector<std::string>& hosts) {
-  std::string levels = options.rehearsal.fabric;
-  if (!options.rehearsal.levels.empty()) {
-    levels =
-        judge::levels_csv(hosts, judge::simulated_paths(hosts.size(), options.rehearsal.levels));
-  }
+  std::string levels = named_levels(options, hosts);
   if (levels.empty() && std::getenv("SLURM_JOB_ID") != nullptr && is_in_path("scontrol")) {
     const CommandResult topology = run_command("scontrol", {"show", "topology"});
     try {

@@ -31,7 +31,7 @@ class FailedLaunches {
  private:
   struct NodeLaunches {
     std::size_t good = 0;
-    std::size_t crashed = 0;  ///< by itself, or nobody was named
+    std::size_t crashed = 0;  ///< and no other node was named
     bool named = false;       ///< by a launch that hung or crashed
     std::string silent{};     ///< how it does not answer
     std::string quoted{};     ///< the first launch that hung or crashed with it

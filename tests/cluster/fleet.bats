@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# busbar accept on 16 hosts, eight on each of two bridges that a cable joins: an uplink is named as such, a host
-# by itself, and nobody else. 16 ranks share this machine's processors. BUSBAR_REPEATS=10 repeats each verdict
+# busbar accept on 16 hosts, eight on each of two bridges that a cable joins: a slow uplink is named, or a slow
+# host, and no other. 16 ranks share this machine's processors. BUSBAR_REPEATS=10 repeats each verdict
 # (make soak-cluster).
 load common
 setup_file() { HOSTS_UP="16 8" cluster_setup_file; }

@@ -81,7 +81,7 @@ class MpiSession {
         "MPI_Finalize has not returned for 10 s: the job, which is complete, ends without it\n";
     if (finalized.wait_for(kPatience) == std::future_status::ready) return;
     static_cast<void>(std::fflush(nullptr));
-    if (write(STDERR_FILENO, kWhy.data(), kWhy.size()) >= 0) std::_Exit(exit_code);
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, kWhy.data(), kWhy.size());
     std::_Exit(exit_code);
   }
 
