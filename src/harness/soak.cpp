@@ -35,8 +35,6 @@ Soak::Soak(Settings settings) : settings_(std::move(settings)) {
   handle_signals(note_signal);
 }
 
-Soak::~Soak() { handle_signals(SIG_DFL); }
-
 void Soak::begin() {
   start_ = settings_.clock();
   next_end_s_ = settings_.interval.count();

@@ -32,8 +32,9 @@ struct SoakStep {
 };
 
 /// --duration: a row whose operations go on until its time is over, in intervals, with memory that
-/// does not grow with them. SIGINT or SIGTERM ends it in order at the next chunk; the fifth ends
-/// the process.
+/// does not grow with them. SIGINT or SIGTERM ends it in order at the next chunk, and the one
+/// that reaches this rank late, when another has ended the row, does nothing; the fifth ends the
+/// process.
 class Soak {
  public:
   struct Settings {
@@ -47,9 +48,6 @@ class Soak {
   };
 
   explicit Soak(Settings settings);
-  Soak(const Soak&) = delete;
-  Soak& operator=(const Soak&) = delete;
-  ~Soak();
 
   /// The clock starts.
   void begin();

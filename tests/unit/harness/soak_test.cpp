@@ -164,5 +164,14 @@ TEST_F(LongRow, EndsInOrderAtASignal) {
   EXPECT_TRUE(step.ends_interval);
 }
 
+TEST(Soak, SignalThatReachesARankAfterTheRowDoesNotEndIt) {
+  const auto end_row = [] {
+    { const Soak soak({}); }
+    std::raise(SIGTERM);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(end_row(), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace busbar
