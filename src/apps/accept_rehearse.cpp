@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,6 +12,7 @@
 #include "format/json.hpp"
 #include "format/output_file.hpp"
 #include "format/progress_line.hpp"
+#include "judge/run/rehearsed_run.hpp"
 
 namespace busbar {
 namespace {
@@ -159,6 +163,30 @@ std::string power_text(const judge::Specification& specification, const AcceptOp
 
 namespace {
 
+/// Where the launches of a rehearsal are kept: -o, else a folder that goes away.
+class RehearsalFolder {
+ public:
+  explicit RehearsalFolder(std::string named) : path_(std::move(named)), is_named_(!path_.empty()) {
+    if (is_named_) return;
+    path_ = (std::filesystem::temp_directory_path() / "busbar-rehearsal-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw Error(Status::Runtime, fmt::format("cannot make a folder {}; name one with -o", path_));
+    }
+  }
+  RehearsalFolder(const RehearsalFolder&) = delete;
+  RehearsalFolder& operator=(const RehearsalFolder&) = delete;
+  ~RehearsalFolder() {
+    std::error_code ignored;
+    if (!is_named_) std::filesystem::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool is_named_;
+};
+
 void print_head(const judge::Specification& specification, const judge::FleetPlan& plan,
                 const AcceptOptions& options) {
   fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
@@ -193,10 +221,15 @@ Status accept_rehearse(const AcceptOptions& options) {
   Json list = Json::array();
   Rehearsals all;
   ProgressLine progress;
+  const RehearsalFolder folder(options.output);
   for (std::size_t number = 0; number < fleets; ++number) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
+    // Of many fleets the plan and the statistics alone, in memory.
     const judge::Rehearsal one =
-        judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
+        fleets == 1
+            ? judge::rehearse_run(specification, plan, wanted.noise, wanted.faults, wanted.times,
+                                  seed, folder.path())
+            : judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
     all.add(one);
     list.push_back(json_of(one, plan, seed + number));
     progress.clear();

@@ -176,7 +176,7 @@ std::string noise_text(const CheckResult& result, const Rule& rule,
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
   const RunContract& run = specification.run;
   const auto counts = [&](Flaw flaw) {
-    return !(flaw == Flaw::Unchecked && !run.check_data) &&
+    return !run.rehearsal && !(flaw == Flaw::Unchecked && !run.check_data) &&
            !((flaw == Flaw::SameMachine || flaw == Flaw::Oversubscribed) && run.same_machine);
   };
   const auto worst = std::find_if(sample.flaws.rbegin(), sample.flaws.rend(), counts);

@@ -21,14 +21,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-std::string path_name(const NodePath& path) { return join(path, "/"); }
-
-/// "uplink leaf2", "leaf1-leaf2".
-std::string unit_name(const UnitFinding& unit) {
-  if (unit.other.empty()) return "uplink " + path_name(unit.unit);
-  return path_name(unit.unit) + "-" + path_name(unit.other);
-}
-
 /// Judges one collective and size of a pairwise set.
 class PairwiseJudge {
  public:
@@ -304,7 +296,7 @@ class PairwiseJudge {
   }
 
   void add_path_by_bounds(const UnitFinding& path) {
-    CheckedRow& row = extra_row({.name = unit_name(path)});
+    CheckedRow& row = extra_row({.name = path_name(path)});
     std::map<std::size_t, Values> launches;
     for (const MeasuredPair& pair : table_.pairs) {
       if (crosses(paths_[pair.nodes.first], paths_[pair.nodes.second], path)) {
@@ -404,7 +396,7 @@ class PairwiseJudge {
       qualify(row, rule_, input_.specification);
     }
     for (const UnitFinding& unit : measured_again ? confirmed.units : screening.units) {
-      judge_found(extra_row({.name = unit_name(unit)}), unit.log_effect, reference, measured_again,
+      judge_found(extra_row({.name = path_name(unit)}), unit.log_effect, reference, measured_again,
                   fmt::format("{} of {} pairs over it low", unit.low, unit.pairs));
     }
     for (const LinkFinding& link : measured_again ? confirmed.links : screening.links) {

@@ -41,7 +41,7 @@ class Rounds {
     std::vector<bool> bad(paths.size(), false);
     for (const std::size_t node : screening.dead) bad[node] = true;
     for (const NodeFinding& each : screening.nodes) bad[each.node] = true;
-    for (std::size_t node = 0; node < paths.size(); ++node) {
+    for (std::size_t node = 0; node < screening.log_effects.size(); ++node) {
       if (!bad[node] && !std::isnan(screening.log_effects[node])) good_.push_back(node);
     }
     for (const LinkFinding& link : screening.links) {
@@ -51,7 +51,7 @@ class Rounds {
 
   [[nodiscard]] std::vector<NumberedRound> draw() {
     std::vector<NumberedRound> drawn;
-    if (good_.empty() || screening_.log_effects.empty()) return drawn;
+    if (good_.empty()) return drawn;
     const auto add = [&](std::size_t first, std::vector<RoundOfPairs> rounds) {
       for (RoundOfPairs& round : rounds) drawn.push_back({first++, std::move(round)});
     };

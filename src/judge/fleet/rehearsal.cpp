@@ -26,9 +26,23 @@ std::string link_name(std::size_t first, std::size_t second) {
                      node_name(std::max(first, second)));
 }
 
-std::string unit_name(const NodePath& unit, const NodePath& other) {
-  if (other.empty()) return "uplink " + unit.back();
-  return fmt::format("{}-{}", std::min(unit, other).back(), std::max(unit, other).back());
+std::string name_of(const NodePath& unit, const NodePath& other) {
+  return path_name({.unit = std::min(unit, other.empty() ? unit : other),
+                    .other = other.empty() ? other : std::max(unit, other)});
+}
+
+FaultNames planted_names(const SimulatedFleet& fleet) {
+  FaultNames names;
+  for (const auto& [node, effect] : fleet.slow()) names.insert(node_name(node));
+  for (const auto& [node, effect] : fleet.bimodal()) names.insert(node_name(node));
+  for (const std::size_t node : fleet.dead()) names.insert(node_name(node));
+  for (const std::size_t node : fleet.hanging()) names.insert(node_name(node));
+  for (const auto& [link, effect] : fleet.links()) names.insert(link_name(link.first, link.second));
+  for (const auto& [unit, effect] : fleet.uplinks()) names.insert(name_of(unit, {}));
+  for (const auto& [units, effect] : fleet.trunks()) {
+    names.insert(name_of(units.first, units.second));
+  }
+  return names;
 }
 
 std::uint64_t seed_of(std::uint64_t seed, std::uint64_t what) { return splitmix64(seed ^ what); }
@@ -88,22 +102,14 @@ class Rehearsing {
   }
 
   void plan_rounds() {
-    std::set<std::pair<std::size_t, std::size_t>> measured;
     for (std::size_t launch = 0; launch < plan_.launches; ++launch) {
       launches_.push_back(level_matchings(paths_, plan_.partners, seed_of(seed_, launch + 1)));
       count_launch(launches_.back().size());
       for (const RoundOfPairs& round : launches_.back()) {
         for (const auto& [first, second] : round) {
-          measured.insert({nodes_[first], nodes_[second]});
+          measured_.insert(pair_of(nodes_[first], nodes_[second]));
         }
       }
-    }
-    const auto all =
-        static_cast<double>(nodes_.size()) * static_cast<double>(nodes_.size() - 1) / 2;
-    result_.measured_pairs = all > 0 ? static_cast<double>(measured.size()) / all : 0;
-    for (const auto& [link, effect] : fleet_.links()) {
-      if (measured.contains(link)) continue;
-      result_.not_measured.push_back(link_name(link.first, link.second));
     }
   }
 
@@ -131,7 +137,7 @@ class Rehearsing {
       if (each.blamed) suspected_.insert(node_name(nodes_[each.node]));
     }
     for (const UnitFinding& each : screening.units) {
-      suspected_.insert(unit_name(each.unit, each.other));
+      suspected_.insert(name_of(each.unit, each.other));
     }
     const bool suspects =
         !screening.nodes.empty() || !screening.units.empty() || !screening.links.empty();
@@ -152,47 +158,15 @@ class Rehearsing {
     }
     const Confirmation found = confirm_suspects(screening, again, limits_);
     for (const NodeFinding& each : found.nodes) blamed_.insert(node_name(nodes_[each.node]));
-    for (const UnitFinding& each : found.units) blamed_.insert(unit_name(each.unit, each.other));
+    for (const UnitFinding& each : found.units) blamed_.insert(name_of(each.unit, each.other));
     for (const LinkFinding& each : found.links) {
-      const std::string name = link_name(nodes_[each.first], nodes_[each.second]);
-      blamed_.insert(name);
-      // One over a planted path between leaves is as slow as reported.
-      const NodePath& first = paths_[each.first];
-      const NodePath& second = paths_[each.second];
-      if (fleet_.trunks().contains(std::minmax(first, second))) slow_links_.insert(name);
+      blamed_.insert(link_name(nodes_[each.first], nodes_[each.second]));
     }
-  }
-
-  [[nodiscard]] FaultNames planted() const {
-    FaultNames names;
-    for (const auto& [node, effect] : fleet_.slow()) names.insert(node_name(node));
-    for (const auto& [node, effect] : fleet_.bimodal()) names.insert(node_name(node));
-    for (const std::size_t node : fleet_.dead()) names.insert(node_name(node));
-    for (const std::size_t node : fleet_.hanging()) names.insert(node_name(node));
-    for (const auto& [link, effect] : fleet_.links()) {
-      names.insert(link_name(link.first, link.second));
-    }
-    for (const auto& [unit, effect] : fleet_.uplinks()) names.insert(unit_name(unit, {}));
-    for (const auto& [units, effect] : fleet_.trunks()) {
-      names.insert(unit_name(units.first, units.second));
-    }
-    return names;
   }
 
   void report() {
-    for (const std::string& name : planted()) {
-      if (blamed_.contains(name)) {
-        result_.found.push_back(name);
-      } else if (!contains(result_.not_measured, name)) {
-        result_.missed.push_back(name);
-      }
-    }
-    const FaultNames all = planted();
-    for (const std::string& name : blamed_) {
-      if (!all.contains(name) && !slow_links_.contains(name)) {
-        result_.falsely_blamed.push_back(name);
-      }
-    }
+    compare_faults(result_, fleet_, blamed_, measured_);
+    const FaultNames all = planted_names(fleet_);
     for (const std::string& name : suspected_) {
       if (!all.contains(name) && !blamed_.contains(name)) result_.suspected_only.push_back(name);
     }
@@ -208,7 +182,7 @@ class Rehearsing {
   std::vector<std::vector<RoundOfPairs>> launches_{};
   FaultNames blamed_{};
   FaultNames suspected_{};
-  FaultNames slow_links_{};  ///< blamed ones on a planted path between leaves
+  std::set<NumberPair> measured_{};
   std::array<std::size_t, kConfirmLaunches> confirming_{};  ///< rounds of the last launches
   Rehearsal result_{};
 };
@@ -256,6 +230,39 @@ FleetPlan fleet_plan_of(const Specification& specification, std::size_t nodes) {
       "{}: no rule compares pairs of nodes with each other; it needs one with compare = \"fleet\" "
       "on a set of kind \"pairwise\"",
       specification.file);
+}
+
+void compare_faults(Rehearsal& rehearsal, const SimulatedFleet& fleet, const FaultNames& blamed,
+                    const std::set<NumberPair>& measured) {
+  const auto nodes = static_cast<double>(fleet.paths().size());
+  rehearsal.measured_pairs =
+      nodes < 2 ? 0 : static_cast<double>(measured.size()) / (nodes * (nodes - 1) / 2);
+  FaultNames links;  // that had no turn
+  for (const auto& [link, effect] : fleet.links()) {
+    if (!measured.contains(link)) links.insert(link_name(link.first, link.second));
+  }
+  rehearsal.not_measured.assign(links.begin(), links.end());
+  const FaultNames planted = planted_names(fleet);
+  for (const std::string& name : planted) {
+    if (blamed.contains(name)) {
+      rehearsal.found.push_back(name);
+    } else if (!links.contains(name)) {
+      rehearsal.missed.push_back(name);
+    }
+  }
+  // A link over a planted path between leaves is as slow as reported.
+  FaultNames explained;
+  for (const auto& [first, second] : measured) {
+    const auto& paths = fleet.paths();
+    if (fleet.trunks().contains(std::minmax(paths[first], paths[second]))) {
+      explained.insert(link_name(first, second));
+    }
+  }
+  for (const std::string& name : blamed) {
+    if (!planted.contains(name) && !explained.contains(name)) {
+      rehearsal.falsely_blamed.push_back(name);
+    }
+  }
 }
 
 Rehearsal rehearse(const FleetPlan& plan, const Noise& noise,

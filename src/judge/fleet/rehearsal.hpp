@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,11 @@ struct Rehearsal {
   double measured_pairs = 0;  ///< as a share of all
   double seconds = 0;         ///< that it would take
 };
+
+/// Fills in what was found, missed, not measured and falsely blamed: by the names of what a judge
+/// blames, and the pairs that were measured of all.
+void compare_faults(Rehearsal& rehearsal, const SimulatedFleet& fleet,
+                    const std::set<std::string>& blamed, const std::set<NumberPair>& measured);
 
 /// Runs the plan on a simulated fleet: screens it, measures suspects again and judges.
 [[nodiscard]] Rehearsal rehearse(const FleetPlan& plan, const Noise& noise,

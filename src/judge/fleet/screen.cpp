@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/lists.hpp"
+#include "base/text.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 
@@ -466,6 +467,11 @@ bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& p
   const bool is_second = is_of(second, path.unit);
   if (is_first == is_second) return false;
   return path.other.empty() || is_of(is_first ? second : first, path.other);
+}
+
+std::string path_name(const UnitFinding& path) {
+  if (path.other.empty()) return "uplink " + join(path.unit, "/");
+  return join(path.unit, "/") + "-" + join(path.other, "/");
 }
 
 double upper_median(std::vector<double> values) {

@@ -57,6 +57,9 @@ struct UnitFinding {
 /// Whether two nodes' pair takes this uplink, or this path between two units.
 [[nodiscard]] bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path);
 
+/// "uplink leaf2", "leaf1-leaf2".
+[[nodiscard]] std::string path_name(const UnitFinding& path);
+
 struct LinkFinding {
   std::size_t first = 0;
   std::size_t second = 0;

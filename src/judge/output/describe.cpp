@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
+#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "judge/fingerprint.hpp"
 
@@ -142,17 +144,30 @@ std::string no_suspect_text(const Acceptance& acceptance) {
               : "No node and no link is blamed.";
 }
 
+std::string node_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostApart = 32;
+  return names.size() <= kMostApart ? join(names, " ") : hostlist(names);
+}
+
 std::vector<std::string> node_lines(const Acceptance& acceptance) {
+  constexpr std::size_t kMost = 40;
   std::vector<std::string> texts;
   if (!acceptance.head.refused.empty()) return texts;
   std::vector<std::pair<Words, std::string>> lines;  // names, and what is said of them
   for (const NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good || account.evidence.empty()) continue;
-    const std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
+    std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
+    const std::string itself = fmt::format(" on {}: ", account.node);
+    if (const auto at = text.find(itself); at != std::string::npos) {
+      text.replace(at, itself.size(), ": ");
+    }
     const auto same = [&](const auto& line) { return line.second == text; };
     find_or_add(lines, same, {{}, text}).first.push_back(account.node);
   }
-  for (const auto& [names, text] : lines) texts.push_back(join(names, " ") + " " + text);
+  for (const auto& [names, text] : lines) {
+    if (texts.size() < kMost) texts.push_back(node_list(names) + " " + text);
+  }
+  if (lines.size() > kMost) texts.push_back(fmt::format("and {} alike", lines.size() - kMost));
   return texts;
 }
 
@@ -213,6 +228,16 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
   accounting.headline =
       fmt::format("{} of {} nodes accounted for", known.size(), known.size() + missing.size());
   return accounting;
+}
+
+Results worst_results(const Results& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  Results worst =
+      filtered(all, [](const CheckResult* one) { return one->outcome != Outcome::Pass; });
+  if (worst.size() <= most) return worst;
+  std::ranges::stable_sort(worst, std::greater{}, &CheckResult::outcome);
+  worst.resize(most);
+  return worst;
 }
 
 std::string rule_list(const Specification& specification) {

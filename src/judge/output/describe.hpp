@@ -35,9 +35,12 @@ namespace busbar::judge {
 [[nodiscard]] std::string suspect_name(const Suspect& suspect);
 /// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_text(const Acceptance& acceptance);
-/// "h2 failed: ...": nodes that are not good, those with the same evidence together. None where one
-/// cause refuses all.
+/// "h2 failed: ...": nodes that are not good, those with the same evidence together, in up
+/// to 40 lines. None where one cause refuses all.
 [[nodiscard]] std::vector<std::string> node_lines(const Acceptance& acceptance);
+/// "h1 h2 h7"; of many nodes as ranges, "h[1-2,7]".
+[[nodiscard]] std::string node_list(const std::vector<std::string>& names);
+
 /// "dgx-h200-pod-a", or "unnamed system".
 [[nodiscard]] std::string system_name(const Specification& specification);
 /// "7 FAIL, 1 ERROR, 11 PASS": the worst first; "no verdict" where there is none.
@@ -60,6 +63,10 @@ struct Accounting {
                                      const Specification& specification);
 
 using Results = std::vector<const CheckResult*>;
+
+/// Those that an output for machines has one by one: all, or of more than `most` only those that do
+/// not pass, of too many the worst.
+[[nodiscard]] Results worst_results(const Results& all, std::size_t most);
 
 /// Results with one key together, in the order of their first.
 template <class KeyOf>

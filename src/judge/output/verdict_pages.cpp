@@ -117,10 +117,10 @@ Section nodes(const Acceptance& acceptance, const Specification& specification) 
   Bullets bullets;
   for (const auto& [state, names] : accounting.states) {
     bullets.items.push_back(
-        fmt::format("{} ({}): {}", name(state), names.size(), join(names, " ")));
+        fmt::format("{} ({}): {}", name(state), names.size(), node_list(names)));
   }
   if (!accounting.missing.empty()) {
-    bullets.items.push_back("missing: " + join(accounting.missing, " "));
+    bullets.items.push_back("missing: " + node_list(accounting.missing));
   }
   append(bullets.items, node_lines(acceptance));
   return {.id = "nodes",

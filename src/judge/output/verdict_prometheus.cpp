@@ -54,19 +54,16 @@ class Metrics {
   std::set<std::string> seen_{};
 };
 
+constexpr std::size_t kMostSeries = 500;  // of a metric and device set; of more the worst
+
 /// Results that have series of their own.
 Results own_results(const Acceptance& acceptance) {
-  constexpr std::size_t kMostInstances = 64;
-  std::map<std::string, std::set<std::string>> instances;
-  for (const CheckResult& result : acceptance.verdicts) {
-    instances[result.device_set].insert(result.instance);
+  Results own;
+  for (const Results& set :
+       group_results(acceptance, [](const auto& one) { return one.device_set; })) {
+    append(own, worst_results(set, kMostSeries));
   }
-  Results results;
-  for (const CheckResult& result : acceptance.verdicts) {
-    const bool few = instances[result.device_set].size() <= kMostInstances;
-    if (few || result.outcome != Outcome::Pass) results.push_back(&result);
-  }
-  return results;
+  return own;
 }
 
 Labels what_is_measured(const CheckResult& result) {
@@ -160,13 +157,28 @@ void add_summaries(Metrics& metrics, const Acceptance& acceptance) {
 
 void add_states(Metrics& metrics, const Acceptance& acceptance,
                 const Specification& specification) {
-  const auto add = [&](const std::string& node, NodeState state) {
-    metrics.add({{"node", node}, {"state", std::string(name(state))}});
-  };
-  metrics.begin("interconnect_node_state", "State of a node; always 1.");
-  for (const NodeAccount& account : acceptance.nodes) add(account.node, account.state);
+  using State = std::pair<NodeState, std::string>;
+  std::vector<State> states =
+      mapped(acceptance.nodes, [](const NodeAccount& one) { return State(one.state, one.node); });
   for (const std::string& node : account_for(acceptance, specification).missing) {
-    add(node, NodeState::NoData);
+    states.emplace_back(NodeState::NoData, node);
+  }
+  std::map<NodeState, double> counts;
+  for (const auto& [state, node] : states) ++counts[state];
+  if (states.size() > kMostSeries) {
+    std::erase_if(states, [](const State& one) { return one.first == NodeState::Good; });
+    std::ranges::stable_partition(states, [](const State& one) {
+      return one.first == NodeState::Failed || one.first == NodeState::Suspect;
+    });
+    states.resize(std::min(states.size(), kMostSeries));
+  }
+  metrics.begin("interconnect_node_state", "State of a node; always 1.");
+  for (const auto& [state, node] : states) {
+    metrics.add({{"node", node}, {"state", std::string(name(state))}});
+  }
+  metrics.begin("interconnect_nodes", "Number of nodes by state.");
+  for (const auto& [state, count] : counts) {
+    metrics.add({{"state", std::string(name(state))}}, count);
   }
 }
 

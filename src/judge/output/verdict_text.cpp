@@ -133,9 +133,9 @@ std::string notes(const Acceptance& acceptance) {
 std::string accounts(const Acceptance& acceptance, const Specification& specification) {
   const Accounting accounting = account_for(acceptance, specification);
   auto parts = mapped(accounting.states, [](const auto& one) {
-    return fmt::format("{} {}", name(one.first), join(one.second, " "));
+    return fmt::format("{} {}", name(one.first), node_list(one.second));
   });
-  if (!accounting.missing.empty()) parts.push_back("MISSING " + join(accounting.missing, " "));
+  if (!accounting.missing.empty()) parts.push_back("MISSING " + node_list(accounting.missing));
   std::string text = accounting.headline + ": " + join(parts, "; ");
   if (text.size() > kWidth) text = accounting.headline + ":\n  " + join(parts, "\n  ");
   for (const std::string& line : node_lines(acceptance)) text += "\n  " + line;

@@ -53,6 +53,12 @@ void Campaign::launch(std::span<const LaunchCommands> launches, double timeout_s
 /// With the first collective of all.
 void Campaign::touch(const std::vector<std::string>& nodes) {
   if (specification_.run.backend == "sim") return;  // nothing runs on them
+  if (request_.simulated.launch) {
+    for (const std::string& node : nodes) {
+      if (!request_.simulated.answers(node)) silent_[node] = node + " does not answer (simulated)";
+    }
+    return;
+  }
   const std::string& collective = specification_.rules.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<LaunchCommands> launches;
@@ -117,9 +123,13 @@ void Campaign::ask() {
 
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = possible(unit);
+  const std::size_t first = begun_ + 1;
+  if (request_.simulated.launch) {
+    for (const Job& job : jobs) end(++begun_, job, request_.simulated.launch(job));
+    return;
+  }
   const auto launches = mapped(
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
-  const std::size_t first = begun_ + 1;
   std::vector<std::string> doubtful;
   launch(launches, timeout_of(jobs),
          {.begun =
@@ -184,10 +194,23 @@ bool Campaign::is_broken(const Job& job) {
   return left().size() < job.nodes().size();
 }
 
+/// Whether an earlier run has made this launch, with whatever nodes were left then.
+bool Campaign::is_made(const Job& job) const {
+  return std::any_of(seen().begin(), seen().end(), [&](const Observation& line) {
+    return line.failure.empty() && line.device_set == job.device_set &&
+           line.collective == job.collective && line.launch == job.launch &&
+           line.attempt == job.attempt && line.purpose == job.purpose;
+  });
+}
+
 /// A launch of all nodes that are left; one that a node breaks is repeated without it.
 void Campaign::run_pairs(Job job,
                          const std::function<std::vector<NumberedRound>(const Job&)>& draw) {
   constexpr int kMostRepeats = 3;
+  if (is_made(job)) {
+    ++begun_;
+    return;
+  }
   for (int repeat = 0; repeat <= kMostRepeats && !is_stopped(); ++repeat) {
     add_silent(job);
     const std::vector<std::string> nodes = left();

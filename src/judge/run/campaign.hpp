@@ -18,6 +18,12 @@
 
 namespace busbar::judge {
 
+/// What answers in place of nodes, in rehearsals.
+struct SimulatedLaunches {
+  std::function<bool(const std::string& node)> answers{};
+  std::function<LaunchResult(const Job&)> launch{};  ///< none: nodes are real
+};
+
 struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};
@@ -30,6 +36,7 @@ struct CampaignRequest {
   std::function<Acceptance(std::span<const Observation>)> judge{};
   /// Who of a pairwise set is to be measured again.
   std::function<Screening(std::span<const Observation>, const DeviceSetRule&)> screen{};
+  SimulatedLaunches simulated{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
@@ -64,6 +71,7 @@ class Campaign {
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   [[nodiscard]] std::vector<std::string> left() const;
+  [[nodiscard]] bool is_made(const Job& job) const;
   [[nodiscard]] bool is_broken(const Job& job);
   void run_pairs(Job job, const std::function<std::vector<NumberedRound>(const Job&)>& draw);
   [[nodiscard]] double timeout_of(const Unit& jobs) const;

@@ -167,6 +167,39 @@ TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
   EXPECT_THAT(text, Not(HasSubstr("h59+h60")));
 }
 
+TEST(EveryOutput, IsBoundedWhateverIsWrongWithAFleet) {
+  const auto one_of_each = [](int nodes) {
+    Acceptance acceptance;
+    for (int node = 0; node < nodes; ++node) {
+      const std::string host = fmt::format("n{}", node);
+      const Outcome outcome = node == nodes - 1 ? Outcome::Fail : Outcome::Inconclusive;
+      acceptance.verdicts.push_back({.rule = "odd",
+                                     .device_set = "pairs",
+                                     .instance = host,
+                                     .nodes = {host},
+                                     .collective = "allreduce",
+                                     .outcome = outcome,
+                                     .reason = "noisy"});
+      acceptance.nodes.push_back(
+          {host, NodeState::Inconclusive, fmt::format("odd on {}: noisy", host)});
+    }
+    return acceptance;
+  };
+  const Acceptance large = one_of_each(2000);
+  const std::string junit = verdict_junit(large, {});
+  EXPECT_EQ(times(junit, "<testcase "), 501U) << "and one for the others";
+  EXPECT_THAT(junit, HasSubstr("1500 more INCONCLUSIVE"));
+  EXPECT_THAT(junit, HasSubstr("odd n1999"));
+  const std::string metrics = verdict_prometheus(large, {});
+  EXPECT_LT(lines_with(metrics, "interconnect_").size(), 2100U);
+  EXPECT_THAT(
+      metrics,
+      HasSubstr("interconnect_nodes{system=\"unnamed system\",state=\"inconclusive\"} 2000"));
+  const std::string text = verdict_text(large, {}, {});
+  EXPECT_THAT(text, HasSubstr("n[0-1999] inconclusive: odd: noisy\n"));
+  EXPECT_LT(std::ranges::count(text, '\n'), 20);
+}
+
 TEST(EveryOutput, BlamesANodeWithWrongDataForThemAndNotForItsRate) {
   JudgeCase one = pairs_case(4, RuleKind::Absolute, [](auto, auto) { return 802; });
   one.rule().bounds = {.fail_below = 0.9};

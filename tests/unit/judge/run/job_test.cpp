@@ -165,6 +165,44 @@ TEST(CommandsOf, SplitAllNodesIntoRails) {
               ElementsAre(HasSubstr(" --groups rails")));
 }
 
+TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
+  const Specification specification = specification_of(SetKind::Pairwise);
+  Job job{
+      .device_set = "set",
+      .instances = {{.name = "4 nodes", .nodes = {"h0", "h1", "h2", "h3"}}},
+      .collective = "allreduce",
+      .rounds = {{.number = 0, .pairs = {{0, 1}, {2, 3}}}, {.number = 1000, .pairs = {{1, 3}}}}};
+  std::string file;
+  const LaunchSetup setup{.launcher = choose_launcher({.wanted = "local"}),
+                          .programs = "/bin",
+                          .host_file = [](const std::string&) { return "hosts"; },
+                          .csv_file =
+                              [&](const std::string& lines) {
+                                file = lines;
+                                return "0001.csv";
+                              }};
+  EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),
+              HasSubstr("--groups 0,0,0-1+2-3/0,1,4-5+6-7/1000,0,2-3+6-7"));
+  job.rounds.front().pairs.assign(10000, {0, 1});
+  EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),
+              HasSubstr("--groups 0001.csv"));
+  EXPECT_TRUE(file.starts_with("0,0,0-1 2-3\n0,1,0-1 2-3\n"));
+}
+
+TEST(BreakingNode, IsTheOneThatTheProgramOrTheLauncherNames) {
+  const std::vector<std::string> nodes{"h1", "h2", "h3"};
+  const auto named = [&](std::string_view log) { return breaking_node(log, nodes, 8); };
+  EXPECT_EQ(named("x\nallreduce_perf: timeout: no progress for 6 s (-T): rank 9 on h2 does not "
+                  "answer; 22 others wait"),
+            "h2");
+  EXPECT_EQ(named("rank 23 on h3.x.org is behind, all-reduce for 61 s"), "h3");
+  EXPECT_EQ(named("rank 0 on h1 ended before the others"), "h1");
+  EXPECT_EQ(named("=   RANK 16 PID 1234 RUNNING AT h3\n=   KILLED BY SIGNAL: 9"), "h3");
+  EXPECT_EQ(named("srun: error: h2: task 8: Killed"), "h2");
+  EXPECT_EQ(named("rank 99 on h9 does not answer"), "");
+  EXPECT_EQ(named("out of luck"), "");
+}
+
 TEST(CommandsOf, StartASimulationWithoutALauncher) {
   Specification specification = specification_of(SetKind::Whole);
   specification.run.backend = "sim";
