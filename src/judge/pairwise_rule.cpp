@@ -265,22 +265,27 @@ class PairwiseJudge {
     }
     add_errors();
     for (std::size_t node = 0; node < all.size(); ++node) {
-      CheckedRow& row = point_.rows[node];
-      row.sample.is_ranked = blamed[node] != nullptr;
-      const bool none = own[node].empty() && has_value_[node];
-      take(row, none ? all[node] : own[node]);
-      if (none && !row.decided) {
-        decide(row, Outcome::Inconclusive,
-               "its pairs are low, and what they have in common is not this node");
-      }
-      apply_reference(row, references_[node]);
-      qualify(row, rule_, input_.specification);
-      if (blamed[node] != nullptr && !row.decided) {
-        row.outcome = std::max(row.outcome, Outcome::Fail);
-        row.reason = fmt::format("{} of {} pairs low{}{}", blamed[node]->low, blamed[node]->pairs,
-                                 row.reason.empty() ? "" : ": ", row.reason);
-      }
+      judge_node_by_bounds(node, blamed[node], all[node], own[node]);
     }
+  }
+
+  /// By the rates that are its own, of all that it has; blamed or not.
+  void judge_node_by_bounds(std::size_t node, const BlamedNode* blamed, const Values& all,
+                            const Values& own) {
+    CheckedRow& row = point_.rows[node];
+    row.sample.is_ranked = blamed != nullptr;
+    const bool none = own.empty() && has_value_[node];
+    take(row, none ? all : own);
+    if (none && !row.decided) {
+      decide(row, Outcome::Inconclusive,
+             "its pairs are low, and what they have in common is not this node");
+    }
+    apply_reference(row, references_[node]);
+    qualify(row, rule_, input_.specification);
+    if (blamed == nullptr || row.decided) return;
+    row.outcome = std::max(row.outcome, Outcome::Fail);
+    row.reason = fmt::format("{} of {} pairs low{}{}", blamed->low, blamed->pairs,
+                             row.reason.empty() ? "" : ": ", row.reason);
   }
 
   /// With as many launches as any row needs; until then it is to be measured again.

@@ -85,6 +85,8 @@ std::span<const MachineFact> machine_facts() {
       {"gpu.mig", State, "mig.mode.current", "MIG", NvidiaSmi},
       {"gpu.fabric_state", State, "fabric.state", "registration with the NVLink fabric", NvidiaSmi},
       {"gpu.fabric_status", State, "fabric.status", "its result", NvidiaSmi},
+      {kFabricDomain, State, "fabric.clusterUuid", "NVLink domain", NvidiaSmi},
+      {kFabricClique, State, "fabric.cliqueId", "partition of the NVLink domain", NvidiaSmi},
       {"nvlink.links", Share, "nvlink -s", "active NVLinks", Other},
       {"nvlink.speed", State, "nvlink -s", "MB/s of a link and direction", Other},
       {"nvlink.errors", Errors, "nvlink -e", "errors of all links of a GPU", Other},

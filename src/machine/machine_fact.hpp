@@ -56,6 +56,12 @@ struct MachineFact {
   return fact.nature == Nature::Counter || fact.nature == Nature::Errors;
 }
 
+/// @name Facts that other code asks for: GPUs with both equal reach each other over NVLink
+/// @{
+inline constexpr std::string_view kFabricDomain = "gpu.fabric_domain";
+inline constexpr std::string_view kFabricClique = "gpu.fabric_clique";
+/// @}
+
 /// All of them, in the order in which they are read and shown.
 [[nodiscard]] std::span<const MachineFact> machine_facts();
 /// The fact of this name, or null.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/host_levels.hpp"
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 
@@ -34,7 +32,9 @@ HostLevels::HostLevels(std::string_view text, std::string_view file) : file_(fil
     if (cells.size() != names_.size() || host.empty() || contains(cells, "")) {
       throw usage_error("{}: expected a host and its {}", place, join(names_, ", "));
     }
-    if (contains(hosts_, host)) throw usage_error("{}: {} again", place, host);
+    if (!places_.emplace(host, hosts_.size()).second) {
+      throw usage_error("{}: {} again", place, host);
+    }
     hosts_.push_back(std::move(host));
     paths_.push_back(std::move(cells));
   }
@@ -43,9 +43,10 @@ HostLevels::HostLevels(std::string_view text, std::string_view file) : file_(fil
 
 std::vector<NodePath> HostLevels::paths_of(const std::vector<std::string>& hosts) const {
   return mapped(hosts, [this](const std::string& host) {
-    const auto found = std::ranges::find(hosts_, known_host(host, hosts_));
-    if (found == hosts_.end()) throw usage_error("{}: it lacks host {}", file_, host);
-    return paths_[static_cast<std::size_t>(found - hosts_.begin())];
+    auto found = places_.find(host);
+    if (found == places_.end()) found = places_.find(known_host(host, hosts_));
+    if (found == places_.end()) throw usage_error("{}: it lacks host {}", file_, host);
+    return paths_[found->second];
   });
 }
 

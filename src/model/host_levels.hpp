@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +37,7 @@ class HostLevels {
   std::vector<std::string> names_{};
   std::vector<std::string> hosts_{};
   std::vector<NodePath> paths_{};
+  std::map<std::string, std::size_t> places_{};  ///< of hosts_
 };
 
 }  // namespace busbar

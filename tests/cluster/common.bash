@@ -12,7 +12,9 @@ cluster_setup_file() {
   BUSBAR_CLUSTER=bb$$
   UCX_TLS=tcp,self
   UCX_NET_DEVICES=e0
-  export ROOT CLUSTER OWNER BUSBAR_CLUSTER UCX_TLS UCX_NET_DEVICES
+  COUNT=${HOSTS_UP:-4}
+  COUNT=${COUNT%% *}
+  export COUNT ROOT CLUSTER OWNER BUSBAR_CLUSTER UCX_TLS UCX_NET_DEVICES
   WHY_NOT=$("$CLUSTER" why-not)
   export WHY_NOT
   # shellcheck disable=SC2086 # several words
@@ -24,7 +26,7 @@ slurm_setup_file() {
   SLURM=$BATS_FILE_TMPDIR/slurm
   export SLURM SLURM_CONF=$SLURM/slurm.conf
   WHY_NO_SLURM=${WHY_NOT:-$("$ROOT/tests/cluster/slurm" why-not)}
-  if [ -z "$WHY_NO_SLURM" ] && ! "$ROOT/tests/cluster/slurm" up "$SLURM" 4 > "$BATS_FILE_TMPDIR/slurm.out" 2>&1; then
+  if [ -z "$WHY_NO_SLURM" ] && ! "$ROOT/tests/cluster/slurm" up "$SLURM" "$COUNT" > "$BATS_FILE_TMPDIR/slurm.out" 2>&1; then
     WHY_NO_SLURM="Slurm does not start here: $(tail -n 1 "$BATS_FILE_TMPDIR/slurm.out")"
   fi
   export WHY_NO_SLURM
@@ -98,7 +100,7 @@ programs_of() {
 }
 needs_slurm() { [ -z "$WHY_NO_SLURM" ] || skip "$WHY_NO_SLURM"; }
 
-# with LAUNCHER: START starts a program on four hosts, ACCEPT runs `busbar accept run` with its options, BEHIND follows.
+# with LAUNCHER: START starts a program on all hosts, ACCEPT runs `busbar accept run` with its options, BEHIND follows.
 with() {
   local mpirun
   BEHIND=()
@@ -108,7 +110,7 @@ with() {
       programs_of mpich
       mpirun=$(command -v mpiexec.mpich || command -v mpiexec.hydra) || skip "no mpiexec of MPICH"
       BEHIND=(-- "${LAUNCHER[@]}")
-      START=("$mpirun" "${LAUNCHER[@]}" -f "$DIR/hosts" -n 4 -ppn 1)
+      START=("$mpirun" "${LAUNCHER[@]}" -f "$DIR/hosts" -n "$COUNT" -ppn 1)
       OPTIONS=(--launcher hydra --hostfile "$DIR/hosts")
       ;;
     openmpi)
@@ -124,21 +126,21 @@ with() {
     srun-pmi2 | srun-pmix)
       needs_slurm
       programs_of "$([ "$1" = srun-pmi2 ] && echo mpich || echo openmpi)"
-      START=(srun "--mpi=${1#srun-}" -N 4 -n 4)
+      START=(srun "--mpi=${1#srun-}" -N "$COUNT" -n "$COUNT")
       # In an allocation busbar finds srun and the hosts by itself.
-      ACCEPT=(salloc --quiet -N 4 "${ACCEPT[@]}")
+      ACCEPT=(salloc --quiet -N "$COUNT" "${ACCEPT[@]}")
       OPTIONS=()
       ;;
     srun-none)
       needs_slurm
       programs_of "$BUSBAR_TEST_MPI"
-      START=(srun --mpi=none -N 4 -n 4)
-      ACCEPT=(salloc --quiet -N 4 "${ACCEPT[@]}")
+      START=(srun --mpi=none -N "$COUNT" -n "$COUNT")
+      ACCEPT=(salloc --quiet -N "$COUNT" "${ACCEPT[@]}")
       OPTIONS=(--launcher 'srun --mpi=none -N {nodes} -n {np} -w {hostfile} --overlap {env} {program}')
       ;;
     rendezvous)
       programs_of "$BUSBAR_TEST_MPI"
-      START=("$PROGRAMS/allreduce_perf" -g 4 --hosts "@$DIR/hosts" --launcher "$ROOT/tests/cluster/launcher {host} {env} {program}")
+      START=("$PROGRAMS/allreduce_perf" -g "$COUNT" --hosts "@$DIR/hosts" --launcher "$ROOT/tests/cluster/launcher {host} {env} {program}")
       OPTIONS=(--launcher "$ROOT/tests/cluster/launcher {host} {env} {program}" --hostfile "$DIR/hosts")
       ;;
   esac

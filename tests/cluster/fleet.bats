@@ -4,11 +4,16 @@
 # host, and no other. 16 ranks share this machine's processors. BUSBAR_REPEATS=10 repeats each verdict
 # (make soak-cluster).
 load common
-setup_file() { HOSTS_UP="16 8" cluster_setup_file; }
+setup_file() {
+  export HOSTS_UP="16 8"
+  cluster_setup_file
+  [ -z "${BUSBAR_REPEATS:-}" ] || slurm_setup_file
+}
 setup() {
   cluster_setup
   seq -f h%g 0 15 > "$DIR/hosts"
-  needs_mpich "another launcher is below"
+  needs_mpich "launchers.bats has other MPIs"
+  with hydra
 }
 teardown() {
   local what
@@ -40,8 +45,7 @@ verdict() {
   local turn
   fleet_specification "$DIR/spec.toml"
   for turn in $(repeats); do
-    run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$DIR/run$turn" --hostfile "$DIR/hosts" --levels 8 "${@:3}" \
-      -- "${LAUNCHER[@]}"
+    run --separate-stderr "${ACCEPT[@]}" "$DIR/spec.toml" -o "$DIR/run$turn" "${OPTIONS[@]}" --levels 8 "${@:3}" "${BEHIND[@]}"
     echo "$output"
     echo "$stderr"
     [ "$status" -eq "$1" ]
@@ -67,10 +71,21 @@ verdict() {
   "$CLUSTER" throttle uplink1 200mbit
   verdict 1 leaf0-leaf1 --rule pair-floor
 }
-@test "16 hosts: a throttled cable and a throttled host are both named" {
+cable_and_host() {
   "$CLUSTER" throttle uplink1 400mbit
   "$CLUSTER" throttle h3 50mbit
   verdict 1 "h3 leaf0-leaf1" --rule pair-floor
+}
+@test "16 hosts: a throttled cable and a throttled host are both named" { cable_and_host; }
+@test "16 hosts of Slurm: a throttled cable and a throttled host are both named" {
+  only_repeated
+  with srun-pmi2
+  cable_and_host
+}
+@test "16 hosts without MPI: a throttled cable and a throttled host are both named" {
+  only_repeated
+  with rendezvous
+  cable_and_host
 }
 @test "16 hosts: a host whose own interface is slow is named before it meets others" {
   "$CLUSTER" slow-self h9 50mbit

@@ -13,6 +13,7 @@
 #include "base/error.hpp"
 #include "base/hostlist.hpp"
 #include "base/text.hpp"
+#include "machine/machine_fact.hpp"
 #include "model/matching.hpp"
 
 namespace busbar::judge {
@@ -135,6 +136,25 @@ std::string infiniband_csv(std::string_view text, std::string_view file) {
   return csv_of(placed, file);
 }
 
+/// Of facts of hosts: those of one NVLink clique of one domain are of one unit.
+std::string nvlink_csv(std::string_view text, std::string_view file) {
+  constexpr std::size_t kCells = 5;  // at,host,fact,instance,value
+  std::map<std::string, std::string> cliques;
+  std::map<std::string, std::string> domains;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> cells = split(line, ',');
+    if (cells.size() < kCells || cells[4].empty()) continue;
+    if (cells[2] == machine::kFabricClique) cliques[cells[1]] = cells[4];
+    if (cells[2] == machine::kFabricDomain) domains[cells[1]] = cells[4];
+  }
+  Placed placed;
+  for (const auto& [host, domain] : domains) {
+    const bool is_one = domain.find_first_not_of("0-") != std::string::npos;
+    if (is_one) placed[host] = {fmt::format("{}.{}", domain, cliques[host])};
+  }
+  return csv_of(placed, file);
+}
+
 }  // namespace
 
 std::string levels_csv(const std::vector<std::string>& hosts, const std::vector<NodePath>& paths) {
@@ -157,10 +177,11 @@ std::string fabric_csv(std::string_view text, std::string_view file) {
       return infiniband_csv(text, file);
     }
     if (line.starts_with("host,")) return std::string(text);
+    if (line.starts_with("at,host,fact,")) return nvlink_csv(text, file);
   }
   throw usage_error(
       "{}: neither a CSV with a header such as host,pod,leaf, nor the output of scontrol show "
-      "topology or ibnetdiscover",
+      "topology or ibnetdiscover, nor facts.csv",
       file);
 }
 

@@ -15,8 +15,9 @@ namespace busbar::judge {
 
 /// What a file says of where hosts are in the fabric, as the CSV that --levels of the measuring
 /// programs takes: host and its units from the widest to the narrowest. Reads such a CSV as it is,
-/// Slurm's topology (`scontrol show topology`, topology.conf: switches or blocks), and the output
-/// of `ibnetdiscover`, where hosts on the same leaf switches are of one unit. Throws Error (Usage).
+/// Slurm's topology (`scontrol show topology`, topology.conf: switches or blocks), the output of
+/// `ibnetdiscover`, where hosts on the same leaf switches are of one unit, and facts.csv, where
+/// those of one NVLink clique are. Throws Error (Usage).
 [[nodiscard]] std::string fabric_csv(std::string_view text, std::string_view file);
 
 }  // namespace busbar::judge

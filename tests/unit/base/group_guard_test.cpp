@@ -20,6 +20,7 @@ pid_t start_sleeper() {
   const pid_t process = fork();
   if (process == 0) {
     setpgid(0, 0);
+    std::signal(SIGTERM, SIG_DFL);  // whatever this process has done before
     pause();
     _exit(0);
   }

@@ -53,6 +53,19 @@ TEST(FabricCsv, ReadsIbnetdiscover) {
   EXPECT_EQ(fabric_csv(kFabric, "x"), "host,leaf\nn1,leaf-a+leaf-b\nn2,leaf-a\nn3,leaf-b\n");
 }
 
+TEST(FabricCsv, ReadsNvlinkCliquesOfFacts) {
+  const std::string facts =
+      "at,host,fact,instance,value,reason\n"
+      "t1,n1,gpu.fabric_clique,gpu0,7,\nt1,n1,gpu.fabric_domain,gpu0,8e1f,\n"
+      "t1,n2,gpu.fabric_clique,gpu0,7,\nt1,n2,gpu.fabric_domain,gpu0,8e1f,\n"
+      "t1,n3,gpu.fabric_clique,gpu0,8,\nt1,n3,gpu.fabric_domain,gpu0,8e1f,\n";
+  const std::string nowhere =
+      "t1,n4,gpu.fabric_clique,gpu0,0,\nt1,n4,gpu.fabric_domain,gpu0,0000-00,\n"
+      "t1,n5,gpu.fabric_domain,gpu0,,[N/A]\n";
+  EXPECT_EQ(fabric_csv(facts + nowhere, "x"), "host,leaf\nn1,8e1f.7\nn2,8e1f.7\nn3,8e1f.8\n");
+  EXPECT_THROW((void)fabric_csv("at,host,fact,instance,value,reason\n" + nowhere, "x"), Error);
+}
+
 TEST(FabricCsv, TakesACsvAsItIs) {
   EXPECT_EQ(fabric_csv("host,rack\nn1,r1\n", "x"), "host,rack\nn1,r1\n");
 }
