@@ -212,19 +212,20 @@ class PairwiseJudge {
     }
   }
 
-  /// Low pairs over a bad path show the path: they are returned, and not low any more.
-  std::set<NumberPair> explain_by_paths(const std::vector<PairValue>& pairs,
-                                        std::vector<bool>& low) {
+  /// Low pairs over a bad path show the path and nothing of their nodes: they are returned, and
+  /// have no value any more.
+  std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
     const std::vector<UnitFinding> paths = find_low_paths(paths_, pairs, low);
     std::set<NumberPair> over;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const auto& [first, second, value] = pairs[i];
+      auto& [first, second, value] = pairs[i];
       const auto is_on = [&, a = first, b = second](const UnitFinding& path) {
         return crosses(paths_[a], paths_[b], path);
       };
       if (!low[i] || std::ranges::none_of(paths, is_on)) continue;
       over.insert({first, second});
       low[i] = false;
+      value.reset();
     }
     for (const UnitFinding& path : paths) add_path_by_bounds(path);
     return over;

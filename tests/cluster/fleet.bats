@@ -24,7 +24,7 @@ only_repeated() { [ -n "${BUSBAR_REPEATS:-}" ] || skip "a minute: make soak-clus
 
 fleet_specification() {  # fleet_specification FILE: pairs over TCP, and before them each node with itself
   specification "$1"
-  sed -i 's/^size = .*/size = "512KiB"/; s/^value = .*/value = 0.015/; s/^iterations = 8/iterations = 5/' "$1"
+  sed -i 's/^size = .*/size = "512KiB"/; s/^value = .*/value = 0.015/; s/^iterations = 8/iterations = 3/; s/^warmup = 2/warmup = 1/' "$1"
   cat >> "$1" <<END
 [[device_set]]
 id = "alone"
@@ -94,7 +94,7 @@ cable_and_host() {
 }
 @test "16 hosts: a host that is killed while pairs are measured costs one launch, and is named" {
   fleet_specification "$DIR/spec.toml"
-  sed -i 's/^iterations = 5/iterations = 50/' "$DIR/spec.toml"
+  sed -i 's/^iterations = 3/iterations = 50/' "$DIR/spec.toml"
   ./busbar accept run "$DIR/spec.toml" --rule pair-floor -o "$DIR/run" --hostfile "$DIR/hosts" --levels 8 -- "${LAUNCHER[@]}" \
     > "$DIR/out" 2> "$DIR/err" 3>&- &
   pid=$!
