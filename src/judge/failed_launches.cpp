@@ -22,7 +22,6 @@ void FailedLaunches::NodeLaunches::count(const Observation& launch, const std::s
   if (is_named && !is_crash) silent = launch.failure;
   if (is_crash && !is_explained) ++crashed;
   if (is_crash && quoted.empty()) quoted = fmt::format("{}: {}", launch.instance, launch.failure);
-  if (is_explained && !failures.empty()) return;
   failures.push_back({.reason = launch.failure,
                       .unreachable = launch.unreachable,
                       .crashed = is_crash && !is_explained});
@@ -41,6 +40,12 @@ FailedLaunches::FailedLaunches(const std::string& device_set, const std::string&
       const auto found = by_name.find(name);
       if (found != by_name.end()) found->second->count(launch, name);
     }
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes_[i].good == 0) continue;
+    std::erase_if(nodes_[i].failures, [&](const LaunchFailure& one) {
+      return !one.unreachable.empty() && one.unreachable != nodes[i];
+    });
   }
 }
 

@@ -18,7 +18,7 @@ class FailedLaunches {
   FailedLaunches(const std::string& device_set, const std::string& collective,
                  std::span<const Observation> observations, std::span<const std::string> nodes);
 
-  /// Launches that failed with a node and that no other node explains.
+  /// Launches that failed with a node; of one with good launches those that no other node explains.
   [[nodiscard]] const std::vector<LaunchFailure>& failures_of(std::size_t node) const {
     return nodes_[node].failures;
   }

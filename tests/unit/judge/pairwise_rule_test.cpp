@@ -359,6 +359,7 @@ TEST(PairsInGroups, NameTheNodeThatALaunchNamedAndThatIsSilent) {
     EXPECT_THAT(named.suspects.at(0).evidence,
                 HasSubstr("1 of 1 launch with it hung or crashed; 3 without it went well"));
     EXPECT_EQ(states(named), "good good good good good good good failed");
+    EXPECT_EQ(named.count(Outcome::Warn), 0U) << "for the launch that was repeated";
     one.observations.back().exit_code = kNotMade;
     one.observations.back().nodes = {"h8"};
     one.observations.back().failure = "h8 does not answer (exit 255)";
