@@ -203,6 +203,29 @@ Status print_power(const judge::FleetPlan& plan, const AcceptOptions& options, s
   return Status::Ok;
 }
 
+judge::Rehearsal rehearse_fleet(const judge::Specification& specification,
+                                const judge::FleetPlan& plan, const AcceptOptions& options,
+                                std::uint64_t seed) {
+  const RehearsalOptions& wanted = options.rehearsal;
+  if (wanted.fleets > 1) {  // the plan and the statistics alone, in memory
+    return judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed);
+  }
+  const RehearsalFolder folder(options.output);
+  return judge::rehearse_run(specification, plan, wanted.noise, wanted.faults, wanted.times, seed,
+                             folder.path());
+}
+
+/// Outputs are checked before anything is simulated.
+std::optional<OutputFile> open_json(const AcceptOptions& options) {
+  const RehearsalOptions& wanted = options.rehearsal;
+  if (!options.output.empty() && (wanted.fleets > 1 || wanted.power)) {
+    throw usage_error("-o keeps the launches of one fleet; leave --fleets and --power out");
+  }
+  const auto path = options.outputs.find("--json");
+  if (path == options.outputs.end()) return {};
+  return std::optional<OutputFile>(std::in_place, path->second, "--json", OutputFile::Mode::New);
+}
+
 }  // namespace
 
 Status accept_rehearse(const AcceptOptions& options) {
@@ -211,25 +234,16 @@ Status accept_rehearse(const AcceptOptions& options) {
   const RehearsalOptions& wanted = options.rehearsal;
   const std::uint64_t seed = options.seed.value_or(1);
   const auto fleets = static_cast<std::size_t>(wanted.fleets);
-  std::optional<OutputFile> json;
-  if (const auto path = options.outputs.find("--json"); path != options.outputs.end()) {
-    json.emplace(path->second, "--json", OutputFile::Mode::New);
-  }
+  std::optional<OutputFile> json = open_json(options);
   const bool prints = !json || json->path() != "-";
   if (prints) print_head(specification, plan, options);
   if (wanted.power) return print_power(plan, options, seed);
   Json list = Json::array();
   Rehearsals all;
   ProgressLine progress;
-  const RehearsalFolder folder(options.output);
   for (std::size_t number = 0; number < fleets; ++number) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
-    // Of many fleets the plan and the statistics alone, in memory.
-    const judge::Rehearsal one =
-        fleets == 1
-            ? judge::rehearse_run(specification, plan, wanted.noise, wanted.faults, wanted.times,
-                                  seed, folder.path())
-            : judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
+    const judge::Rehearsal one = rehearse_fleet(specification, plan, options, seed + number);
     all.add(one);
     list.push_back(json_of(one, plan, seed + number));
     progress.clear();

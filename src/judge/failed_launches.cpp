@@ -41,10 +41,9 @@ FailedLaunches::FailedLaunches(const std::string& device_set, const std::string&
       if (found != by_name.end()) found->second->count(launch, name);
     }
   }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes_[i].good == 0) continue;
-    std::erase_if(nodes_[i].failures, [&](const LaunchFailure& one) {
-      return !one.unreachable.empty() && one.unreachable != nodes[i];
+  for (const auto& [name, node] : by_name) {
+    std::erase_if(node->failures, [&own = name, good = node->good](const LaunchFailure& one) {
+      return good > 0 && !one.unreachable.empty() && one.unreachable != own;
     });
   }
 }

@@ -270,6 +270,10 @@ END
   EXIT=1 accept rehearse "$DIR/spec.toml" --nodes 64 --plant slow-node:1:0.99
   EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 --fleets 20
   [[ $output == *"anything was falsely blamed in 0, all was right in 20" ]]
+  EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --fleets 20 -o "$DIR/fleet"
+  EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 -o "$DIR/fleet"
+  EXIT=3 accept judge "$DIR/spec.toml" "$DIR/fleet/launches.csv"
+  [[ $output == *"note: simulated: rows are predicted, not measured"* ]]
   accept lint "$DIR/spec.toml" --nodes 64
   [[ $output == *"6 partners, 3 launches on 64 nodes: a node that loses "*" % is found in 99 %, at 3 % noise;"*"(rehearsed)"* ]]
   EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --plant uplink:1
