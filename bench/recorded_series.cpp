@@ -169,10 +169,11 @@ FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, st
       const auto summary = stats::summarize(medians);
       noisy.push_back(summary->deviation / summary->mean > kMostScatter);
     }
-    const auto blamed = judge::judge_members(rates, kRule).blame.nodes;
-    if (!blamed.empty()) fleets.low += 1;
-    const bool failed = std::any_of(blamed.begin(), blamed.end(),
-                                    [&](const auto& node) { return !noisy[node.node]; });
+    const std::vector<bool> low = judge::judge_members(rates, kRule).low;
+    bool failed = false;
+    for (std::size_t node = 0; node < kNodes; ++node)
+      failed = failed || (low[node] && !noisy[node]);
+    if (std::ranges::count(low, true) > 0) fleets.low += 1;
     if (failed) fleets.failed += 1;
   }
   const auto count = static_cast<double>(all_series.size());

@@ -167,7 +167,7 @@ TEST_F(LongRow, EndsInOrderAtASignal) {
 TEST(Soak, SignalThatReachesARankAfterTheRowDoesNotEndIt) {
   const auto end_row = [] {
     { const Soak soak({}); }
-    std::raise(SIGTERM);
+    kill(getpid(), SIGTERM);
     std::_Exit(0);
   };
   EXPECT_EXIT(end_row(), testing::ExitedWithCode(0), "");
