@@ -41,7 +41,9 @@ slow_hosts() {
   grep -qE 'rank 3 (on h3 |.process [0-9]+. was ended)' "$DIR/err"
   [ "$(column round "$DIR/a.csv" | head -n 2 | xargs)" = "0 0" ]
   # Ranks of other hosts end by themselves when their connections do.
-  for pid in $(sed -nE 's/^# +Rank .* Pid +([0-9]+) .*/\1/p' "$DIR/out"); do while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done; done
+  while read -r pid; do
+    while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
+  done < <(sed -nE 's/^# +Rank .* Pid +([0-9]+) .*/\1/p' "$DIR/out")
   "${START[@]}" -b 64K -e 64K -n 5000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" --resume > "$DIR/out"
   [ "$(column round,status "$DIR/a.csv" | grep -c ok)" -eq 6 ]
 }
