@@ -137,7 +137,7 @@ class PairsCampaign : public testing::Test {
   Specification specification_ = pairs_specification();
   std::vector<std::string> nodes_{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"};
   std::set<std::string> dead_{};
-  std::string breaks_ = "nobody";
+  std::string breaks_{};  ///< the node that launches break with; empty: none
   std::vector<Observation> lines_{};
   const test::TemporaryFolder folder_;
 };
