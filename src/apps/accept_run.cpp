@@ -190,22 +190,30 @@ std::string any_program(const std::string& folder, const judge::Specification& s
   return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());
 }
 
-/// The number of launches at a time, printed on stderr with the launcher where there is more than
-/// one node.
-std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
-                             const LauncherChoice& launcher, std::size_t nodes) {
+/// How many launches run at the same time; first contacts measure nothing, so that they need not
+/// wait for each other where measurements do.
+struct LaunchesAtOnce {
+  std::size_t measuring = 1;
+  std::size_t touching = 1;
+};
+
+/// Printed on stderr with the launcher where there is more than one node.
+LaunchesAtOnce launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
+                                const LauncherChoice& launcher, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();
-  const judge::AtOnce at_once =
-      options.serial    ? judge::choose_at_once(limits, 1, "--serial")
-      : options.at_once ? judge::choose_at_once(limits, options.at_once, "--at-once")
-      : !run.parallel   ? judge::choose_at_once(limits, 1, "[run] parallel")
-                        : judge::choose_at_once(limits, run.at_once, "[run] at_once");
+  const judge::AtOnce touching = options.serial ? judge::choose_at_once(limits, 1, "--serial")
+                                 : options.at_once
+                                     ? judge::choose_at_once(limits, options.at_once, "--at-once")
+                                     : judge::choose_at_once(limits, run.at_once, "[run] at_once");
+  const bool in_turn = !options.at_once && !options.serial && !run.parallel;
+  const judge::AtOnce measuring =
+      in_turn ? judge::choose_at_once(limits, 1, "[run] parallel") : touching;
   if (nodes > 1) {
     fmt::print(stderr, "busbar: launches at the same time: {} ({}); launcher: {}\n",
-               at_once.launches, at_once.reason, launcher.text());
+               measuring.launches, measuring.reason, launcher.text());
   }
-  judge::allow_launches(limits, std::min(at_once.launches, nodes));
-  return at_once.launches;
+  judge::allow_launches(limits, std::min(touching.launches, nodes));
+  return {.measuring = measuring.launches, .touching = touching.launches};
 }
 
 /// Nothing is kept of what is refused before its first launch.
@@ -307,11 +315,14 @@ Status run_and_judge(const AcceptOptions& options) {
         stderr, "{}: {}\n", launch,
         result->failure.empty() ? fmt::format("{:.1f} s", result->seconds) : result->failure);
   };
+  const LaunchesAtOnce at_once =
+      launches_at_once(options, specification.run, setup.launcher, hosts.size());
   judge::Campaign campaign(
       {.specification = specification,
        .nodes = hosts,
        .setup = setup,
-       .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
+       .at_once = at_once.measuring,
+       .touched_at_once = at_once.touching,
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },

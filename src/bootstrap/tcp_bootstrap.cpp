@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/host.hpp"
+#include "bootstrap/node_map.hpp"
 
 namespace busbar {
 namespace {
@@ -123,15 +123,17 @@ class TcpBootstrap : public Bootstrap {
   /// which nothing comes within the timeout.
   void meet(Seconds timeout) {
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
-    map_nodes();
+    nodes_ = map_nodes(*this);
     find_address();
     deadline_.reset();
   }
 
   [[nodiscard]] int rank() const override { return links_.rank; }
   [[nodiscard]] int size() const override { return links_.ranks; }
-  [[nodiscard]] int node() const override { return node_; }
-  [[nodiscard]] int nodes() const override { return nodes_; }
+  [[nodiscard]] int node() const override {
+    return nodes_.of_rank[static_cast<std::size_t>(links_.rank)];
+  }
+  [[nodiscard]] int nodes() const override { return nodes_.count; }
   [[nodiscard]] std::string connected_by() const override {
     return "TCP (" + rendezvous_.source + ")";
   }
@@ -228,19 +230,6 @@ class TcpBootstrap : public Bootstrap {
     for (int rank = 1; rank < links_.ranks; ++rank) send(rank, bytes);
   }
 
-  /// Nodes are numbered by their lowest rank. Ranks are on one that have the kernel and the host's
-  /// name in common: containers of a host with names of their own are hosts of their own.
-  void map_nodes() {
-    std::array<char, 192> mine{};
-    copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
-    std::vector<std::array<char, 192>> known;
-    for (const auto& each : gather(mine)) {
-      if (std::ranges::find(known, each) == known.end()) known.push_back(each);
-    }
-    node_ = static_cast<int>(std::ranges::find(known, mine) - known.begin());
-    nodes_ = static_cast<int>(known.size());
-  }
-
   /// Rank 0's end of a connection to another host where there is one, else to this.
   [[nodiscard]] std::string root_host() const {
     std::string host;
@@ -266,8 +255,7 @@ class TcpBootstrap : public Bootstrap {
   Rendezvous rendezvous_;
   std::optional<Clock::time_point> deadline_{};
   std::string address_{};
-  int node_ = 0;
-  int nodes_ = 1;
+  NodeMap nodes_{};
   std::uint64_t call_ = 0;
 };
 

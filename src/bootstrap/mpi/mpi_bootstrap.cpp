@@ -10,7 +10,6 @@
 #include <optional>
 #include <random>
 #include <sched.h>
-#include <set>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/mpi/mpi_calls.hpp"
+#include "bootstrap/node_map.hpp"
 #include "bootstrap/peer_monitor.hpp"
 
 namespace busbar {
@@ -100,17 +100,18 @@ MPI_Op mpi_op(Combine how) {
 /// The control plane over the ranks of a communicator.
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
-  explicit MpiBootstrap(MpiComm comm)
-      : comm_(std::move(comm)), rank_(rank_in(comm_.get())), size_(size_of(comm_.get())) {
-    map_nodes();
-  }
+  /// All ranks of MPI_COMM_WORLD.
+  MpiBootstrap() : comm_(MPI_COMM_WORLD) { nodes_ = map_nodes(*this); }
+  MpiBootstrap(MpiComm comm, NodeMap nodes) : comm_(std::move(comm)), nodes_(std::move(nodes)) {}
 
   [[nodiscard]] MPI_Comm comm() const override { return comm_.get(); }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
-  [[nodiscard]] int node() const override { return node_; }
-  [[nodiscard]] int nodes() const override { return nodes_; }
+  [[nodiscard]] int node() const override {
+    return nodes_.of_rank[static_cast<std::size_t>(rank_)];
+  }
+  [[nodiscard]] int nodes() const override { return nodes_.count; }
   [[nodiscard]] std::string connected_by() const override { return mpi_library().name; }
   void set_progress(Progress progress) override { progress_ = progress; }
 
@@ -144,7 +145,12 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
-    auto part = std::make_unique<MpiBootstrap>(MpiComm(comm_.get(), color));
+    const std::vector<int> colors = gather(color);
+    std::vector<int> ranks;
+    for (int rank = 0; rank < size_; ++rank) {
+      if (colors[static_cast<std::size_t>(rank)] == color) ranks.push_back(rank);
+    }
+    auto part = std::make_unique<MpiBootstrap>(MpiComm(comm_.get(), ranks), nodes_.among(ranks));
     part->set_progress(progress_);
     return part;
   }
@@ -161,25 +167,10 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
  private:
-  /// Nodes are numbered by their lowest rank.
-  void map_nodes() {
-    MPI_Comm shared = MPI_COMM_NULL;
-    check_mpi(
-        MPI_Comm_split_type(comm_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
-    int leader = rank_;
-    check_mpi(MPI_Bcast(&leader, 1, MPI_INT, 0, shared));
-    check_mpi(MPI_Comm_free(&shared));
-    const std::vector<int> leaders = gather(leader);
-    const std::set<int> distinct(leaders.begin(), leaders.end());
-    nodes_ = static_cast<int>(distinct.size());
-    node_ = static_cast<int>(std::distance(distinct.begin(), distinct.find(leader)));
-  }
-
   MpiComm comm_;
-  int rank_;
-  int size_;
-  int node_ = 0;
-  int nodes_ = 1;
+  int rank_ = rank_in(comm_.get());
+  int size_ = size_of(comm_.get());
+  NodeMap nodes_{};
   // Until it is known whether the ranks fit on the processors, waiting politely is never a
   // disaster.
   Progress progress_ = Progress::Yield;
@@ -308,7 +299,7 @@ std::unique_ptr<PeerMonitor> start_monitor(Bootstrap& world, std::optional<TcpEv
 /// goes last.
 class MpiJob final : private MpiSession, public MpiBootstrap {
  public:
-  explicit MpiJob(std::optional<TcpEvents> events) : MpiBootstrap(MpiComm(MPI_COMM_WORLD)) {
+  explicit MpiJob(std::optional<TcpEvents> events) {
     refuse_a_foreign_launcher();
     monitor_ = start_monitor(*this, std::move(events));
   }

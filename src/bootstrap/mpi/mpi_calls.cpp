@@ -40,12 +40,21 @@ MPI_Comm mpi_comm_of(const Bootstrap& bootstrap) {
 }
 
 MpiComm::MpiComm(MPI_Comm parent) {
-  check_mpi(MPI_Comm_dup(parent, &comm_));
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Comm_idup(parent, &comm_, &request));
+  complete(request, Progress::Yield);
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
 }
 
-MpiComm::MpiComm(MPI_Comm parent, int color) {
-  check_mpi(MPI_Comm_split(parent, color, 0, &comm_));
+MpiComm::MpiComm(MPI_Comm parent, std::span<const int> ranks) {
+  constexpr int kTag = 0;  // groups that are made at the same time have no rank in common
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(parent, &all));
+  check_mpi(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some));
+  check_mpi(MPI_Comm_create_group(parent, some, kTag, &comm_));
+  check_mpi(MPI_Group_free(&some));
+  check_mpi(MPI_Group_free(&all));
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
 }
 

@@ -37,8 +37,8 @@ class MpiComm {
  public:
   /// A duplicate.
   explicit MpiComm(MPI_Comm parent);
-  /// The part of the ranks that give this colour.
-  MpiComm(MPI_Comm parent, int color);
+  /// Some ranks of the parent, in this order; only they call it.
+  MpiComm(MPI_Comm parent, std::span<const int> ranks);
   MpiComm(MpiComm&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;

@@ -44,10 +44,9 @@ bool Campaign::run() {
 }
 
 void Campaign::launch(std::span<const LaunchCommands> launches, double timeout_s,
-                      const LaunchEvents& events) {
+                      std::size_t at_once, const LaunchEvents& events) {
   start_failure_ = run_launches(
-      launches, {.timeout = Seconds{timeout_s}, .at_once = request_.at_once, .stop = request_.stop},
-      events);
+      launches, {.timeout = Seconds{timeout_s}, .at_once = at_once, .stop = request_.stop}, events);
 }
 
 /// With the first collective of all.
@@ -66,7 +65,8 @@ void Campaign::touch(const std::vector<std::string>& nodes) {
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
-  launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
+  launch(launches, timeout_s, request_.touched_at_once,
+         {.ended = [&](std::size_t number, const LaunchResult& result) {
            folder_.add_facts(nodes[number], result.csv);
            if (!result.csv.starts_with("busbar ")) {
              note_banner(nodes[number], result.csv.substr(0, result.csv.find('\n')));
@@ -131,7 +131,7 @@ void Campaign::run_unit(const Unit& unit) {
   const auto launches = mapped(
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   std::vector<std::string> doubtful;
-  launch(launches, timeout_of(jobs),
+  launch(launches, timeout_of(jobs), request_.at_once,
          {.begun =
               [&](std::size_t i) {
                 ++begun_;

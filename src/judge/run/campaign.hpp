@@ -28,7 +28,8 @@ struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
-  std::size_t at_once = 1;  ///< at most this many launches at the same time
+  std::size_t at_once = 1;          ///< at most this many launches measure at the same time
+  std::size_t touched_at_once = 1;  ///< at most this many nodes
   std::uint64_t seed = 0;
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
@@ -64,7 +65,7 @@ class Campaign {
   [[nodiscard]] bool is_stopped() const;
   [[nodiscard]] const std::vector<Observation>& seen() const { return folder_.journal().lines; }
   [[nodiscard]] Acceptance acceptance() const { return request_.judge(seen()); }
-  void launch(std::span<const LaunchCommands> launches, double timeout_s,
+  void launch(std::span<const LaunchCommands> launches, double timeout_s, std::size_t at_once,
               const LaunchEvents& events);
   void touch(const std::vector<std::string>& nodes);
   [[nodiscard]] std::vector<std::string> answering() const;
