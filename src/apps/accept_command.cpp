@@ -199,6 +199,13 @@ void check_accept(const AcceptOptions& options, View command) {
   if (command == "judge" || command == "baseline") {
     need(options.files, "files; give CSVs or the folder of an accept run after the specification");
   }
+  const auto& arguments = options.launcher_arguments;
+  if (!arguments.empty() && !arguments.front().starts_with('-')) {
+    throw usage_error(
+        "'{}' behind --: only options of the launcher stand there, such as --mpi=pmix; name the "
+        "launcher itself with --launcher or --mpiexec",
+        arguments.front());
+  }
   if (options.serial && options.at_once.value_or(1) > 1) {
     throw usage_error("--serial and --at-once are mutually exclusive");
   }

@@ -236,8 +236,10 @@ Status accept_rehearse(const AcceptOptions& options) {
   const auto fleets = static_cast<std::size_t>(wanted.fleets);
   std::optional<OutputFile> json = open_json(options);
   const bool prints = !json || json->path() != "-";
-  if (prints) print_head(specification, plan, options);
-  if (wanted.power) return print_power(plan, options, seed);
+  if (wanted.power) {
+    if (prints) print_head(specification, plan, options);
+    return print_power(plan, options, seed);
+  }
   Json list = Json::array();
   Rehearsals all;
   ProgressLine progress;
@@ -247,6 +249,7 @@ Status accept_rehearse(const AcceptOptions& options) {
     all.add(one);
     list.push_back(json_of(one, plan, seed + number));
     progress.clear();
+    if (prints && number == 0) print_head(specification, plan, options);  // -o is a new folder
     if (prints && fleets == 1) print_one(one, plan, options);
   }
   if (prints && fleets > 1) print_all(all, fleets);

@@ -245,6 +245,7 @@ END
   refused "empty name" run "$spec" -o "$DIR/run" --hosts a,,b
   refused "a is given twice" run "$spec" -o "$DIR/run" --hosts a,b,a
   refused "mutually exclusive" run "$spec" -o "$DIR/run" --hosts a --hostfile "$spec"
+  refused "'mpirun' behind --" run "$spec" -o "$DIR/run" -- mpirun -iface e0
   refused "cannot read" run "$spec" -o "$DIR/run" --hostfile "$DIR/none"
   refused "--seed" run "$spec" -o "$DIR/run" --seed many
   refused "no such program" run "$spec" -o "$DIR/run" --mpiexec "$DIR/none"
@@ -272,6 +273,7 @@ END
   [[ $output == *"anything was falsely blamed in 0, all was right in 20" ]]
   EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --fleets 20 -o "$DIR/fleet"
   EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 -o "$DIR/fleet"
+  refused "is not empty" rehearse "$DIR/spec.toml" --nodes 64 -o "$DIR/fleet"
   EXIT=3 accept judge "$DIR/spec.toml" "$DIR/fleet/launches.csv"
   [[ $output == *"note: simulated: rows are predicted, not measured"* ]]
   accept lint "$DIR/spec.toml" --nodes 64
