@@ -194,7 +194,9 @@ void print_head(const judge::Specification& specification, const judge::FleetPla
              counted(plan.launches, "launch"), noise_text(options));
 }
 
-Status print_power(const judge::FleetPlan& plan, const AcceptOptions& options, std::uint64_t seed) {
+Status print_power(const judge::Specification& specification, const judge::FleetPlan& plan,
+                   const AcceptOptions& options, std::uint64_t seed) {
+  print_head(specification, plan, options);
   const RehearsalOptions& wanted = options.rehearsal;
   judge::PowerEffort effort = kPower;
   effort.healthy = std::max(static_cast<std::size_t>(wanted.fleets), effort.healthy);
@@ -236,10 +238,7 @@ Status accept_rehearse(const AcceptOptions& options) {
   const auto fleets = static_cast<std::size_t>(wanted.fleets);
   std::optional<OutputFile> json = open_json(options);
   const bool prints = !json || json->path() != "-";
-  if (wanted.power) {
-    if (prints) print_head(specification, plan, options);
-    return print_power(plan, options, seed);
-  }
+  if (wanted.power) return print_power(specification, plan, options, seed);
   Json list = Json::array();
   Rehearsals all;
   ProgressLine progress;
