@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <map>
 #include <span>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/host.hpp"
 #include "base/lists.hpp"
-#include "base/text.hpp"
-#include "model/bootstrap.hpp"
 
 namespace busbar {
 
@@ -39,13 +33,5 @@ struct NodeMap {
     return nodes;
   }
 };
-
-/// Ranks are on one node that have the kernel and the host's name in common: containers of a host
-/// with names of their own are hosts of their own. Collective.
-[[nodiscard]] inline NodeMap map_nodes(Bootstrap& bootstrap) {
-  std::array<char, 192> mine{};
-  copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
-  return NodeMap::numbered(bootstrap.gather(mine));
-}
 
 }  // namespace busbar

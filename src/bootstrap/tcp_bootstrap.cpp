@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "bootstrap/node_map.hpp"
 
 namespace busbar {
@@ -123,7 +124,7 @@ class TcpBootstrap : public Bootstrap {
   /// which nothing comes within the timeout.
   void meet(Seconds timeout) {
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
-    nodes_ = map_nodes(*this);
+    map_nodes();
     find_address();
     deadline_.reset();
   }
@@ -228,6 +229,14 @@ class TcpBootstrap : public Bootstrap {
 
   void send_to_all(std::span<const std::byte> bytes) const {
     for (int rank = 1; rank < links_.ranks; ++rank) send(rank, bytes);
+  }
+
+  /// Ranks are on one node that have the kernel and the host's name in common: containers of a host
+  /// with names of their own are hosts of their own.
+  void map_nodes() {
+    std::array<char, 192> mine{};
+    copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
+    nodes_ = NodeMap::numbered(gather(mine));
   }
 
   /// Rank 0's end of a connection to another host where there is one, else to this.

@@ -41,13 +41,14 @@ intervals() { grep -v -e '^#' -e '^at_s,' "$1"; }
 }
 
 @test "a signal ends it in order" {
-  local job
+  local job rank ranks=()
   mpirun -np 2 ./allreduce_perf "${SOAK[@]}" --duration 10m --csv "$DIR/a.csv" --timeline "$DIR/t.csv" > "$DIR/out" &
   job=$!
   for _ in $(seq 100); do [ "$(intervals "$DIR/t.csv" 2> /dev/null | wc -l)" -lt 2 ] || break; sleep 0.1; done
   for rank in $(pgrep -f "allreduce_perf .*$DIR/t.csv" | grep -vx "$job"); do
-    [ "$(readlink "/proc/$rank/exe")" != "$(readlink -f ./allreduce_perf)" ] || kill -TERM "$rank"
+    [ "$(readlink "/proc/$rank/exe")" != "$(readlink -f ./allreduce_perf)" ] || ranks+=("$rank")
   done
+  kill -TERM "${ranks[@]}"
   wait "$job"
   [ "$(column stop_reason,status "$DIR/a.csv")" = "interrupted|ok" ]
   [[ $(tail -1 "$DIR/t.csv") == "# finished: "* ]]

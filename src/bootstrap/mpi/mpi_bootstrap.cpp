@@ -101,7 +101,7 @@ MPI_Op mpi_op(Combine how) {
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
   /// All ranks of MPI_COMM_WORLD.
-  MpiBootstrap() : comm_(MPI_COMM_WORLD) { nodes_ = map_nodes(*this); }
+  MpiBootstrap() : comm_(MPI_COMM_WORLD) { map_nodes(); }
   MpiBootstrap(MpiComm comm, NodeMap nodes) : comm_(std::move(comm)), nodes_(std::move(nodes)) {}
 
   [[nodiscard]] MPI_Comm comm() const override { return comm_.get(); }
@@ -167,6 +167,17 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
  private:
+  /// By the library, which knows who can share memory.
+  void map_nodes() {
+    MPI_Comm shared = MPI_COMM_NULL;
+    check_mpi(
+        MPI_Comm_split_type(comm_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared));
+    int leader = rank_;
+    check_mpi(MPI_Bcast(&leader, 1, MPI_INT, 0, shared));
+    check_mpi(MPI_Comm_free(&shared));
+    nodes_ = NodeMap::numbered(gather(leader));
+  }
+
   MpiComm comm_;
   int rank_ = rank_in(comm_.get());
   int size_ = size_of(comm_.get());
