@@ -202,7 +202,7 @@ void check_accept(const AcceptOptions& options, View command) {
   const auto& arguments = options.launcher_arguments;
   if (!arguments.empty() && !arguments.front().starts_with('-')) {
     throw usage_error(
-        "'{}' behind --: only options of the launcher stand there, such as --mpi=pmix; name the "
+        "'{}' after --: only options for the launcher go there, such as --mpi=pmix; name the "
         "launcher itself with --launcher or --mpiexec",
         arguments.front());
   }

@@ -245,7 +245,7 @@ END
   refused "empty name" run "$spec" -o "$DIR/run" --hosts a,,b
   refused "a is given twice" run "$spec" -o "$DIR/run" --hosts a,b,a
   refused "mutually exclusive" run "$spec" -o "$DIR/run" --hosts a --hostfile "$spec"
-  refused "'mpirun' behind --" run "$spec" -o "$DIR/run" -- mpirun -iface e0
+  refused "'mpirun' after --" run "$spec" -o "$DIR/run" -- mpirun -iface e0
   refused "cannot read" run "$spec" -o "$DIR/run" --hostfile "$DIR/none"
   refused "--seed" run "$spec" -o "$DIR/run" --seed many
   refused "no such program" run "$spec" -o "$DIR/run" --mpiexec "$DIR/none"

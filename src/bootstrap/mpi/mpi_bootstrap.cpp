@@ -318,7 +318,7 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
   void will_exit(int exit_code) override {
     barrier();  // who waits here waits for a rank that has still something to do
     // A rank that leaves while others still pass the barrier closes their connections under way:
-    // with MPICH 4.0.2 over UCX's TCP 4 of 10 such jobs hung in MPI_Finalize, of 30 with this none.
+    // with MPICH 4.0.2 over UCX's TCP 2 of 6 such jobs hung in MPI_Finalize, of 30 with this none.
     constexpr std::chrono::milliseconds kUnderWay{50};
     if (nodes() > 1) std::this_thread::sleep_for(kUnderWay);
     leave_with(exit_code);

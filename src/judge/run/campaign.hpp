@@ -29,7 +29,7 @@ struct CampaignRequest {
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
   std::size_t at_once = 1;          ///< at most this many launches measure at the same time
-  std::size_t touched_at_once = 1;  ///< at most this many nodes
+  std::size_t touched_at_once = 1;  ///< at most this many first contacts
   std::uint64_t seed = 0;
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
