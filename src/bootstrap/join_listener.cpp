@@ -2,7 +2,6 @@
 #include "bootstrap/join_listener.hpp"
 
 #include <cerrno>
-#include <crypt.h>
 #include <cstring>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -13,14 +12,15 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "bootstrap/keyed_hash.hpp"
 
 namespace busbar {
 
 // Messages in the order in which they are sent. All hosts of a job have the same byte order.
 
-inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '2', '\n'};
-using Nonce = std::array<char, 8>;
-using Proof = std::array<char, 64>;
+inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '3', '\n'};
+using Nonce = std::array<char, 16>;
+using Proof = Sha256;
 
 struct Hello {
   std::array<char, 8> magic = kMagic;
@@ -49,43 +49,20 @@ std::span<std::byte> bytes_of(Message& message) {
   return std::as_writable_bytes(std::span{&message, 1});
 }
 
-/// Eight random letters.
 Nonce make_nonce() {
-  constexpr std::string_view kLetters =
-      "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::array<unsigned char, 8> random{};
-  if (getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+  Nonce nonce{};
+  if (getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size())) {
     throw system_failure("random numbers", errno);
   }
-  Nonce nonce{};
-  std::ranges::transform(random, nonce.begin(),
-                         [&](unsigned char number) { return kLetters[number % kLetters.size()]; });
   return nonce;
 }
 
-/// Whether a received nonce has letters only: it becomes a part of crypt's setting.
-bool is_proper(const Nonce& nonce) {
-  return std::ranges::all_of(nonce, [](char letter) {
-    return letter == '.' || letter == '/' || (letter >= '0' && letter <= '9') ||
-           (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
-  });
-}
-
-/// A keyed hash of two nonces: crypt(3) with SHA-256.
+/// A hash of two nonces that only who has the token can make, and that slows who guesses it.
 Proof make_proof(const std::string& token, const Nonce& first, const Nonce& second) {
-  const std::string setting = "$5$rounds=1000$" + std::string(first.data(), first.size()) +
-                              std::string(second.data(), second.size());
-  crypt_data work{};
-  // A prefix, since crypt refuses an empty phrase; it takes 511 letters at most.
-  const char* hash = crypt_r(("busbar:" + token).c_str(), setting.c_str(), &work);
-  if (hash == nullptr || hash[0] == '*') {
-    throw Error{
-        Status::Runtime,
-        "crypt(3) of this machine has no SHA-256, or BUSBAR_TOKEN is longer than 500 letters"};
-  }
-  Proof proof{};
-  copy_text(std::string_view(hash).substr(setting.size()), proof);
-  return proof;
+  constexpr int kHashRounds = 250;
+  return slow_keyed_hash(
+      token, std::string(first.data(), first.size()).append(second.data(), second.size()),
+      kHashRounds);
 }
 
 /// Time for a connection to authenticate itself.
@@ -180,7 +157,6 @@ bool JoinListener::read(Pending& pending) {
 }
 
 bool JoinListener::challenge(Pending& pending) {
-  if (!is_proper(pending.hello.nonce)) return false;
   Challenge message{.nonce = pending.nonce,
                     .proof = make_proof(token_, pending.hello.nonce, pending.nonce)};
   pending.challenged = true;
@@ -287,7 +263,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   if (!socket->send(bytes_of(hello)) || !socket->receive(bytes_of(challenge), patience)) {
     return result;
   }
-  if (challenge.magic != kMagic || !is_proper(challenge.nonce)) {
+  if (challenge.magic != kMagic) {
     result.refusal = "another program listens there; choose another port";
     return result;
   }

@@ -54,11 +54,6 @@ std::string job_of(const Environment& lookup, JoinsBy joins_by) {
 }
 
 void check(const Rendezvous& rendezvous) {
-  constexpr std::size_t kLongestToken = 500;  // crypt(3) takes 511 letters
-  if (rendezvous.token.size() > kLongestToken) {
-    throw usage_error("BUSBAR_TOKEN has {} letters; give {} at most", rendezvous.token.size(),
-                      kLongestToken);
-  }
   if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
     throw usage_error("{}: there is no rank {} of {}; ranks count from 0", rendezvous.source,
                       rendezvous.rank, counted(rendezvous.ranks, "rank"));
