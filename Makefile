@@ -20,7 +20,7 @@ comma := ,
 BACKENDS :=
 BACKEND_LDLIBS :=
 BACKEND_OBJECTS :=
-include mk/mpi.mk mk/packages.mk mk/texts.mk
+include mk/portable.mk mk/mpi.mk mk/packages.mk mk/texts.mk
 include $(wildcard src/backends/*/backend.mk)
 ABSENT_BACKENDS := $(filter-out $(BACKENDS),$(patsubst src/backends/%/backend.mk,%,$(wildcard src/backends/*/backend.mk)))
 
@@ -127,10 +127,10 @@ $(BUILD)/%.o: %.cpp
 
 # They are written by the compiler: make must not look for a rule of its own that makes one.
 %.d: ;
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)
 
 # --- the rest ------------------------------------------------------------------------------------
--include $(filter-out mk/mpi.mk mk/packages.mk mk/texts.mk,$(wildcard mk/*.mk))
+-include $(filter-out mk/portable.mk mk/mpi.mk mk/packages.mk mk/texts.mk,$(wildcard mk/*.mk))
 
 .PHONY: install
 install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that need nothing but a C library of glibc 2.31 or later: without MPI, all else linked statically.
+# PORTABLE=amd64 or PORTABLE=arm64 builds them in a folder of its own, on a machine of either kind.
+PORTABLE :=
+PORTABLE_PACKAGES = g++ make cmake curl dpkg-dev patchelf python3 xz-utils $(if $(filter arm64,$(ARCH)),g++-aarch64-linux-gnu)
+ifneq ($(PORTABLE),)
+override MPI := 0
+BUILD := build/portable-$(PORTABLE)
+PORTABLE_ROOT := $(BUILD)/root
+CXX := $(PORTABLE_ROOT)/cxx
+GLOO_HOME := $(PORTABLE_ROOT)/usr
+# Before a backend looks for its headers there.
+PORTABLE_MADE := $(if $(wildcard $(CXX)),,$(shell tools/make-portable-root $(PORTABLE) $(PORTABLE_ROOT) >&2 && echo yes))
+$(if $(wildcard $(CXX)),,$(error $(PORTABLE_ROOT) could not be made))
+endif
