@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats).
-UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/%),\
+UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/% tests/unit/bootstrap/$(b)/%),\
   $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 # What each run of tests reports, for the closing line of `make test`.
 REPORTS := $(BUILD)/tests/reports
