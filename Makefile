@@ -33,10 +33,8 @@ WARNINGS += -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
 ALL_CXXFLAGS = -std=c++20 $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(TOML_CXXFLAGS) -MMD -MP
-# The library's own build of toml++: its header alone would end the program on "[[[" by an assertion.
-TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0 -DTOML_SHARED_LIB=1
-TOML_LDLIBS := -ltomlplusplus
-LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lpugixml $(TOML_LDLIBS) -lfmt -pthread
+TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lpugixml -lfmt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------
@@ -69,7 +67,15 @@ $(BUILD)/joined/%.o: $(BUILD)/joined/%.cpp
 	@echo "  CXX   $*"
 	@$(CXX) $(ALL_CXXFLAGS) -c -o $@ $<
 
-MEASURE_OBJECTS := $(call folder_objects,$(MEASURE_SOURCES)) $(BACKEND_OBJECTS)
+# toml++ is compiled once, so that no program needs its library, which not every distribution has. Without NDEBUG its
+# assertions would end a program on "[[[".
+TOML := $(BUILD)/toml++.o
+$(TOML): Makefile
+	@mkdir -p $(@D)
+	@echo "  CXX   toml++"
+	@printf '#define TOML_IMPLEMENTATION\n#include <toml++/toml.h>\n' | $(CXX) $(ALL_CXXFLAGS) -DNDEBUG -MF $(@:.o=.d) -x c++ -c -o $@ -
+
+MEASURE_OBJECTS := $(call folder_objects,$(MEASURE_SOURCES)) $(BACKEND_OBJECTS) $(TOML)
 MEASURE := $(MEASURE_OBJECTS) $(MEASURE_TEXTS)
 CORE := $(MEASURE_OBJECTS) $(call folder_objects,$(ANALYZE_SOURCES)) $(ALL_TEXTS)
 

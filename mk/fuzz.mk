@@ -56,10 +56,10 @@ $(BUILD)/fuzz/tests/%.o: tests/%.cpp
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS)
+$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS) $(TOML)
 	@mkdir -p $(@D)
 	@echo "  LINK  fuzz/$*"
-	@$(FUZZ_CXX) -fsanitize=fuzzer$(FUZZ_CHECKS) -o $@ $(filter %.o,$^) $(TOML_LDLIBS) -lpugixml -lhwloc -lfmt
+	@$(FUZZ_CXX) -fsanitize=fuzzer$(FUZZ_CHECKS) -o $@ $(filter %.o,$^) -lpugixml -lhwloc -lfmt
 
 # A target that finds something fails in the summary, not here: the others run their time.
 fuzz-runs: $(FUZZ_TARGETS:%=fuzz-run-%)

@@ -12,7 +12,7 @@ LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_
   ABSENT_BACKENDS='$(ABSENT_BACKENDS)' CLANG_TIDY='$(CLANG_TIDY)' CPPCHECK='$(CPPCHECK)' SHELLCHECK='$(SHELLCHECK)'
 # LINT_WITHOUT='tidy-tests' leaves these out, as CI does for its time: they are for before a commit.
 LINT_WITHOUT :=
-LINT_CHECKS := $(filter-out $(LINT_WITHOUT),check-floors check-scripts format-check check-headers cppcheck tidy \
+LINT_CHECKS := $(filter-out $(LINT_WITHOUT),check-floors check-scripts check-libraries format-check check-headers cppcheck tidy \
   tidy-tests lint-is-alive)
 
 .PHONY: lint format tidy-tests $(LINT_CHECKS)
@@ -25,6 +25,8 @@ $(LINT_CHECKS): | packages-lint
 check-headers tidy tidy-tests: | packages-build packages-test packages-bench
 
 check-floors: ; @$(LINT_ENV) tools/check-floors
+# Needs the programs: what they are linked to, not what the makefile says.
+check-libraries: executables ; @tools/third-party --against THIRD-PARTY $(PERF:%=$(BIN)/%) $(BIN)/busbar
 check-scripts: ; @$(LINT_ENV) tools/check-scripts
 format-check: ; @$(LINT_ENV) tools/check-format
 check-headers: ; @$(LINT_ENV) tools/check-headers

@@ -2,6 +2,7 @@
 # What others get: an archive of the sources, and programs for machines without the packages, with the libraries of the
 # machine's MPI, or with MPI=0 the portable ones (mk/portable.mk), whose archive is the default download.
 VERSION := $(file <VERSION)
+DIST := build/dist
 MACHINE := $(if $(filter arm64,$(PORTABLE)),aarch64,x86_64)
 RELEASE := $(if $(PORTABLE),busbar-$(VERSION)-linux-$(MACHINE))
 BUNDLE := $(if $(PORTABLE),$(BUILD)/$(RELEASE),$(BUILD)/bundle)
@@ -16,9 +17,9 @@ ARCHIVE = LC_ALL=C tar --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --gro
 ifneq ($(PORTABLE),)
 bundle: $(BUNDLED)
 	@STRIP=$(MACHINE)-linux-gnu-strip tools/make-bundle --root $(PORTABLE_ROOT) $(BUNDLE) $(BUNDLED)
-	@mkdir -p build/dist
-	@$(ARCHIVE) -C $(dir $(BUNDLE)) -c $(notdir $(BUNDLE)) | xz -9 -T1 > build/dist/$(RELEASE).tar.xz
-	@cd build/dist && sha256sum $(RELEASE).tar.xz | tee $(RELEASE).tar.xz.sha256
+	@mkdir -p $(DIST)
+	@$(ARCHIVE) -C $(dir $(BUNDLE)) -c $(notdir $(BUNDLE)) | xz -9 -T1 > $(DIST)/$(RELEASE).tar.xz
+	@cd $(DIST) && sha256sum $(RELEASE).tar.xz | tee $(RELEASE).tar.xz.sha256
 else ifeq ($(MPI),0)
 bundle:
 	@tools/install-packages $(PORTABLE_PACKAGES)
@@ -31,13 +32,14 @@ bundle: packages-build ## programs to copy, in one folder; MPI=0 [ARCH=arm64]: a
 endif
 
 .PHONY: third-party
-third-party: executables ## list the libraries of the programs with their licences, in THIRD-PARTY
-	@tools/third-party $(PERF:%=$(BIN)/%) $(BIN)/busbar > THIRD-PARTY
+third-party: executables ## list the libraries of the programs with their licences: THIRD-PARTY
+	@$(MAKE) --no-print-directory MPI=$(OTHER_MPI) MPICXX= $(BUILD)/mpi-$(OTHER_MPI)/bin/allreduce_perf
+	@tools/third-party $(BIN)/busbar $(BIN)/allreduce_perf $(BUILD)/mpi-$(OTHER_MPI)/bin/allreduce_perf > THIRD-PARTY || { cat THIRD-PARTY; exit 1; }
 	@cat THIRD-PARTY
 
 .PHONY: dist
-dist: ## archive of the committed sources, with its SHA-256, in build/dist
+dist: ## archive of the committed sources, with its SHA-256: build/dist
 	@[ -e .git ] || { echo "dist: this is no git checkout" >&2; exit 2; }
-	@mkdir -p build/dist
-	@git archive --format=tar --prefix=busbar-$(VERSION)/ HEAD | gzip -9 -n > build/dist/busbar-$(VERSION).tar.gz
-	@cd build/dist && sha256sum busbar-$(VERSION).tar.gz | tee busbar-$(VERSION).tar.gz.sha256
+	@mkdir -p $(DIST)
+	@git archive --format=tar --prefix=busbar-$(VERSION)/ HEAD | gzip -9 -n > $(DIST)/busbar-$(VERSION).tar.gz
+	@cd $(DIST) && sha256sum busbar-$(VERSION).tar.gz | tee busbar-$(VERSION).tar.gz.sha256

@@ -89,3 +89,20 @@ flags() { make -pn BUSBAR_NO_INSTALL=1 "${@:2}" FORCE 2>/dev/null | sed -n "s/^$
   [ "$(awk '$3 ~ "^/"' <<< "$output" | grep -cv "$T/bundle/")" -le 3 ]
   run -0 env LD_LIBRARY_PATH= "$T/bundle/allreduce_perf" -b 8 -e 8 -n 2 --backend mpi
 }
+@test "a library that is not on the list, and the GPL, are refused" {
+  cp -r tools "$T"
+  sed -i '/^hwloc/d; s/^fmt | MIT/fmt | GPL-3.0-only/' "$T/tools/third-party.txt"
+  run -1 --separate-stderr "$T/tools/third-party" "${BUILD:-build}/bin/allreduce_perf"
+  [[ $stderr == *"libhwloc.so.15 (linked) is not in "*"fmt is under GPL-3.0-only"* || $stderr == *"fmt is under GPL-3.0-only"*"libhwloc.so.15 (linked) is not in "* ]]
+  sed '/^MPICH/d' THIRD-PARTY > "$T/earlier"
+  [ "$BUSBAR_TEST_MPI" = mpich ] || return 0
+  run -1 --separate-stderr tools/third-party --against "$T/earlier" "${BUILD:-build}/bin/allreduce_perf"
+  [[ $stderr == *"lacks MPICH (mpich2)"* ]]
+}
+@test "the archive of the sources is the same twice, and has its SHA-256 beside it" {
+  [ -e .git ] || skip "no git checkout"
+  make dist DIST="$T/one" && make dist DIST="$T/two"
+  cmp "$T"/one/busbar-*.tar.gz "$T"/two/busbar-*.tar.gz
+  (cd "$T/one" && sha256sum --check busbar-*.sha256)
+  [ "$(tar -xOf "$T"/one/busbar-*.tar.gz "busbar-$(cat VERSION)/VERSION")" = "$(git show HEAD:VERSION)" ]
+}

@@ -75,21 +75,6 @@ commands() {
   run -2 examples/slurm-prolog.sh
   [[ $output == *"no verdict (exit 2)"*"nonsense"* ]]
 }
-@test "the examples' README names every library that a program is linked to" {
-  [ "$BUSBAR_TEST_MPI" = mpich ] || skip "it is of MPICH"
-  command -v patchelf > /dev/null || skip "no patchelf"
-  command -v dpkg-query > /dev/null || skip "no dpkg"
-  local program library package
-  for program in busbar allreduce_perf; do
-    # Those of the program itself; what they need in turn comes with their packages.
-    for library in $(patchelf --print-needed "$(readlink -f "$program")"); do
-      case $library in libc.so* | libm.so* | libgcc_s.so* | libstdc++.so* | ld-linux*) continue ;; esac
-      package=$(dpkg-query --search "*/$library" | cut -d : -f 1 | sort -u | head -1)
-      echo "$library of $package"
-      grep -qw -- "$package" examples/README.md
-    done
-  done
-}
 @test "busbar accept reads every command line of the examples" {
   setup_example
   specification 1.0
