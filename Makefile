@@ -12,8 +12,6 @@ SANITIZE :=
 # WERROR= lets a compiler that warns of more than Debian 12's go on.
 WERROR := -Werror
 BUILD := build$(if $(SANITIZE),-sanitize)
-PREFIX := /usr/local
-DESTDIR :=
 comma := ,
 
 # Each backend's fragment adds to these; HAVE_NCCL=0 leaves the nccl backend out.
@@ -137,14 +135,6 @@ $(BUILD)/%.o: %.cpp
 
 # --- the rest ------------------------------------------------------------------------------------
 -include $(filter-out mk/portable.mk mk/mpi.mk mk/packages.mk mk/texts.mk,$(wildcard mk/*.mk))
-
-.PHONY: install
-install: executables ## install executables and documents: PREFIX=/usr/local, DESTDIR=
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/doc/busbar
-	install -m 755 $(PERF:%=$(BIN)/%) $(BIN)/busbar $(DESTDIR)$(PREFIX)/bin
-	for link in all_reduce:allreduce reduce_scatter:reducescatter all_gather:allgather; do \
-	  ln -sf $${link#*:}_perf $(DESTDIR)$(PREFIX)/bin/$${link%:*}_perf; done
-	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md $(DESTDIR)$(PREFIX)/share/doc/busbar
 
 .PHONY: docs
 docs: executables ## write the documents that are generated: docs/csv.md

@@ -2,7 +2,7 @@
 # Files that are compiled in, so that a program needs none beside it; src/base/embedded_text.hpp finds them by
 # their paths. Measuring programs have their help, version and systems; all others have all.
 texts_measure := $(sort VERSION docs/options.md $(wildcard topo/systems/*.toml))
-texts_all := $(sort $(texts_measure) $(wildcard docs/*-options.md src/format/document.css src/study/workload/models.toml \
+texts_all := $(sort $(texts_measure) $(wildcard docs/*-options.md src/format/document.css src/apps/completion.bash src/study/workload/models.toml \
   results/expect/*.toml results/expect/shared/*.toml \
   results/reference/published.toml bench/field.toml))
 MEASURE_TEXTS := $(BUILD)/texts/measure.o

@@ -146,8 +146,8 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--bad", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--unknown", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--nodes", "N", set_count<&RehearsalOptions::nodes, 2, kMostNodes>, kPlanning},
-    {"--levels", "A,B", set_levels, "run,judge,rehearse,lint"},
-    {"--noise", "SD", set_noise, kPlanning},
+    {"--levels", "A,B|FILE", set_levels, "run,judge,rehearse,lint"},
+    {"--noise", "SD|FILE", set_noise, kPlanning},
     {"--partners", "K", set_count<&RehearsalOptions::partners, 1, kMostNodes>, kPlanning},
     {"--launches", "L", set_count<&RehearsalOptions::launches, 1, kMostNodes>, kPlanning},
     {"--times", "S,C,R", set_times, kPlanning},
@@ -265,6 +265,8 @@ Status lint_specification(const AcceptOptions& options) {
 }
 
 }  // namespace
+
+CommandLineSyntax accept_syntax() { return syntax_of(kAcceptTable); }
 
 Status run_accept(std::span<char* const> arguments) {
   AcceptOptions options;

@@ -29,30 +29,25 @@ Status show_usage(std::span<char* const> /*arguments*/) {
   return print_help("docs/busbar-options.md");
 }
 
-struct Command {
-  std::string_view name;
-  bool takes_arguments;
-  Status (*run)(std::span<char* const> arguments);
-};
-
 constexpr auto kCommands = std::to_array<Command>({
-    {"topo", true, run_topo},
-    {"expect", true, run_expect},
-    {"compare", true, run_compare},
-    {"accept", true, run_accept},
-    {"facts", true, run_facts},
-    {"import", true, run_import},
-    {"workload", true, run_workload},
-    {"calibrate", true, run_calibrate},
-    {"plot", true, run_plot},
-    {"report", true, run_report},
-    {"published", true, run_published},
-    {"schema", false, show_schema},
-    {"version", false, show_version},
-    {"help", false, show_usage},
-    {"--version", false, show_version},
-    {"-h", false, show_usage},
-    {"--help", false, show_usage},
+    {"topo", run_topo, topo_syntax},
+    {"expect", run_expect, expect_syntax},
+    {"compare", run_compare, compare_syntax},
+    {"accept", run_accept, accept_syntax},
+    {"facts", run_facts, facts_syntax},
+    {"import", run_import, import_syntax},
+    {"workload", run_workload, workload_syntax},
+    {"calibrate", run_calibrate, calibrate_syntax},
+    {"plot", run_plot, plot_syntax},
+    {"report", run_report, report_syntax},
+    {"published", run_published, published_syntax},
+    {"completion", run_completion, completion_syntax},
+    {"schema", show_schema, nullptr},
+    {"version", show_version, nullptr},
+    {"help", show_usage, nullptr},
+    {"--version", show_version, nullptr},
+    {"-h", show_usage, nullptr},
+    {"--help", show_usage, nullptr},
 });
 
 Status dispatch(std::span<char* const> words) {
@@ -65,7 +60,7 @@ Status dispatch(std::span<char* const> words) {
   const std::string_view wanted = words.front();
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
-    if (words.size() > 1 && !command.takes_arguments) {
+    if (words.size() > 1 && command.syntax == nullptr) {
       if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h"))
         return show_usage({});
       throw usage_error("{}: unexpected argument '{}'", wanted, words[1]);
@@ -91,6 +86,9 @@ int run(std::span<char* const> arguments) {
 }
 
 }  // namespace
+
+std::span<const Command> all_commands() { return kCommands; }
+
 }  // namespace busbar
 
 int main(int argc, char** argv) {

@@ -29,7 +29,7 @@ using O = CalibrateOptions;
 constexpr int kMost = 1 << 16;
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"-o,--output", "FILE", set::value<&O::out>},
-    {"--system", "NAME", set::value<&O::system>},
+    {"--system", "NAME|FILE", set::value<&O::system>},
     {"--collective", "NAME", set::value<&O::collective>},
     {"--ranks", "N", set::integer<&O::ranks, 1, kMost>},
     {"--gpus-per-process", "N", set::integer<&O::gpus_per_process, 1, kMost>},
@@ -111,5 +111,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace calibrate_command
 
 Status run_calibrate(std::span<char* const> arguments) { return calibrate_command::run(arguments); }
+CommandLineSyntax calibrate_syntax() { return syntax_of(calibrate_command::kTable); }
 
 }  // namespace busbar

@@ -9,6 +9,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
+#include "base/options.hpp"
 #include "base/text.hpp"
 #include "format/output_file.hpp"
 
@@ -20,6 +21,7 @@ namespace busbar {
 [[nodiscard]] Status run_accept(std::span<char* const> arguments);
 [[nodiscard]] Status run_calibrate(std::span<char* const> arguments);
 [[nodiscard]] Status run_compare(std::span<char* const> arguments);
+[[nodiscard]] Status run_completion(std::span<char* const> arguments);
 [[nodiscard]] Status run_expect(std::span<char* const> arguments);
 [[nodiscard]] Status run_facts(std::span<char* const> arguments);
 [[nodiscard]] Status run_import(std::span<char* const> arguments);
@@ -29,6 +31,32 @@ namespace busbar {
 [[nodiscard]] Status run_topo(std::span<char* const> arguments);
 [[nodiscard]] Status run_workload(std::span<char* const> arguments);
 /// @}
+
+/// @name What their command lines may consist of
+/// @{
+[[nodiscard]] CommandLineSyntax accept_syntax();
+[[nodiscard]] CommandLineSyntax calibrate_syntax();
+[[nodiscard]] CommandLineSyntax compare_syntax();
+[[nodiscard]] CommandLineSyntax completion_syntax();
+[[nodiscard]] CommandLineSyntax expect_syntax();
+[[nodiscard]] CommandLineSyntax facts_syntax();
+[[nodiscard]] CommandLineSyntax import_syntax();
+[[nodiscard]] CommandLineSyntax plot_syntax();
+[[nodiscard]] CommandLineSyntax published_syntax();
+[[nodiscard]] CommandLineSyntax report_syntax();
+[[nodiscard]] CommandLineSyntax topo_syntax();
+[[nodiscard]] CommandLineSyntax workload_syntax();
+/// @}
+
+/// A word that follows `busbar`.
+struct Command {
+  std::string_view name;
+  Status (*run)(std::span<char* const> arguments);
+  CommandLineSyntax (*syntax)();  ///< null: it takes no arguments
+};
+
+/// All of them.
+[[nodiscard]] std::span<const Command> all_commands();
 
 /// Prints a help document, and what follows it.
 inline Status print_help(std::string_view document, std::string_view appendix = "") {

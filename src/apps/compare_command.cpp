@@ -79,5 +79,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace compare_command
 
 Status run_compare(std::span<char* const> arguments) { return compare_command::run(arguments); }
+CommandLineSyntax compare_syntax() { return syntax_of(compare_command::kTable); }
 
 }  // namespace busbar

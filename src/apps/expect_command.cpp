@@ -226,5 +226,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace expect_command
 
 Status run_expect(std::span<char* const> arguments) { return expect_command::run(arguments); }
+CommandLineSyntax expect_syntax() { return syntax_of(expect_command::kTable); }
 
 }  // namespace busbar

@@ -189,5 +189,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace facts_command
 
 Status run_facts(std::span<char* const> arguments) { return facts_command::run(arguments); }
+CommandLineSyntax facts_syntax() { return syntax_of(facts_command::kTable); }
 
 }  // namespace busbar

@@ -267,5 +267,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace import_command
 
 Status run_import(std::span<char* const> arguments) { return import_command::run(arguments); }
+CommandLineSyntax import_syntax() { return syntax_of(import_command::kTable); }
 
 }  // namespace busbar

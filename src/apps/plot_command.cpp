@@ -28,8 +28,9 @@ using O = PlotOptions;
 void set_figure(O& options, View option, View text) {
   const std::vector<std::string> known = study::figure_names();
   if (!contains(known, text)) {
-    throw usage_error("invalid value '{}' for {}; {}", text, option,
-                      suggestion(text, known, "expected " + alternatives(known)));
+    throw InvalidValue(fmt::format("invalid value '{}' for {}; {}", text, option,
+                                   suggestion(text, known, "expected " + alternatives(known))),
+                       known);
   }
   options.request.figures.emplace_back(text);
 }
@@ -149,5 +150,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace plot_command
 
 Status run_plot(std::span<char* const> arguments) { return plot_command::run(arguments); }
+CommandLineSyntax plot_syntax() { return syntax_of(plot_command::kTable); }
 
 }  // namespace busbar

@@ -55,5 +55,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace published_command
 
 Status run_published(std::span<char* const> arguments) { return published_command::run(arguments); }
+CommandLineSyntax published_syntax() { return syntax_of(published_command::kTable); }
 
 }  // namespace busbar

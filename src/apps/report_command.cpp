@@ -78,5 +78,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace report_command
 
 Status run_report(std::span<char* const> arguments) { return report_command::run(arguments); }
+CommandLineSyntax report_syntax() { return syntax_of(report_command::kTable); }
 
 }  // namespace busbar

@@ -87,7 +87,7 @@ void set_policy(O& options, View option, View text) {
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
-    {"--system", "NAME|FILE", add_source<&MachineSource::system>},
+    {"--system", "NAME|FILE|auto", add_source<&MachineSource::system>},
     {"--smi", "FILE", add_source<&MachineSource::smi>},
     {"--query", "FILE", add_source<&MachineSource::query>},
     {"--hwloc", "FILE", add_source<&MachineSource::hwloc>},
@@ -469,5 +469,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace topo_command
 
 Status run_topo(std::span<char* const> arguments) { return topo_command::run(arguments); }
+CommandLineSyntax topo_syntax() { return syntax_of(topo_command::kTable); }
 
 }  // namespace busbar

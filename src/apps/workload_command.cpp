@@ -354,5 +354,6 @@ Status run(std::span<char* const> arguments) {
 }  // namespace workload_command
 
 Status run_workload(std::span<char* const> arguments) { return workload_command::run(arguments); }
+CommandLineSyntax workload_syntax() { return syntax_of(workload_command::kTable); }
 
 }  // namespace busbar

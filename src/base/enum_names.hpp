@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -57,18 +59,33 @@ template <NamedEnum Enum>
   return {};
 }
 
-/// "both, in or out": all names of an enum.
+/// All names of an enum.
 template <NamedEnum Enum>
-[[nodiscard]] std::string names_text() {
-  return alternatives(mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text));
+[[nodiscard]] std::vector<std::string> all_names() {
+  return mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text);
 }
 
-/// The value that has this text; throws a usage error: "invalid value 'foo' for --placement;
-/// expected both, in or out".
+/// A value that is none of the few that an option may have.
+class InvalidValue : public Error {
+ public:
+  InvalidValue(const std::string& message, std::span<const std::string> expected)
+      : Error(Status::Usage, message), expected_(expected.begin(), expected.end()) {}
+
+  [[nodiscard]] const std::vector<std::string>& expected() const { return expected_; }
+
+ private:
+  std::vector<std::string> expected_;
+};
+
+/// "invalid value 'foo' for --format; expected svg or png"
+[[nodiscard]] InvalidValue invalid_value(std::string_view option, std::string_view text,
+                                         std::span<const std::string> expected);
+
+/// The value that has this text; throws invalid_value.
 template <NamedEnum Enum>
 [[nodiscard]] Enum parse_value(std::string_view option, std::string_view text) {
   if (const auto value = find_value<Enum>(text)) return *value;
-  throw usage_error("invalid value '{}' for {}; expected {}", text, option, names_text<Enum>());
+  throw invalid_value(option, text, all_names<Enum>());
 }
 
 }  // namespace busbar

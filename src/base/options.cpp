@@ -193,10 +193,11 @@ Bytes parse_positive_bytes(std::string_view option, std::string_view text) {
   throw usage_error("{}: 0 is out of range; give 1 or more", option);
 }
 
-Error invalid_value(std::string_view option, std::string_view text,
-                    std::span<const std::string> expected) {
-  return usage_error("invalid value '{}' for {}; expected {}", text, option,
-                     alternatives(expected));
+InvalidValue invalid_value(std::string_view option, std::string_view text,
+                           std::span<const std::string> expected) {
+  return {
+      fmt::format("invalid value '{}' for {}; expected {}", text, option, alternatives(expected)),
+      expected};
 }
 
 std::size_t parse_choice(std::string_view option, std::string_view text,

@@ -76,6 +76,12 @@ struct OptionSyntax {
   std::string_view names;
   std::string_view argument;
   std::string_view commands;
+  std::vector<std::string> values{};  ///< only of syntax_of(): the few that it may have
+};
+
+/// What a command line may consist of.
+struct CommandLineSyntax : CommandSyntax {
+  std::vector<OptionSyntax> options{};
 };
 
 /// Takes `arguments` (without the program's name) apart: "--opt value", "--opt=value", "-b 8",
@@ -90,7 +96,7 @@ template <class Options>
 [[nodiscard]] Arguments parse_options(const CommandLineTable<Options>& table,
                                       std::span<char* const> arguments, Options& options) {
   const auto syntax = mapped(table.options, [](const Option<Options>& option) {
-    return OptionSyntax{option.names, option.argument, option.commands};
+    return OptionSyntax{option.names, option.argument, option.commands, {}};
   });
   Arguments line = split_arguments(table, syntax, arguments);
   if (line.help) return line;
@@ -100,13 +106,32 @@ template <class Options>
   return line;
 }
 
+/// The values that a setter names when it refuses another; none for an option of many values.
+template <class Options>
+[[nodiscard]] std::vector<std::string> values_of(const Option<Options>& option) {
+  try {
+    Options unused;
+    option.set(unused, option.names, "?");
+  } catch (const InvalidValue& invalid) {
+    return invalid.expected();
+  } catch (const Error&) {  // of a value that is not one of a few
+  }
+  return {};
+}
+
+/// All that a table says of its command line, for completion.
+template <class Options>
+[[nodiscard]] CommandLineSyntax syntax_of(const CommandLineTable<Options>& table) {
+  CommandLineSyntax syntax{table};
+  for (const Option<Options>& option : table.options) {
+    syntax.options.push_back({option.names, option.argument, option.commands, values_of(option)});
+  }
+  return syntax;
+}
+
 /// "did you mean --csv?" where a known text is near; otherwise `otherwise`.
 [[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string> known,
                                      std::string_view otherwise);
-
-/// "invalid value 'foo' for --format; expected svg or png"
-[[nodiscard]] Error invalid_value(std::string_view option, std::string_view text,
-                                  std::span<const std::string> expected);
 
 /// Which of `names` the text is; throws invalid_value.
 [[nodiscard]] std::size_t parse_choice(std::string_view option, std::string_view text,

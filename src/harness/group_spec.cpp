@@ -37,10 +37,11 @@ GroupSpec parse_group_spec(std::string_view option, std::string_view text) {
     const auto number = parse_operand(*rule, text.substr(word.size() + 1));
     if (number) return {.rule = *rule, .number = *number};
   }
-  throw usage_error(
-      "invalid value '{}' for {}; expected hosts, pairs, random-pairs:K, rails, halves, levels:K, "
-      "mod:N, div:N, and:MASK, or:MASK, FILE.csv or lines of it as in '0,0,0-3;0,1,4-7'",
-      text, option);
+  throw invalid_value(
+      option, text,
+      split("hosts|pairs|random-pairs:K|rails|halves|levels:K|mod:N|div:N|and:MASK|or:MASK|"
+            "FILE.csv|lines of it as in '0,0,0-3;0,1,4-7'",
+            '|'));
 }
 
 GroupSpec parse_split(std::string_view text) {

@@ -292,7 +292,7 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-u,--unalign", "N", set::integer<&O::unalign, 0, kMost>},
      rows("unalign", shown<&O::unalign>)},
     {{"--pairs", "all", set::value<&O::pairs>}, rows("pairs", shown<&O::pairs>).only(kMeasured)},
-    {{"--groups", "SPEC", [](O& o, View n, View v) { o.groups = parse_group_spec(n, v); }},
+    {{"--groups", "SPEC|FILE", [](O& o, View n, View v) { o.groups = parse_group_spec(n, v); }},
      rows("groups", [](const O& o) { return o.groups ? to_text(*o.groups) : "none"; })
          .only(kMeasured)},
     {{"--levels", "FILE", set::file<&O::levels_path>},
@@ -359,7 +359,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-K,--per_iter_skip", "N", set::integer<&O::skipped_samples, 0>}, nothing()},
     {{"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>},
      nothing(shown<&O::nvidia_smi>).only(kDevice)},
-    {{"--system", "NAME", set::file<&O::system>}, nothing(shown<&O::system>).only(kSimulated)},
+    {{"--system", "NAME|FILE|auto", set::file<&O::system>},
+     nothing(shown<&O::system>).only(kSimulated)},
     {{"--ranks", "N", set::integer<&O::ranks, 1, kMostRanks>}, nothing()},
     {{"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
      nothing([](const O& o) { return std::string(o.network ? "given" : ""); }).only(kSimulated)},

@@ -7,10 +7,10 @@ bats_require_minimum_version 1.5.0
 # short TARGET: the words after `make` that run it as briefly as it can be; nothing for one that is not run.
 short() {
   case $1 in
-    all | bundle | docs | executables | fake-gpu | figures | example-report | help | openmpi | plots | promtool) echo "$1" ;;
+    all | bundle | docs | executables | fake-gpu | figures | example-report | help | man | openmpi | plots | promtool) echo "$1" ;;
     bench | rehearsal) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
     fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS= FUZZ_TIMEOUT=100" ;;
-    install) echo "$1 DESTDIR=build/installed" ;;
+    install | uninstall) echo "$1 DESTDIR=build/installed" ;;
     quickstart) echo "$1 NP=2 SIZES=-b1K\ -e4K" ;;
     clean) echo "$1" ;;
   esac

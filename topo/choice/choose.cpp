@@ -123,10 +123,8 @@ Selection parse_selection(std::string_view option, std::string_view text) {
   if (policy && *policy != Policy::List) return {.policy = *policy};
   Selection selection{.policy = Policy::List};
   if (text.find_first_not_of("0123456789,-") != std::string_view::npos || text.empty()) {
-    throw usage_error(
-        "invalid value '{1}' for {0}; expected best, worst, median, prefix, or a list of devices "
-        "such as 0,3,4-7",
-        option, text);
+    throw invalid_value(option, text,
+                        split("best|worst|median|prefix|a list of devices such as 0,3,4-7", '|'));
   }
   for (const std::string& part : split(text, ',')) add_range(selection.devices, option, part);
   std::vector<int> sorted = selection.devices;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
@@ -106,6 +107,14 @@ TEST(ParseOptions, SeparatesTheCommandAndPositionalsWhichAreAllAfterTwoDashes) {
   EXPECT_EQ(line.positionals, (Texts{"a", "-v"}));
   EXPECT_EQ(line.before_dashes, 1U);
   EXPECT_EQ(parse("show a").line.before_dashes, 1U);
+}
+
+TEST(SyntaxOfATable, HasTheValuesThatASetterNamesWhenItRefusesAnother) {
+  std::vector<std::string> known;
+  for (const OptionSyntax& option : syntax_of(kTable).options) {
+    known.push_back(fmt::format("{}:{}", option.names, join(option.values, "|")));
+  }
+  EXPECT_THAT(known, testing::IsSupersetOf({"--colour:red|green", "-o,--output:", "--limit:"}));
 }
 
 TEST(ParseOptions, PrefersHelpToARefusal) {

@@ -82,9 +82,9 @@ TEST(CompletedProtocol, KeepsEveryFigureThatIsThere) {
 }
 
 TEST(Protocol, HasTheNamesOfSystemFiles) {
-  EXPECT_EQ(names_text<Algorithm>(), "ring, tree, hierarchical or nvls");
+  EXPECT_EQ(alternatives(all_names<Algorithm>()), "ring, tree, hierarchical or nvls");
   EXPECT_EQ(
-      names_text<Sending>(),
+      alternatives(all_names<Sending>()),
       "ring, ring_low_latency, ring_ll128, tree, tree_low_latency, tree_ll128, hierarchical, nvls, "
       "direct or direct_low_latency");
 }
