@@ -16,7 +16,7 @@ BASH_FOLDER := share/bash-completion/completions
 INSTALL_FOLDERS := bin share/doc/busbar share/man/man1 $(BASH_FOLDER) share/zsh/site-functions
 files_in = $(files_in_$(notdir $1))
 files_in_bin := $(PERF:%=$(BIN)/%) $(BIN)/busbar
-files_in_busbar := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md)
+files_in_busbar := README.md CHANGELOG.md LICENSE THIRD-PARTY $(wildcard docs/*.md)
 files_in_man1 := $(MAN_PAGES)
 files_in_completions := $(BUILD)/completion/busbar
 files_in_site-functions := $(BUILD)/completion/_busbar

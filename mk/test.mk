@@ -24,7 +24,7 @@ $(UNIT_OBJECTS): | $(TEST_HEADERS).gch
 $(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 	@mkdir -p $(@D)
 	@echo "  LINK  unit_tests"
-	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main
+	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main -lutil
 
 .PHONY: test
 test: packages-build packages-test ## install what is missing, build, run every test

@@ -69,16 +69,24 @@ std::optional<std::string> reason_of_any(const std::vector<RankReason>& ranks) {
   return fmt::format("rank {}: {}", first - ranks.begin(), first->text.data());
 }
 
+/// "fix that, or measure host memory with --backend mpi", or the one that this build has.
+std::string advice() {
+  for (const Backend* backend : registered_backends()) {
+    if (backend->has_devices()) continue;
+    return fmt::format("fix that, or measure host memory with --backend {}", backend->name());
+  }
+  return "fix that";
+}
+
 /// A node whose driver is broken would turn a measurement of GPUs into one of host memory.
 void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks) {
   const auto able = static_cast<std::size_t>(std::ranges::count_if(ranks, can));
   if (!backend.has_devices() || able == 0 || able == ranks.size()) return;
   const auto first = std::ranges::find_if_not(ranks, can);
   throw Error{Status::Unavailable,
-              fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; fix "
-                          "that, or measure host memory with --backend mpi",
+              fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; {}",
                           able, counted(ranks.size(), "rank"), backend.name(),
-                          first - ranks.begin(), first->host.data(), first->text.data())};
+                          first - ranks.begin(), first->host.data(), first->text.data(), advice())};
 }
 
 }  // namespace

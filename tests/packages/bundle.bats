@@ -95,7 +95,8 @@ emulate() { qemu-aarch64-static -L build/portable-arm64/root "$@"; }
   for program in "$ARM"/*_perf "$ARM/busbar"; do
     [[ $(file -bL "$program") == *"ARM aarch64"* ]]
   done
-  make -j"$(nproc)" PORTABLE=arm64 arm64-unit-tests >&2
+  make -j"$(nproc)" PORTABLE=arm64 build/portable-arm64/mpi-none/bin/unit_tests >&2
+  emulate build/portable-arm64/mpi-none/bin/unit_tests --gtest_brief=1 --gtest_filter="-$NOT_EMULATED"
 }
 @test "arm64: the main job's data are right under emulation" {
   local rank pids=()

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 # short TARGET: the words after `make` that run it as briefly as it can be; nothing for one that is not run.
 short() {
   case $1 in
-    all | bundle | docs | executables | fake-gpu | figures | example-report | help | man | openmpi | plots | promtool) echo "$1" ;;
+    all | bundle | dist | docs | executables | fake-gpu | figures | example-report | help | man | openmpi | plots | promtool) echo "$1" ;;
     bench | rehearsal) echo "$1 BRIEF=1" ;;  # and with it bench-mpi and plot-bench
     fuzz) echo "$1 FUZZ_SECONDS=1 FUZZ_OPTIMIZE=-O0 FUZZ_CHECKS= FUZZ_TIMEOUT=100" ;;
     install | uninstall) echo "$1 DESTDIR=build/installed" ;;
@@ -24,7 +24,7 @@ why_not() {
     test | check-unit | check-bats | check-other-mpi | check-targets | test-cluster | test-nccl) echo "these tests are a part of it" ;;
     bench-mpi | plot-bench) echo "a part of bench" ;;
     lint | format | tidy | tidy-tests | mutants) echo "minutes of their own; .ci/run runs lint" ;;
-    soak | soak-cluster | check-repeated) echo "hours" ;;
+    soak | soak-cluster | check-repeated | test-packages) echo "hours, or half an hour" ;;
     gpu-bench) echo "needs a GPU" ;;
     deps) echo "installs packages" ;;
   esac
