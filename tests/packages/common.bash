@@ -32,7 +32,8 @@ clean_root() {
   mkdir -p "$folder"
   tar -xf "$kept" -C "$folder"
 }
-# in_root FOLDER COMMAND...: with its own processes and mounts; the machine's network.
+# in_root FOLDER COMMAND...: with its own processes and mounts; the machine's network, and its CUDA where the root has a
+# folder for it.
 in_root() {
   # shellcheck disable=SC2016  # they are the inner shell's
   unshare --mount --pid --fork --kill-child bash -c '
@@ -43,6 +44,7 @@ in_root() {
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount --rbind /dev "$root/dev"
+    [ ! -d "$root/usr/local/cuda" ] || [ ! -d /usr/local/cuda ] || mount --bind /usr/local/cuda "$root/usr/local/cuda"
     cp /etc/resolv.conf "$root/etc/resolv.conf"
     exec chroot "$root" "$@"' in_root "$@"
 }

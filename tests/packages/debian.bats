@@ -13,14 +13,14 @@ build_packages() {
   make dist >&2
   needed=$(sed -n '/^Build-Depends/,/^$/p' debian/control | grep -oE '^ +[a-z0-9+-]+' | grep -v debhelper | paste -sd,)
   if [ "$arch" = amd64 ]; then
-    clean_root bookworm "$root" --include="dpkg-dev,debhelper,fakeroot,make,$needed"
+    clean_root bookworm "$root" --include="build-essential,debhelper,$needed"
   else
     clean_root bookworm "$root" --architectures="amd64,$arch" \
-      --include="dpkg-dev,debhelper,fakeroot,make,crossbuild-essential-$arch,${needed//,/:$arch,}:$arch"
+      --include="build-essential,debhelper,crossbuild-essential-$arch,${needed//,/:$arch,}:$arch"
   fi
   tar -xzf "$DIST/busbar-$VERSION.tar.gz" -C "$root/root"
   cp "$DIST/busbar-$VERSION.tar.gz" "$root/root/busbar_$VERSION.orig.tar.gz"
-  if [ -d /usr/local/cuda ]; then cp -aL /usr/local/cuda "$root/usr/local/cuda"; fi
+  mkdir "$root/usr/local/cuda"
   in_root "$root" bash -c "cd /root/busbar-$VERSION && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -a$arch -us -uc" > "$BATS_FILE_TMPDIR/$arch.log" 2>&1 ||
     { tail -n 40 "$BATS_FILE_TMPDIR/$arch.log" >&2; return 1; }
   cp "$root"/root/busbar*{.deb,.dsc,.changes} "$DIST"
