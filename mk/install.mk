@@ -4,7 +4,7 @@
 PREFIX := /usr/local
 DESTDIR :=
 # Runs busbar on this machine, for its completion script: another busbar, or an emulator before it, where this one cannot.
-BUSBAR_RUN := $(BIN)/busbar
+BUSBAR_RUN ?= $(BIN)/busbar
 
 # The page of each help document; all measuring programs are one page.
 COMMAND_LIST := docs/busbar-options.md

@@ -12,11 +12,13 @@ ARCH := $(if $(filter aarch64,$(shell uname -m)),arm64,amd64)
 # Files in one order with one time and owner, so that the same sources make the same bytes.
 SOURCE_DATE_EPOCH ?= $(shell [ -e .git ] && git log -1 --format=%ct || stat -c %Y VERSION)
 ARCHIVE = LC_ALL=C tar --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner
+BUNDLE_TEXTS = mkdir -p $(BUNDLE)/man/man1 $(BUNDLE)/completion && cp $(MAN_PAGES) $(BUNDLE)/man/man1 && cp $(COMPLETIONS) $(BUNDLE)/completion
 
 .PHONY: bundle
 ifneq ($(PORTABLE),)
-bundle: $(BUNDLED)
+bundle: $(BUNDLED) $(MAN_PAGES) $(COMPLETIONS)
 	@STRIP=$(MACHINE)-linux-gnu-strip tools/make-bundle --root $(PORTABLE_ROOT) $(BUNDLE) $(BUNDLED)
+	@$(BUNDLE_TEXTS)
 	@mkdir -p $(DIST)
 	@$(ARCHIVE) -C $(dir $(BUNDLE)) -c $(notdir $(BUNDLE)) | xz -9 -T1 > $(DIST)/$(RELEASE).tar.xz
 	@cd $(DIST) && sha256sum $(RELEASE).tar.xz | tee $(RELEASE).tar.xz.sha256
@@ -27,8 +29,9 @@ bundle:
 else
 bundle: packages-build ## programs to copy, in one folder; MPI=0 [ARCH=arm64]: an archive that runs on any Linux
 	@tools/install-packages patchelf python3
-	@$(MAKE) --no-print-directory executables $(BUNDLED)
+	@$(MAKE) --no-print-directory executables $(BUNDLED) $(MAN_PAGES) $(COMPLETIONS)
 	@tools/make-bundle $(BUNDLE) $(BUNDLED)
+	@$(BUNDLE_TEXTS)
 endif
 
 .PHONY: third-party
