@@ -31,6 +31,7 @@ setup_file() {
   [ "$(as_user localhost/busbar-small id -u)" = 1000 ]
 }
 @test "the image with Open MPI runs the main job, and its SSH server lets the launcher in" {
+  # shellcheck disable=SC2016  # they are the inner shell's
   as_user localhost/busbar-mpi bash -c '
     set -e
     [ "$(id -u)" = 1000 ]
