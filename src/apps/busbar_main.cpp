@@ -61,8 +61,9 @@ Status dispatch(std::span<char* const> words) {
   for (const Command& command : kCommands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && command.syntax == nullptr) {
-      if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h"))
+      if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h")) {
         return show_usage({});
+      }
       throw usage_error("{}: unexpected argument '{}'", wanted, words[1]);
     }
     return command.run(words.subspan(1));

@@ -3,8 +3,7 @@
 # it is for, NAMES of the option, what follows it (flag: nothing; =value: only after '='), and the values that it may have.
 # The row "arguments" has what else follows the command, its default sub-command and all sub-commands.
 
-# shellcheck disable=SC2154,SC2206 # variables are printed above; rows are split into words
-true
+# shellcheck disable=SC2154,SC2206 # rows are printed above, and split into words
 
 # Sets kind and values to those of an option of $command.
 _busbar_find() { # NAME
