@@ -16,7 +16,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
     [ -x "bin/${name}_perf" ] && [ -e "share/man/man1/${name}_perf.1" ] && [ -e "share/bash-completion/completions/${name}_perf" ]
   done
   [ "$(bin/busbar version)" = "$(bin/all_reduce_perf --version)" ]
-  diff <(files share/doc/busbar) <(cd "$ROOT" && printf '%s\n' docs/*.md README.md CHANGELOG.md LICENSE | sed 's|.*/||; s|^|./|' | sort)
+  diff <(files share/doc/busbar) <(cd "$ROOT" && printf '%s\n' docs/*.md README.md CHANGELOG.md LICENSE THIRD-PARTY | sed 's|.*/||; s|^|./|' | sort)
   [[ $(head -n 1 share/zsh/site-functions/_busbar) == "#compdef busbar "*"reduce_scatter_perf "* ]]
   run -0 bash --norc -c '. share/bash-completion/completions/reduce_scatter_perf; complete -p reduce_scatter_perf busbar'
   [ "$(grep -c -- "-F _busbar" <<<"$output")" -eq 2 ]
