@@ -40,6 +40,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"expect", true, run_expect},
     {"compare", true, run_compare},
     {"accept", true, run_accept},
+    {"doctor", true, run_doctor},
     {"facts", true, run_facts},
     {"import", true, run_import},
     {"workload", true, run_workload},

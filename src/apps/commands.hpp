@@ -20,6 +20,7 @@ namespace busbar {
 [[nodiscard]] Status run_accept(std::span<char* const> arguments);
 [[nodiscard]] Status run_calibrate(std::span<char* const> arguments);
 [[nodiscard]] Status run_compare(std::span<char* const> arguments);
+[[nodiscard]] Status run_doctor(std::span<char* const> arguments);
 [[nodiscard]] Status run_expect(std::span<char* const> arguments);
 [[nodiscard]] Status run_facts(std::span<char* const> arguments);
 [[nodiscard]] Status run_import(std::span<char* const> arguments);
