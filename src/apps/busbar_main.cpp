@@ -34,6 +34,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"expect", run_expect, expect_syntax},
     {"compare", run_compare, compare_syntax},
     {"accept", run_accept, accept_syntax},
+    {"doctor", run_doctor, doctor_syntax},
     {"facts", run_facts, facts_syntax},
     {"import", run_import, import_syntax},
     {"workload", run_workload, workload_syntax},

@@ -22,6 +22,7 @@ namespace busbar {
 [[nodiscard]] Status run_calibrate(std::span<char* const> arguments);
 [[nodiscard]] Status run_compare(std::span<char* const> arguments);
 [[nodiscard]] Status run_completion(std::span<char* const> arguments);
+[[nodiscard]] Status run_doctor(std::span<char* const> arguments);
 [[nodiscard]] Status run_expect(std::span<char* const> arguments);
 [[nodiscard]] Status run_facts(std::span<char* const> arguments);
 [[nodiscard]] Status run_import(std::span<char* const> arguments);
@@ -38,6 +39,7 @@ namespace busbar {
 [[nodiscard]] CommandLineSyntax calibrate_syntax();
 [[nodiscard]] CommandLineSyntax compare_syntax();
 [[nodiscard]] CommandLineSyntax completion_syntax();
+[[nodiscard]] CommandLineSyntax doctor_syntax();
 [[nodiscard]] CommandLineSyntax expect_syntax();
 [[nodiscard]] CommandLineSyntax facts_syntax();
 [[nodiscard]] CommandLineSyntax import_syntax();

@@ -270,8 +270,8 @@ std::optional<UnknownHost> find_unknown_host(const std::string& host) {
                      .may_pass = error == EAI_AGAIN};
 }
 
-std::vector<std::string> own_addresses() {
-  std::vector<std::string> result;
+std::vector<InterfaceAddress> interface_addresses() {
+  std::vector<InterfaceAddress> result;
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return result;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
@@ -279,9 +279,19 @@ std::vector<std::string> own_addresses() {
     const int family = each->ifa_addr == nullptr ? AF_UNSPEC : each->ifa_addr->sa_family;
     if ((family != AF_INET && family != AF_INET6) || (each->ifa_flags & IFF_UP) == 0) continue;
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-    const std::string host = name_of(each->ifa_addr, size).host;
-    const bool is_local = host.empty() || is_loopback(host) || host.find('%') != std::string::npos;
-    if (!is_local) result.push_back(host);
+    result.push_back({.interface = each->ifa_name,
+                      .number = name_of(each->ifa_addr, size).host,
+                      .is_running = (each->ifa_flags & IFF_RUNNING) != 0});
+  }
+  return result;
+}
+
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> result;
+  for (const InterfaceAddress& each : interface_addresses()) {
+    const bool is_local = each.number.empty() || is_loopback(each.number) ||
+                          each.number.find('%') != std::string::npos;
+    if (!is_local) result.push_back(each.number);
   }
   return result;
 }

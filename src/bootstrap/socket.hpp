@@ -79,6 +79,15 @@ struct UnknownHost {
 /// Nothing where the host has an address.
 [[nodiscard]] std::optional<UnknownHost> find_unknown_host(const std::string& host);
 
+/// An address of an interface that is up.
+struct InterfaceAddress {
+  std::string interface {};  ///< "eth0"
+  std::string number{};      ///< "10.0.0.4", "fe80::1%eth0"
+  bool is_running = false;   ///< it has a link
+};
+/// All of this host, in the order in which the system lists them.
+[[nodiscard]] std::vector<InterfaceAddress> interface_addresses();
+
 /// The numbers by which other hosts may reach this one: "10.0.0.4".
 [[nodiscard]] std::vector<std::string> own_addresses();
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "base/child_process.hpp"
 #include "base/host.hpp"
+#include "machine/gpu_paths.hpp"
 #include "topo/probes/nvidia_smi.hpp"
 
 namespace busbar::machine {
@@ -65,6 +67,18 @@ bool is_of_interest(const fs::path& path) {
          device.starts_with("0x0680");
 }
 
+/// What stands on a line behind its key, and a colon: "TOTAL_ERR_COR 4", "model name\t: AMD EPYC".
+std::string behind_key(std::string_view text, std::string_view key) {
+  for (const std::string& line : split(text, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const std::string rest = line.substr(key.size());
+    const std::size_t value = rest.find_first_not_of(" \t:");
+    if (value == 0) continue;  // a longer key
+    return value == std::string::npos ? "" : one_line(trim(rest.substr(value)));
+  }
+  return {};
+}
+
 class FileReader {
  public:
   FileReader(std::string root, HostReading& reading) : root_(std::move(root)), reading_(reading) {}
@@ -98,7 +112,7 @@ class FileReader {
     reading_.values[{std::string(fact.name), instance}] = value;
   }
 
-  /// Files of a pattern that no fact before it has.
+  /// Files of a pattern that no fact before it has; those with keys have several facts.
   std::vector<std::string> paths_of(const MachineFact& fact) {
     std::vector<std::string> paths;
     glob_t found{};
@@ -106,7 +120,8 @@ class FileReader {
     if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
       for (std::size_t i = 0; i < found.gl_pathc; ++i) {
         const std::string path = found.gl_pathv[i];
-        if (is_of_interest(path) && taken_.insert(path).second) paths.push_back(path);
+        const bool is_new = taken_.insert(path).second || fact.reader == Reader::KeyLine;
+        if (is_new && is_of_interest(path)) paths.push_back(path);
       }
     }
     globfree(&found);
@@ -118,8 +133,14 @@ class FileReader {
     // The kernel has no value of what does not exist: a GID, the speed of a link that is down.
     if (file.error == EINVAL || file.error == ENOENT) return {};
     if (file.error != 0) return {.reason = std::strerror(file.error)};
-    if (fact.reader == Reader::KeyLine) return {.text = behind_key(file.text, fact.detail)};
+    if (fact.reader == Reader::KeyText) return {.text = behind_key(file.text, fact.detail)};
+    if (fact.reader == Reader::KeyLine) {
+      const std::vector<std::string> words = split_words(behind_key(file.text, fact.detail));
+      return {.text = words.empty() ? "" : words.front()};
+    }
     const std::string line = one_line(trim(file.text.substr(0, file.text.find('\n'))));
+    const bool zeros = line.find_first_not_of("0:") == std::string::npos;
+    if (fact.reader == Reader::NonZero && zeros) return {};
     const auto number = to_number<std::int64_t>(line);
     if (fact.unit > 1 && number) return {.text = fmt::format("{}", *number * fact.unit)};
     if (fact.unit > 1) return {.reason = fmt::format("not a number: '{}'", line)};
@@ -127,14 +148,6 @@ class FileReader {
     const fs::path whole = fs::path(path).parent_path() / fact.detail;
     const std::string most(trim(first_line_of(whole.string())));
     return {.text = most.empty() ? line : fmt::format("{} of {}", line, most)};
-  }
-
-  static std::string behind_key(std::string_view text, std::string_view key) {
-    for (const std::string& line : split(text, '\n')) {
-      const std::vector<std::string> words = split_words(line);
-      if (words.size() > 1 && words.front() == key) return words[1];
-    }
-    return {};
   }
 
   std::string root_;
@@ -147,6 +160,16 @@ void add_log(const std::string& root, HostReading& reading) {
   if (log.error == ENOENT) return;
   if (log.error != 0) reading.values[{"kernel.log", ""}].reason = std::strerror(log.error);
   add_kernel_log(log.text, reading);
+}
+
+/// Who has CAP_IPC_LOCK may lock all memory, whatever the limit is.
+void apply_capabilities(const std::string& root, HostReading& reading) {
+  constexpr unsigned kIpcLock = 14;
+  const auto limit = reading.values.find({std::string(kLockedMemory), ""});
+  if (limit == reading.values.end()) return;
+  const std::string held = behind_key(read_small(root + "/proc/self/status").text, "CapEff");
+  const std::uint64_t capabilities = std::strtoull(held.c_str(), nullptr, 16);
+  if ((capabilities >> kIpcLock & 1U) != 0) limit->second = {.text = "unlimited"};
 }
 
 /// nvidia-smi takes seconds where the driver is not held, and may hang where it is broken: all its
@@ -192,7 +215,8 @@ void ask_nvidia_smi(const std::string& program, HostReading& reading) {
   if (query.exit_status != 0) {
     reading.values[{"gpu.driver", ""}].reason =
         query.timed_out ? program + " does not answer in 10 s"
-                        : fmt::format("{} exits with {}", program, query.exit_status);
+                        : fmt::format("{} exits with {}: {}", program, query.exit_status,
+                                      one_line(split(query.out + query.err, '\n').front()));
     return;
   }
   add_smi_query(query.out, columns, reading);
@@ -219,6 +243,8 @@ HostReading read_host(const FactSources& sources) {
   for (const MachineFact& fact : machine_facts()) {
     if (fact.reader != Reader::NvidiaSmi && fact.reader != Reader::Other) files.read(fact);
   }
+  apply_capabilities(sources.root, reading);
+  add_gpu_paths(sources.root, reading);
   add_log(sources.root, reading);
   if (!sources.nvidia_smi.empty()) ask_nvidia_smi(sources.nvidia_smi, reading);
   return reading;

@@ -30,7 +30,9 @@ constexpr auto enum_names(Nature) {
 /// How files become values.
 enum class Reader {
   FirstLine,  ///< of each file
-  KeyLine,    ///< of each file, what stands behind MachineFact::detail on its line
+  NonZero,    ///< the same, unless it is all zeros
+  KeyLine,    ///< of each file, the word behind MachineFact::detail on the first line that has it
+  KeyText,    ///< the same, and all that follows
   OfWhole,    ///< "8 of 16": each file and the file MachineFact::detail beside it
   Sum,        ///< of the numbers of all files
   Distinct,   ///< the different texts of all files
@@ -56,6 +58,8 @@ struct MachineFact {
   return fact.nature == Nature::Counter || fact.nature == Nature::Errors;
 }
 
+/// What a process may lock.
+inline constexpr std::string_view kLockedMemory = "limit.locked_memory";
 /// @name Facts that other code asks for: GPUs with both equal reach each other over NVLink
 /// @{
 inline constexpr std::string_view kFabricDomain = "gpu.fabric_domain";

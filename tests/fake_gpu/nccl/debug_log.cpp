@@ -108,6 +108,10 @@ void log_init(const Communicator& comm) {
                   "Init timings - ncclCommInitRankConfig: rank " + std::to_string(comm.rank()) +
                       " nranks " + std::to_string(comm.ranks()) + " total " +
                       std::to_string(comm.rank() + 1) + ".50 (kernels 1.25, rest 0.25)");
+  const std::string diagnostics = text_of("FAKE_NCCL_DIAGNOSTICS");
+  if (diagnostics.empty() || comm.rank() != 0 || text_of("NCCL_RUN_DIAGNOSTICS") != "1") return;
+  static_cast<void>(std::fprintf(stdout, "%s:%d NCCL DIAG %s\n", host_name().c_str(), ::getpid(),
+                                 diagnostics.c_str()));
 }
 
 void log_operation(const Operation& operation) {

@@ -113,6 +113,69 @@ TEST(ReadHost, JoinsWhatAllProcessorsHave) {
   EXPECT_EQ(tree.text("imex.channels"), "2");
 }
 
+TEST(ReadHost, ReadsWhatStandsBehindKeys) {
+  Tree tree;
+  tree.folder.write("proc/cpuinfo", "model\t: 49\nmodel name\t: AMD EPYC 7742 64-Core\n");
+  tree.folder.write("proc/self/limits",
+                    "Max open files            1024                 4096       files\n"
+                    "Max locked memory         65536                65536      bytes\n");
+  tree.folder.write("proc/self/status", "CapEff:\t00000000a80425fb\n");
+  EXPECT_EQ(tree.text("cpu.model"), "AMD EPYC 7742 64-Core");
+  EXPECT_EQ(tree.text("limit.open_files"), "1024");
+  EXPECT_EQ(tree.text("limit.locked_memory"), "65536");
+  tree.folder.write("proc/self/status", "CapEff:\t000001ffffffffff\n");
+  EXPECT_EQ(tree.text("limit.locked_memory"), "unlimited");
+}
+
+TEST(ReadHost, LeavesOutGidsThatAreEmpty) {
+  Tree tree;
+  tree.port("mlx5_0", {{"gids/0", "fe80:0000:0000:0000:0000:0000:0000:0001"},
+                       {"gids/1", "0000:0000:0000:0000:0000:0000:0000:0000"}});
+  EXPECT_THAT(tree.text("ib.gid", "mlx5_0:1:0"), HasSubstr("fe80"));
+  EXPECT_FALSE(tree.read().values.contains({"ib.gid", "mlx5_0:1:1"}));
+}
+
+/// The configuration space of a bridge from bus 0x3a to buses 0x3b to 0x3f.
+std::string bridge(char kind, char acs) {
+  std::string bytes(4096, '\0');
+  bytes[0x0e] = 1;
+  bytes.replace(0x18, 3, ":;?");
+  bytes[0x34] = 0x40;
+  bytes[0x40] = 0x01;  // power management, and then express
+  bytes[0x41] = 0x50;
+  bytes[0x50] = 0x10;
+  bytes[0x52] = static_cast<char>(kind << 4);
+  bytes[0x100] = 0x01;  // AER, and then ACS at 0x148
+  bytes.replace(0x102, 2, "\x81\x14");
+  bytes[0x148] = 0x0d;
+  bytes[0x14e] = acs;
+  return bytes;
+}
+
+TEST(ReadHost, ReadsWhatIsInTheWayOfGpus) {
+  Tree tree;
+  const auto config = [&](const std::string& bytes) {
+    tree.folder.write("sys/bus/pci/devices/0000:3a:04.0/config", bytes);
+  };
+  tree.device("0000:3a:04.0", {{"class", "0x060400"}});
+  config(bridge(6, 0x1d));
+  EXPECT_THAT(tree.read().values, IsEmpty());  // no GPU
+  tree.device("0001:3c:00.0", {{"class", "0x030200"}, {"vendor", "0x10de"}});
+  EXPECT_EQ(tree.text("pcie.acs"), "off");  // of another domain
+  tree.device("0000:3c:00.0",
+              {{"class", "0x030200"}, {"vendor", "0x10de"}, {"iommu_group/type", "DMA-FQ"}});
+  EXPECT_EQ(tree.text("pcie.gpus"), "2");
+  EXPECT_EQ(tree.text("pcie.iommu", "0000:3c:00.0"), "DMA-FQ");
+  EXPECT_EQ(tree.text("pcie.acs", "0000:3a:04.0"), "switch port");
+  EXPECT_EQ(tree.text("pcie.acs"), "on");
+  config(bridge(4, 0x1d));
+  EXPECT_EQ(tree.text("pcie.acs", "0000:3a:04.0"), "root port");
+  config(bridge(6, 0x01));  // it checks sources, and redirects nothing
+  EXPECT_EQ(tree.text("pcie.acs"), "off");
+  config(bridge(6, 0x1d).substr(0, 64));
+  EXPECT_THAT(tree.read().values.at({"pcie.acs", ""}).reason, HasSubstr("root"));
+}
+
 TEST(ReadHost, NamesWhatItCannotRead) {
   Tree tree;
   tree.port("mlx5_0", {{"counters/port_xmit_data", "nonsense"}});

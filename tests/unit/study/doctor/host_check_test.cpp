@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/doctor/host_check.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace busbar::study {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Texts = std::map<machine::FactKey, std::string>;
+
+HostView view_of(const Texts& texts) {
+  HostView view;
+  for (const auto& [key, text] : texts) view.facts.values[key].text = text;
+  return view;
+}
+/// The only finding of a check.
+HostFinding found(const HostView& view, const std::string& check) {
+  std::vector<HostFinding> all = check_host(view);
+  std::erase_if(all, [&](const HostFinding& finding) { return finding.check != check; });
+  EXPECT_EQ(all.size(), 1U);
+  return all.front();
+}
+Severity severity(const HostView& view, const std::string& check) {
+  return found(view, check).severity;
+}
+const Texts kGpus{{{"gpu.driver", "gpu0"}, "550"}, {{"gpu.driver", "gpu1"}, "550"}};
+
+TEST(CheckHost, LooksAtNothingWithoutFacts) {
+  for (const HostFinding& finding : check_host({}))
+    EXPECT_EQ(finding.severity, Severity::NotLooked);
+}
+
+TEST(CheckHost, WantsSharedMemoryForARankPerCoreAndMoreForGpus) {
+  HostView view = view_of({{{"cpu.online", ""}, "0-7"}});
+  view.shared_memory = 64 * kMiB;
+  EXPECT_EQ(severity(view, "shared-memory"), Severity::Note);
+  view.shared_memory = 63 * kMiB;
+  EXPECT_THAT(found(view, "shared-memory").cure, HasSubstr("size=64m"));
+  view.facts.values[{"cpu.smt", ""}].text = "1";
+  EXPECT_EQ(severity(view, "shared-memory"), Severity::Note);
+  view = view_of(kGpus);
+  view.shared_memory = 64 * kMiB;
+  EXPECT_THAT(found(view, "shared-memory").cure, HasSubstr("--shm-size=1024m"));
+}
+
+TEST(CheckHost, HintsAtProcessorsThatTheCgroupDoesNotGrant) {
+  HostView view = view_of({{{"cpu.online", ""}, "0-7"}});
+  EXPECT_EQ(severity(view, "cpu-quota"), Severity::Note);
+  view.processors = 2.5;
+  EXPECT_EQ(severity(view, "cpu-quota"), Severity::Hint);
+  EXPECT_THAT(found(view, "cpu-quota").text, HasSubstr("2.5 of 8"));
+}
+
+TEST(CheckHost, ComparesTheMpiOfTheProgramsWithTheLauncher) {
+  HostView view;
+  view.launcher = LauncherView{.library = {"MPICH 4.0.2", MpiFamily::Mpich},
+                               .plain = "mpirun",
+                               .plain_version = "mpirun (Open MPI) 4.1.4\n",
+                               .own = "mpiexec.mpich"};
+  EXPECT_EQ(found(view, "mpi-launcher").cure, "mpiexec.mpich -n 2 ./allreduce_perf");
+  view.launcher->own = "mpiexec";  // Open MPI's
+  EXPECT_THAT(found(view, "mpi-launcher").cure, HasSubstr("make"));
+  view.launcher->library = {"Intel MPI", MpiFamily::Other};
+  EXPECT_EQ(severity(view, "mpi-launcher"), Severity::Note);
+}
+
+TEST(CheckHost, KnowsTheInterfaceThatNcclTakes) {
+  HostView view = view_of(kGpus);
+  view.nccl.emplace();
+  const auto of = [&](const std::vector<InterfaceAddress>& interfaces) {
+    view.interfaces = interfaces;
+    return found(view, "nccl-interface");
+  };
+  const InterfaceAddress bridge{"br-1", "172.18.0.1", true};
+  const InterfaceAddress ethernet{"eth0", "10.0.0.4", true};
+  EXPECT_EQ(of({{"docker0", "172.17.0.1", true}, ethernet, bridge}).severity, Severity::Note);
+  EXPECT_EQ(of({bridge, ethernet}).cure, "export NCCL_SOCKET_IFNAME==eth0");
+  EXPECT_EQ(of({bridge}).severity, Severity::Note);  // there is no other
+  EXPECT_EQ(of({{"br-1", "172.18.0.1", false}, ethernet}).severity, Severity::Note);
+  EXPECT_EQ(of({bridge, ethernet, {"ib0", "10.1.0.4", true}}).severity, Severity::Note);
+  EXPECT_EQ(of({{"ib0", "169.254.7.7", true}, ethernet}).severity, Severity::Problem);
+  // An interface is known by its first address.
+  EXPECT_EQ(of({ethernet, bridge, {"eth0", "fe80::1%eth0", true}}).severity, Severity::Note);
+}
+
+TEST(CheckHost, ReportsWhatFactsMarkButSlots) {
+  HostView view = view_of(
+      {{{"nvlink.links", "gpu0"}, "17 of 18"}, {{"pcie.width", "0000:17:00.0"}, "8 of 16"}});
+  EXPECT_EQ(found(view, "hardware").text, "gpu0: active NVLinks 17 of 18");
+}
+
+TEST(CheckHost, ReportsARunThatHangs) {
+  HostView view = view_of(kGpus);
+  view.run_result = CommandResult{.exit_status = 137, .timed_out = true};
+  EXPECT_THAT(found(view, "nccl-run").text, HasSubstr("hangs"));
+  view.run_result = CommandResult{.exit_status = 3, .err = "nccl is not in this build: why\n"};
+  EXPECT_EQ(severity(view, "nccl-run"), Severity::NotLooked);
+  view.run_result = CommandResult{.exit_status = 2, .err = "-g 2: mpiexec has started the ranks\n"};
+  EXPECT_EQ(severity(view, "nccl-run"), Severity::NotLooked);
+}
+
+TEST(CheckSame, NamesWhoDiffersFromMost) {
+  const auto host = [](const std::string& name, const Texts& texts) {
+    machine::HostReading reading = view_of(texts).facts;
+    reading.host = name;
+    return machine::HostWindow{reading, reading};
+  };
+  const machine::FactKey peermem{"kernel.module", "nvidia_peermem"};
+  const machine::FactKey driver{"gpu.driver", "gpu0"};
+  const machine::FactKey adapter{"kernel.module", "mlx5_core"};
+  const auto findings =
+      check_same({host("h1", {{driver, "550"}, {adapter, "5.8"}}),
+                  host("h2", {{driver, "535"}, {{"gpu.driver", "gpu1"}, "535"}}),
+                  host("h3", {{driver, "550"}, {adapter, "5.8"}, {peermem, "550"}})});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text, "gpu.driver differs: 535 on h2; 550 on h1, h3");
+  EXPECT_THAT(findings[0].cure, HasSubstr("-w h2 "));
+}
+
+}  // namespace
+}  // namespace busbar::study
