@@ -18,7 +18,7 @@ main_job() {
   tar -xf "$ARCHIVE" -C "$1/opt"
   in_root "$1" "/opt/busbar-$VERSION-linux-x86_64/allreduce_perf" -g 16 --launcher local "${MAIN_JOB[@]}" |
     while IFS= read -r line; do
-      case $line in *"     1048576 "*) report "$2: $((($(date +%s%N) - start) / 1000000)) ms from the archive ($(du -h "$ARCHIVE" | cut -f1)) to the first row" ;; esac
+      case $line in *" 1048576        262144 "*) report "$2: $((($(date +%s%N) - start) / 1000000)) ms from the archive ($(du -h "$ARCHIVE" | cut -f1)) to the first row" ;; esac
       echo "$line"
     done > "$BATS_TEST_TMPDIR/table"
   is_right "$BATS_TEST_TMPDIR/table" 5 16
