@@ -60,9 +60,8 @@ Sha256 sha256(std::string_view bytes) {
   std::string padded(bytes);
   padded += '\x80';
   padded.resize((padded.size() + 8 + kBlock - 1) / kBlock * kBlock - 8);
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    padded += static_cast<char>(std::uint64_t{bytes.size()} * 8 >> static_cast<unsigned>(shift));
-  }
+  const std::uint64_t bits = bytes.size() * std::uint64_t{8};
+  for (unsigned byte = 8; byte-- > 0;) padded += static_cast<char>(bits >> 8 * byte);
   State state = kStart;
   std::string_view blocks = padded;
   for (; !blocks.empty(); blocks.remove_prefix(kBlock)) add_block(state, blocks);

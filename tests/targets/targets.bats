@@ -25,6 +25,7 @@ why_not() {
     bench-mpi | plot-bench) echo "a part of bench" ;;
     lint | format | tidy | tidy-tests | mutants) echo "minutes of their own; .ci/run runs lint" ;;
     soak | soak-cluster | check-repeated | test-packages) echo "hours, or half an hour" ;;
+    third-party) echo "make lint compares what it writes" ;;
     gpu-bench) echo "needs a GPU" ;;
     deps) echo "installs packages" ;;
   esac
