@@ -12,7 +12,8 @@ GLOO_HOME := $(PORTABLE_ROOT)/usr
 # A program of the other kind runs under emulation.
 EMULATOR := $(if $(filter arm64,$(PORTABLE)),$(if $(filter-out aarch64,$(shell uname -m)),qemu-aarch64-static -L $(PORTABLE_ROOT)))
 BUSBAR_RUN = $(EMULATOR) $(BIN)/busbar
-# Before a backend looks for its headers there.
-PORTABLE_MADE := $(if $(wildcard $(CXX)),,$(shell tools/make-portable-root $(PORTABLE) $(PORTABLE_ROOT) >&2 && echo yes))
-$(if $(wildcard $(CXX)),,$(error $(PORTABLE_ROOT) could not be made))
+# Before a backend looks for its headers there; anew where the script has changed.
+PORTABLE_STALE := $(shell find tools/make-portable-root -newer $(CXX) 2>&1)
+PORTABLE_FAILED := $(if $(PORTABLE_STALE),$(shell tools/make-portable-root $(PORTABLE) $(PORTABLE_ROOT) >&2 || echo yes))
+$(if $(PORTABLE_FAILED),$(error $(PORTABLE_ROOT) could not be made))
 endif
