@@ -32,9 +32,9 @@ clean_root() {
   mkdir -p "$folder"
   tar -xf "$kept" -C "$folder"
 }
-# in_root FOLDER COMMAND...: with its own processes and mounts; the machine's network, and its CUDA where the root has a
-# folder for it.
-in_root() {
+# beside_root FOLDER COMMAND...: with processes of its own, and mounts for who goes into the folder: the machine's devices and
+# network, and its CUDA where the root has a folder for it.
+beside_root() {
   # shellcheck disable=SC2016  # they are the inner shell's
   unshare --mount --pid --fork --kill-child bash -c '
     root=$1
@@ -46,8 +46,9 @@ in_root() {
     mount --rbind /dev "$root/dev"
     [ ! -d "$root/usr/local/cuda" ] || [ ! -d /usr/local/cuda ] || mount --bind /usr/local/cuda "$root/usr/local/cuda"
     cp /etc/resolv.conf "$root/etc/resolv.conf"
-    exec chroot "$root" "$@"' in_root "$@"
+    exec "$@"' beside_root "$@"
 }
+in_root() { beside_root "$1" chroot "$@"; }
 # is_right FILE ROWS RANKS: of the table of a main job.
 is_right() {
   grep -q "^# Out of bounds values : 0 OK" "$1"

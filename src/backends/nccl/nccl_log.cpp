@@ -147,8 +147,7 @@ void NcclLog::switch_on() {
 }
 
 void NcclLog::start() {
-  if (!switchable() || on_) return;
-  (void)ftruncate(file_, 0);
+  if (!switchable() || on_ || ftruncate(file_, 0) != 0) return;
   switch_on();
 }
 
