@@ -22,6 +22,7 @@ setup_file() {
   for target in small mpi; do
     build bud --isolation chroot --build-arg BASE=localhost/base --build-arg VERSION="$VERSION" --target $target \
       -f packaging/Containerfile -t "localhost/busbar-$target" "$DIST" >&2
+    report "image $target: $(build images --format '{{.Size}}' "localhost/busbar-$target"), on a base of $(build images --format '{{.Size}}' localhost/base)"
   done
 }
 
