@@ -23,7 +23,7 @@ build_packages() {
   mkdir -p "$root/usr/local/cuda"
   in_root "$root" bash -c "cd /root/busbar-$VERSION && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -a$arch -us -uc ${*:3}" > "$BATS_FILE_TMPDIR/$arch.log" 2>&1 ||
     { tail -n 40 "$BATS_FILE_TMPDIR/$arch.log" >&2; return 1; }
-  cp "$root"/root/busbar*{.deb,.dsc,.changes} "$DIST"
+  find "$root/root" -maxdepth 1 -type f -name 'busbar*' -exec cp -t "$DIST" {} +
 }
 
 @test "lintian finds nothing" {
