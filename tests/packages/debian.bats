@@ -19,7 +19,6 @@ needed() {
 build_packages() {
   local root=$1 arch=$2
   tar -xzf "$DIST/busbar-$VERSION.tar.gz" -C "$root/root"
-  cp "$DIST/busbar-$VERSION.tar.gz" "$root/root/busbar_$VERSION.orig.tar.gz"
   mkdir -p "$root/usr/local/cuda"
   in_root "$root" bash -c "cd /root/busbar-$VERSION && DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -a$arch -us -uc ${*:3}" > "$BATS_FILE_TMPDIR/$arch.log" 2>&1 ||
     { tail -n 40 "$BATS_FILE_TMPDIR/$arch.log" >&2; return 1; }
@@ -28,7 +27,7 @@ build_packages() {
 
 @test "lintian finds nothing" {
   [ "$(id -u)" = 0 ] || skip "needs root"
-  run lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$DIST/busbar_$VERSION-1_amd64.changes"
+  run lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$DIST/busbar_${VERSION}_amd64.changes"
   echo "$output"
   [ "$status" -eq 0 ]
   [ -z "$output" ]
@@ -37,7 +36,7 @@ build_packages() {
 # installed ROOT KIND PACKAGES: apt installs the packages of a kind, with the time and what they weigh.
 installed() {
   local start=$SECONDS
-  cp "$DIST/busbar_$VERSION-1_amd64.deb" "$DIST/busbar-perf-$2_$VERSION-1_amd64.deb" "$1/root"
+  cp "$DIST/busbar_${VERSION}_amd64.deb" "$DIST/busbar-perf-$2_${VERSION}_amd64.deb" "$1/root"
   in_root "$1" bash -c "apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
     /root/busbar_*.deb /root/busbar-perf-$2_*.deb $3" > "$BATS_TEST_TMPDIR/apt" 2>&1 || { tail "$BATS_TEST_TMPDIR/apt"; return 1; }
   report "$2: installed in $((SECONDS - start)) s; packages $(du -ch "$1"/root/busbar*.deb | tail -n 1 | cut -f1)"
@@ -88,7 +87,7 @@ tried() {
     --customize-hook='chroot "$1" sh -c "cd /root && apt-get -qq download libmpich-dev:arm64 libopenmpi-dev:arm64 && dpkg --force-depends -i *.deb && rm *.deb"'
   build_packages "$root" arm64 -d
   for kind in mpich openmpi nompi; do
-    dpkg-deb -x "$DIST/busbar-perf-${kind}_$VERSION-1_arm64.deb" "$root"
+    dpkg-deb -x "$DIST/busbar-perf-${kind}_${VERSION}_arm64.deb" "$root"
   done
   [[ $(file -bL "$root/usr/lib/busbar/mpich/allreduce_perf") == *"ARM aarch64"* ]]
   in_root "$root" mpirun.mpich -np 16 qemu-aarch64-static "$programs/mpich/allreduce_perf" -b 1M -e 16M -n 5 > "$BATS_TEST_TMPDIR/table"
