@@ -49,7 +49,7 @@ dist: ## archive of the committed sources, with its SHA-256: build/dist
 	@git archive --format=tar --prefix=busbar-$(VERSION)/ HEAD | gzip -9 -n > $(DIST)/busbar-$(VERSION).tar.gz
 	@cd $(DIST) && sha256sum busbar-$(VERSION).tar.gz | tee busbar-$(VERSION).tar.gz.sha256
 
-PACKAGE_TEST_PACKAGES := mmdebstrap lintian bats iproute2 file qemu-user-static buildah git
+PACKAGE_TEST_PACKAGES := mmdebstrap lintian autopkgtest bats iproute2 file qemu-user-static buildah git
 .PHONY: test-packages
 test-packages: ## build bundles, packages and images, and try them in clean roots (half an hour; needs root)
 	@tools/install-packages $(PACKAGE_TEST_PACKAGES) $(PORTABLE_PACKAGES) g++-aarch64-linux-gnu

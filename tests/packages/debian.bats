@@ -10,7 +10,7 @@ setup_file() {
   clean_root bookworm "$root" --include="build-essential,debhelper,$(needed | paste -sd,)"
   build_packages "$root" amd64
 }
-# needed [ANY]: the packages that the build needs; with a word behind those that each architecture has of its own.
+# needed [ARCH]: the packages that the build needs, those of ARCH where each architecture has its own.
 needed() {
   sed -n '/^Build-Depends/,/^$/p' debian/control | grep -oE '^ +[a-z0-9+-]+' | tr -d ' ' | grep -v debhelper |
     sed -E "/^(g\\+\\+|libfccp-dev|nlohmann-json3-dev)$/!s/$/${1:+:$1}/"
@@ -73,7 +73,7 @@ tried() {
   clean_root bookworm "$root"
   mkdir "$BATS_TEST_TMPDIR/source"
   cp -r debian "$BATS_TEST_TMPDIR/source"
-  run beside_root "$root" sh -c "mount -t proc proc /proc && autopkgtest -U --no-built-binaries $DIST/busbar*_amd64.deb $BATS_TEST_TMPDIR/source/ -- chroot $root"
+  run beside_root "$root" sh -c "mount -t proc proc /proc && autopkgtest -U --no-built-binaries $DIST/busbar*_${VERSION}_amd64.deb $BATS_TEST_TMPDIR/source/ -- chroot $root"
   echo "$output" | grep -a -E "PASS|FAIL|perf:"
   [ "$status" -eq 0 ]
 }
