@@ -103,11 +103,12 @@ class Planner {
     plan_.leaves_cache = through > 0 && one * plan_.slots >= through;
   }
 
-  [[nodiscard]] Call call() const {
+  [[nodiscard]] Call call(bool in_place = false) const {
     return {.collective = request_.collective,
             .count = plan_.footprint.count,
             .type = request_.type,
             .op = request_.op,
+            .in_place = in_place,
             .segment = plan_.segment};
   }
 
@@ -115,7 +116,9 @@ class Planner {
   [[nodiscard]] Bytes need(bool in_place) const {
     const auto [small, large] = std::minmax(plan_.footprint.send, plan_.footprint.recv);
     const Bytes buffers = slot_stride(large) + (in_place ? 0 : slot_stride(small));
-    const Bytes library = std::max(communicator_.temporary_bytes(call()), request_.library_growth);
+    const Bytes library = std::max({communicator_.temporary_bytes(call()),
+                                    plan_.in_place ? communicator_.temporary_bytes(call(true)) : 0,
+                                    request_.library_growth});
     return buffers * plan_.slots + library + kMemorySlack;
   }
 

@@ -95,10 +95,6 @@ struct Call {
 
 class Tile;
 
-/// Why an in-place call is unsupported where the library has none of its own kind.
-inline constexpr std::string_view kOverwrites =
-    "what is received would overwrite what is still to be sent";
-
 /// What a comparison of a run of elements with a pattern found.
 struct Difference {
   std::uint64_t wrong = 0;        ///< elements that differ
@@ -149,6 +145,9 @@ class Communicator {
   /// Why this operation cannot run here, in its placement (Call::in_place), or nothing if it can: a
   /// skipped record's reason.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Call& call) const = 0;
+  /// True where what is received may overwrite what is still to be sent: the operation runs in
+  /// place, and its time is right, but its result is not to be checked.
+  [[nodiscard]] virtual bool overwrites(const Call& /*call*/) const { return false; }
   /// Elements that one library call can take; a larger elementwise call must be segmented.
   [[nodiscard]] virtual std::uint64_t largest_count(const Call& call) const = 0;
   /// Memory that the library itself takes on this rank while the call runs (as touched, not only

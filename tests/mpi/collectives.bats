@@ -5,7 +5,6 @@
 load ../common
 
 USUAL=(--host-limits off)
-NOT_IN_PLACE=sendrecv
 
 # bats test_tags=any-mpi
 @test "every type, operation and root is right on 1 rank" {
@@ -61,26 +60,24 @@ NOT_IN_PLACE=sendrecv
 }
 
 # bats test_tags=any-mpi
-@test "a send-receive is measured out of place, and its other half says why it is not" {
-  run -0 mpirun -np 2 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --csv "$DIR/a.csv"
-  [ "$(column in_place,status,reason "$DIR/a.csv" | tail -n 1)" = \
-    "1|skipped|what is received would overwrite what is still to be sent" ]
-  [ "$(table | awk '{ print NF, ($6 > 0), $9, $10, $11, $12, $13 }')" = "13 1 0 N/A N/A N/A N/A" ]
-  [[ $output == *"out of place only (in place what is received would overwrite"* ]]
+@test "a send-receive in place sends from a copy, and is checked" {
+  local progress
+  for progress in block yield; do
+    run -0 mpirun -np 3 ./sendrecv_perf -b 1M -e 1M -n 2 -w 0 --progress "$progress"
+    [ "$(table | awk '{ print NF, ($6 > 0), $9, ($10 > 0), $13 }')" = "13 1 0 1 0" ]
+  done
 }
 
 # bats test_tags=any-mpi
 @test "a planted fault is found, named and exit 1, in every collective and placement" {
   for collective in $ALL; do
     rm -f "$DIR/a.csv"
-    halves=2
-    [ "$collective" != sendrecv ] || halves=1
     run -1 --separate-stderr mpirun -np 2 "./${collective}_perf" --host-limits off -b 1M -e 1M -n 2 -w 0 -r 1 --inject-fault 1:12345 --csv "$DIR/a.csv"
-    [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq "$halves" ]
-    [ "$(column status "$DIR/a.csv" | grep -c wrong)" -eq "$halves" ]
-    [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq "$halves" ]
-    [ "$(column flags "$DIR/a.csv" | grep -c fault-injected)" -eq "$halves" ]
-    [[ $output == *"# Out of bounds values : $halves FAILED"* ]]
+    [ "$(grep -cE 'wrong data: rank 1, element 12345: expected [0-9]+, got [0-9]+' <<<"$output")" -eq 2 ]
+    [ "$(column status "$DIR/a.csv" | grep -c wrong)" -eq 2 ]
+    [ "$(rows "$DIR/a.csv" | grep -c '"rank 1, element 12345: expected')" -eq 2 ]
+    [ "$(column flags "$DIR/a.csv" | grep -c fault-injected)" -eq 2 ]
+    [[ $output == *"# Out of bounds values : 2 FAILED"* ]]
   done
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,7 +42,9 @@ class MpiCommunicator final : public HostCommunicator {
     const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
     const bool per_rank = !call.collective->elementwise;
     const Bytes size = count * info(call.type).size * (per_rank ? ranks_ : 1);
-    return routine_of(call).temporary.bytes(mpi_library().family, size, static_cast<int>(ranks_));
+    const MpiRoutine& routine = routine_of(call);
+    if (call.in_place && routine.copies_in_place) return size;
+    return routine.temporary.bytes(mpi_library().family, size, static_cast<int>(ranks_));
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
@@ -54,6 +57,8 @@ class MpiCommunicator final : public HostCommunicator {
     const MpiRoutine& routine = routine_of(call);
     const Bytes element = info(call.type).size;
     const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
+    const Bytes copied = call.in_place && routine.copies_in_place ? segment * element : 0;
+    if (copy_.size() < copied) copy_.resize(copied);
     std::uint64_t first = 0;
     do {
       const std::uint64_t count = std::min(segment, call.count - first);
@@ -63,7 +68,7 @@ class MpiCommunicator final : public HostCommunicator {
   }
 
  private:
-  [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) const {
+  [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) {
     const bool wide = count > kLargestInt;  // only where largest_count allowed it
     return {.send = call.send + offset,
             .recv = call.recv + offset,
@@ -73,6 +78,7 @@ class MpiCommunicator final : public HostCommunicator {
             .root = call.root,
             .peers = call.peers,
             .in_place = call.in_place,
+            .copy = copy_.data(),
             .rank = rank_,
             .comm = comm_.get()};
   }
@@ -89,13 +95,13 @@ class MpiCommunicator final : public HostCommunicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
+  std::vector<std::byte> copy_{};  // of what is sent in place, where a routine needs one
 };
 
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
   if (find_routine(call.collective->name) == nullptr) {
     return fmt::format("the mpi backend has no {}", call.collective->title);
   }
-  if (call.in_place && routine_of(call).overwrites) return std::string(kOverwrites);
   if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
   if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
   return std::nullopt;

@@ -73,14 +73,17 @@ void* recv_of_rooted(const A& a) { return is_root_in_place(a) ? MPI_IN_PLACE : a
 /// A rank without a peer sends to, or receives from, MPI's "no process": nothing happens.
 int process(int peer) { return peer < 0 ? MPI_PROC_NULL : peer; }
 
+void* copy_sent(const A& a, void* to) {
+  int element = 0;
+  MPI_Type_size(a.type, &element);
+  return std::memcpy(to, a.send,
+                     static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
+}
+
 /// MPI broadcasts one buffer. Out of place the root's data goes to its receive buffer too, as in
 /// ncclBroadcast, so that out of place means the same on every backend.
 void copy_at_root(const A& a) {
-  if (a.rank != a.root || a.in_place) return;
-  int element = 0;
-  MPI_Type_size(a.type, &element);
-  std::memcpy(a.recv, a.send,
-              static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element));
+  if (a.rank == a.root && !a.in_place) copy_sent(a, a.recv);
 }
 
 template <class Block, class Post, class... Arguments>
@@ -99,17 +102,24 @@ int reduce(const A& a, R* requests) {
   return waits && code == MPI_SUCCESS ? MPI_Wait(own.data(), MPI_STATUS_IGNORE) : code;
 }
 
+/// In place as MPI_Sendrecv_replace does it, whose nonblocking form only MPI 4 has: what is sent is
+/// copied first.
 int exchange(const A& a, R* requests) {
   constexpr int kTag = 0;
   const int to = process(a.peers.to);
   const int from = process(a.peers.from);
+  if (requests == nullptr && a.in_place) {
+    return MPI_Sendrecv_replace(a.recv, a.count, a.type, to, kTag, from, kTag, a.comm,
+                                MPI_STATUS_IGNORE);
+  }
   if (requests == nullptr) {
     return MPI_Sendrecv(a.send, a.count, a.type, to, kTag, a.recv, a.count, a.type, from, kTag,
                         a.comm, MPI_STATUS_IGNORE);
   }
+  const void* send = a.in_place ? copy_sent(a, a.copy) : a.send;
   const int code = MPI_Irecv(a.recv, a.count, a.type, from, kTag, a.comm, requests->data());
   if (code != MPI_SUCCESS) return code;
-  return MPI_Isend(a.send, a.count, a.type, to, kTag, a.comm, &(*requests)[1]);
+  return MPI_Isend(send, a.count, a.type, to, kTag, a.comm, &(*requests)[1]);
 }
 
 const auto kRoutines = std::to_array<MpiRoutine>({
@@ -157,7 +167,7 @@ const auto kRoutines = std::to_array<MpiRoutine>({
     {.collective = "sendrecv",
      .call = exchange,
      .temporary = {.mpich = nothing, .open_mpi = nothing},
-     .overwrites = true},
+     .copies_in_place = true},
     {.collective = "gather",
      .call =
          [](const A& a, R* r) {

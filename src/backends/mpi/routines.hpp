@@ -23,6 +23,7 @@ struct MpiArguments {
   int root = 0;
   Peers peers{};
   bool in_place = false;
+  void* copy = nullptr;  ///< memory for what is sent, where a routine needs it (copies_in_place)
   int rank = 0;
   MPI_Comm comm = MPI_COMM_NULL;
 };
@@ -52,8 +53,8 @@ struct MpiRoutine {
   bool widens = false;
   /// Where MPI wants in-place data if not where nccl-tests has it.
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
-  /// Whether an in-place call would destroy data before it is sent.
-  bool overwrites = false;
+  /// Whether an in-place call sends from a copy of its buffer.
+  bool copies_in_place = false;
 };
 
 /// The row of a collective, or null where MPI has none.

@@ -94,7 +94,6 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
     const NcclRoutine* routine = find_nccl_routine(call.collective->name);
     if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
-    if (call.in_place && !routine->in_place) return std::string(kOverwrites);
     if (auto reason = no_registration()) return reason;
     if (!is_small_float(call.type)) return std::nullopt;
     const std::string_view name = info(call.type).name;
@@ -107,6 +106,13 @@ class NcclCommunicator final : public Communicator {
       return fmt::format("NCCL has no average of {} on one rank", name);
     }
     return std::nullopt;
+  }
+
+  /// nccl-tests times these in place too. One way between two ranks nothing is overwritten.
+  [[nodiscard]] bool overwrites(const Call& call) const override {
+    const bool one_way =
+        call.collective->peers != nullptr && (call.peers.to < 0) != (call.peers.from < 0);
+    return call.in_place && !one_way && find_nccl_routine(call.collective->name)->overwrites;
   }
 
   [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override {
@@ -362,6 +368,7 @@ class NcclBackend final : public Backend {
                        cuda_version(runtime), cuda_version(driver));
   }
 
+  [[nodiscard]] int nccl_version_code() const override { return nccl_version(); }
   [[nodiscard]] std::string library_files() const override {
     return fmt::format("{} {}", nccl().library.path(), cuda().runtime.path());
   }

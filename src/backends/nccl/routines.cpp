@@ -97,8 +97,8 @@ const auto kRoutines = std::to_array<NcclRoutine>({
      }},
     {"gather", gather},
     {"scatter", scatter},
-    {"alltoall", alltoall, false},
-    {"sendrecv", sendrecv, false},
+    {"alltoall", alltoall, true},
+    {"sendrecv", sendrecv, true},
 });
 
 }  // namespace

@@ -29,8 +29,8 @@ struct NcclRoutine {
   std::string_view collective;
   /// Enqueues it; NCCL's result, which may be "in progress".
   ncclResult_t (*enqueue)(const NcclArguments& arguments);
-  /// Whether what is received may lie where what is sent lies.
-  bool in_place = true;
+  /// Whether, in place, what is received overwrites what is still to be sent.
+  bool overwrites = false;
 };
 
 /// The row of a collective, or null where NCCL cannot do it.

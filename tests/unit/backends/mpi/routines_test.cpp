@@ -16,7 +16,7 @@ namespace {
 TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuildAndKnowWhatHasNoInPlaceCall) {
   for (const Collective* collective : measured_collectives()) {
     ASSERT_NE(find_routine(collective->name), nullptr) << collective->name;
-    EXPECT_EQ(find_routine(collective->name)->overwrites, collective->name == "sendrecv");
+    EXPECT_EQ(find_routine(collective->name)->copies_in_place, collective->name == "sendrecv");
   }
   EXPECT_EQ(find_routine("hypercube"), nullptr);
 }

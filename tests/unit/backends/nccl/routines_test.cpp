@@ -16,7 +16,7 @@ TEST(NcclRoutines, ExistForEveryMeasuredCollectiveInPlaceUnlessTheyWouldOverwrit
     EXPECT_EQ(routine->collective, collective->name);
     EXPECT_NE(routine->enqueue, nullptr) << collective->name;
     const bool overwrites = collective->name == "alltoall" || collective->name == "sendrecv";
-    EXPECT_EQ(routine->in_place, !overwrites) << collective->name;
+    EXPECT_EQ(routine->overwrites, overwrites) << collective->name;
   }
   EXPECT_EQ(find_nccl_routine("allscatter"), nullptr);
   EXPECT_EQ(find_nccl_routine(""), nullptr);
