@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <filesystem>
+
 #include "apps/commands.hpp"
 #include "base/error.hpp"
 #include "base/options.hpp"
@@ -6,6 +8,7 @@
 #include "format/gnuplot.hpp"
 #include "format/output_file.hpp"
 #include "study/report/data.hpp"
+#include "study/report/index.hpp"
 #include "study/run_facts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
@@ -16,6 +19,7 @@ namespace report_command {
 struct ReportOptions {
   std::vector<std::string> systems{};  ///< names of built-in systems, or system files
   std::string out{};                   ///< a file to write: .html or .md
+  std::string index{};                 ///< a folder of runs, whose index.html is written
 };
 
 using O = ReportOptions;
@@ -23,9 +27,12 @@ using O = ReportOptions;
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"--system", "NAME|FILE", set::value<&O::systems>},
     {"-o,--output", "REPORT", set::value<&O::out>},
+    {"--index", "DIR", set::value<&O::index>},
 });
-constexpr CommandLineTable<O> kTable{{.program = "busbar report", .help = "docs/report-options.md"},
-                                     kOptions};
+constexpr std::array<View, 2> kExclusive{"--index,-o", "--index,--system"};
+constexpr CommandLineTable<O> kTable{
+    {.program = "busbar report", .help = "docs/report-options.md", .exclusive = kExclusive},
+    kOptions};
 
 bool is_markdown(const std::string& path) {
   if (path.ends_with(".md")) return true;
@@ -46,10 +53,29 @@ void recognize_machine(study::Dataset& dataset) {
   }
 }
 
+/// Writes the folder's index.html, or replaces an index.
+Status write_index(const std::string& folder) {
+  study::RunIndex index = study::index_of(folder);
+  const std::string path = (std::filesystem::path(folder) / "index.html").string();
+  const auto earlier = read_file(path);
+  if (earlier && earlier->find(study::kIndexMark) == std::string::npos) {
+    throw usage_error("--index: {} is there and is not an index of busbar; move it", path);
+  }
+  draw_charts(index.document);
+  replace_file(path, html_page(index.document), "--index");
+  print_warnings(index.notes);
+  fmt::print(stderr, "busbar: wrote {}\n", path);
+  return Status::Ok;
+}
+
 Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
+  if (!options.index.empty() && !line.positionals.empty()) {
+    throw usage_error("report: --index takes a folder and no files");
+  }
+  if (!options.index.empty()) return write_index(options.index);
   if (line.positionals.empty() && options.systems.empty()) {
     throw usage_error("report: missing input; give CSV files, or --system NAME");
   }

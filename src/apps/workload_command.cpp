@@ -7,6 +7,7 @@
 #include "format/output_file.hpp"
 #include "study/dataset.hpp"
 #include "study/workload/output.hpp"
+#include "study/workload/simai.hpp"
 
 namespace busbar {
 namespace workload_command {
@@ -39,8 +40,9 @@ struct WorkloadOptions {
 
   bool json = false;
   bool markdown = false;
-  std::string csv{};  ///< a new file of rows, beside the text
-  std::string out{};  ///< a new file instead of standard output
+  std::string csv{};    ///< a new file of rows, beside the text
+  std::string out{};    ///< a new file instead of standard output
+  std::string simai{};  ///< a new file of rates, instead of steps
 };
 
 using O = WorkloadOptions;
@@ -151,9 +153,12 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--json", "", set::value<&O::json>},
     {"--markdown", "", set::value<&O::markdown>},
     {"--csv", "FILE", set::value<&O::csv>},
+    {"--simai", "FILE", set::file<&O::simai>},
     {"-o,--output", "FILE", set::value<&O::out>},
 });
-constexpr std::array<View, 2> kExclusive{"--json,--markdown", "--efficiency,--share,--speedup"};
+constexpr std::array<View, 4> kExclusive{"--json,--markdown,--simai",
+                                         "--efficiency,--share,--speedup,--simai", "--simai,--csv",
+                                         "--simai,-o"};
 constexpr CommandLineTable<O> kTable{{.program = "busbar workload",
                                       .help = "docs/workload-options.md",
                                       .most_positionals = 0,
@@ -274,9 +279,10 @@ std::vector<study::SystemRates> read_systems(const O& options) {
     datasets.push_back(study::load_dataset(curve.value));
     if (!curve.name.empty()) datasets.back().label = curve.name;
   }
-  std::vector<study::SystemRates> systems = study::rates_of(
-      datasets,
-      {.type = std::string(info(options.request.type).name), .in_place = options.in_place});
+  study::RatesRequest request{.type = std::string(info(options.request.type).name),
+                              .in_place = options.in_place};
+  if (!options.simai.empty()) request.collectives = study::simai_collectives();
+  std::vector<study::SystemRates> systems = study::rates_of(datasets, request);
   for (const Assigned<double>& rate : options.busbw) {
     const std::string name = rate.name.empty() ? fmt::format("{:g}-GBps", rate.value) : rate.name;
     if (any_has(systems, name, &study::SystemRates::system)) {
@@ -335,6 +341,15 @@ Status run(std::span<char* const> arguments) {
   complete(options);
   check_new(options.csv, kCsvOption);
   check_new(options.out, kOutOption);
+  check_new(options.simai, "--simai");
+  if (!options.simai.empty()) {
+    const std::vector<int>& ranks = options.request.ranks;
+    if (ranks.size() > 1) throw usage_error("--simai needs one number of ranks: --ranks N");
+    write_new(options.simai, "--simai",
+              study::simai_yaml(read_systems(options),
+                                ranks.empty() ? std::nullopt : std::optional(ranks.front())));
+    return Status::Ok;
+  }
   options.request.cases = read_cases(options);
   options.request.systems = read_systems(options);
   const CommandOutput texts =

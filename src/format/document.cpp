@@ -36,7 +36,9 @@ struct HtmlBlocks {
                           markup_text(block.columns[i]));
     }
     text += "</tr></thead>\n<tbody>\n";
-    for (const auto& row : block.rows) text += row_text(row, numeric);
+    for (std::size_t i = 0; i < block.rows.size(); ++i) {
+      text += row_text(block.rows[i], numeric, i < block.links.size() ? block.links[i] : "");
+    }
     return text + "</tbody>\n</table>\n</div>\n";
   }
 
@@ -55,17 +57,19 @@ struct HtmlBlocks {
   }
 
  private:
-  static std::string row_text(const std::vector<std::string>& row,
-                              const std::vector<bool>& numeric) {
+  static std::string row_text(const std::vector<std::string>& row, const std::vector<bool>& numeric,
+                              const std::string& link) {
     constexpr std::size_t kSentence = 40;
     std::string text = "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      text +=
-          fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
-                      numeric[i]                  ? " class=\"number\""
-                      : row[i].size() > kSentence ? " class=\"words\""
-                                                  : "",
-                      row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]), i == 0 ? "th" : "td");
+      std::string cell = row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]);
+      if (i == 0 && !link.empty())
+        cell = fmt::format("<a href=\"{}\">{}</a>", url_path(link), cell);
+      text += fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
+                          numeric[i]                  ? " class=\"number\""
+                          : row[i].size() > kSentence ? " class=\"words\""
+                                                      : "",
+                          cell, i == 0 ? "th" : "td");
     }
     return text + "</tr>\n";
   }

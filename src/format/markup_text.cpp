@@ -81,6 +81,18 @@ std::string markdown_text(std::string_view text) {
   return result;
 }
 
+std::string url_path(std::string_view path) {
+  constexpr std::string_view kPlain = "-._~/";
+  std::string url;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain =
+        (byte < 0x80U && std::isalnum(byte) != 0) || kPlain.find(c) != std::string_view::npos;
+    url += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return url;
+}
+
 std::string svg_element(const std::string& width, const std::string& height, std::string_view title,
                         std::string_view body) {
   return fmt::format(

@@ -18,6 +18,9 @@ namespace busbar {
 /// line ends become blanks.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
+/// A file's path as a reference to it: what is no letter, digit or one of "-._~/" as %XX.
+[[nodiscard]] std::string url_path(std::string_view path);
+
 /// A picture for a page: it scales, and has a title for those who do not see it. `body` is markup.
 [[nodiscard]] std::string svg_element(const std::string& width, const std::string& height,
                                       std::string_view title, std::string_view body);

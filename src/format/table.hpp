@@ -25,6 +25,9 @@ struct Table {
   /// Which columns stand at the right; none: those of which every value is a number, such as
   /// "12.5", "<=50", "0.98..1.02", "61%", "256 KiB".
   std::vector<std::size_t> numbers{};
+  /// Of documents: the file that the first cell of each row leads to, relative to the page; none or
+  /// empty: to none.
+  std::vector<std::string> links{};
 };
 
 /// Adds a column that stands at the right.

@@ -117,3 +117,41 @@ papers() {
   grep -q 'a2a_p2poff, out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB' "$DIR/r.html"
   grep -q 'id="system-h100-kubectl-16"' "$DIR/r.html"
 }
+# run_of DAY MACHINE RATE : a run of that day in runs/.
+run_of() {
+  mkdir -p "$DIR/runs/$2"
+  printf '# busbar: 0.2.0\n# system: %s\n# started: 2026-11-%02d 03:00:00\n# hosts: h#1\ncollective,backend,ranks,nodes,type,op,in_place,size_bytes,count,status,time_median_us,busbw_GBps\nallreduce,nccl,8,1,float,sum,0,1048576,262144,ok,9,%s\n' \
+    "$2" "$1" "$3" > "$DIR/runs/$2/day #$1.csv"
+}
+@test "an index of a folder has verdicts, histories, and a link to every run" {
+  local day
+  for day in {1..10}; do
+    run_of "$day" box "$((400 + day))"
+    run_of "$day" "rack <7>" "$((300 + day))"
+  done
+  mkdir "$DIR/runs/night"
+  printf 'collective,size_bytes\nallreduce,1\n' > "$DIR/runs/night/launch.csv"
+  echo '{"judged": "2026-11-10 04:00:00", "system": "box", "specification": "s.toml", "overall": "FAIL", "suspects": [{"nodes": ["h3"]}]}' > "$DIR/runs/night/verdicts.json"
+  echo '{"judged"' > "$DIR/runs/box/verdicts.json"
+  echo '<html/>' > "$DIR/runs/night/report.html"
+  report --index "$DIR/runs"
+  [[ $stderr == *"box/verdicts.json: not a verdict"* ]]
+  local page=$DIR/runs/index.html
+  xmllint --noout "$page"
+  grep -q 'Last verdict (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
+  [ "$(grep -c '<svg' "$page")" -eq 2 ]
+  run ! grep -q 'launch.csv' "$page"
+  # Every link leads to a file, but for those within the page.
+  grep -o 'href="[^"#]*"' "$page" | sort -u | sed 's/^href="//; s/"$//' > "$DIR/links"
+  [ "$(wc -l < "$DIR/links")" -eq 21 ]
+  python3 -c 'import os, sys, urllib.parse; os.chdir(sys.argv[1]); [os.stat(urllib.parse.unquote(link.strip())) for link in open(sys.argv[2])]' "$DIR/runs" "$DIR/links"
+  run_of 11 box 411
+  report --index "$DIR/runs/"
+  grep -q 'day%20%2311.csv' "$page"
+  echo '<p>mine</p>' > "$page"
+  refused "is not an index of busbar" --index "$DIR/runs"
+  refused "cannot read" --index "$DIR/absent"
+  mkdir "$DIR/empty"
+  refused "no CSV of a run and no verdicts.json" --index "$DIR/empty"
+  refused "mutually exclusive" --index "$DIR/runs" -o "$DIR/x.html"
+}

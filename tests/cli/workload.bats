@@ -172,3 +172,14 @@ curve() {
   curve "$DIR/b.csv" box broadcast 4 10
   refused "there is no all-reduce" --curve "$DIR/b.csv"
 }
+@test "rates are written as SimAI reads them, each group's of its own file" {
+  curve "$DIR/tp.csv" box allreduce 8 100 200
+  curve "$DIR/ep.csv" rack alltoall 16 30 40
+  workload --curve TP="$DIR/tp.csv" --curve EP="$DIR/ep.csv" --busbw PP=47.5 --simai "$DIR/busbw.yaml"
+  python3 -c 'import sys, yaml; y = yaml.safe_load(open(sys.argv[1])); print(y["TP"]["allreduce,"], y["EP"]["alltoall,"], y["PP"]["busbw"], y["DP"]["allreduce,"])' "$DIR/busbw.yaml" > "$DIR/read"
+  [ "$(cat "$DIR/read")" = "200 40 47.5 None" ]
+  refused "exists" --curve "$DIR/tp.csv" --simai "$DIR/busbw.yaml"
+  refused "'box' is none of SimAI's groups" --curve "$DIR/tp.csv" --busbw TP=1 --simai "$DIR/x.yaml"
+  refused "mutually exclusive" --curve "$DIR/tp.csv" --json --simai "$DIR/x.yaml"
+  [ ! -e "$DIR/x.yaml" ]
+}

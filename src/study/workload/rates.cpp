@@ -13,10 +13,9 @@ namespace busbar::study {
 namespace {
 
 constexpr double kGiga = 1e9;
-constexpr std::array<std::string_view, 3> kUsed{"allreduce", "broadcast", "reduce"};
 
-bool is_used(const Curve& curve) {
-  return curve.key.ranks > 1 && std::ranges::find(kUsed, curve.key.collective) != kUsed.end();
+bool is_used(const Curve& curve, const RatesRequest& request) {
+  return curve.key.ranks > 1 && std::ranges::count(request.collectives, curve.key.collective) > 0;
 }
 
 /// Cycles and launches at one size become one point.
@@ -88,12 +87,12 @@ double allreduce_busbw(double bytes, int ranks, double seconds) {
 std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const RatesRequest& request) {
   std::vector<SystemRates> systems;
   for (const Dataset& dataset : datasets) {
-    const std::vector<Curve> curves = curves_of(std::span(&dataset, 1));
-    if (std::ranges::none_of(curves, is_used)) {
-      throw usage_error(
-          "--curve {}: it has no measured all-reduce, broadcast or reduce of two ranks or more; "
-          "measure one with allreduce_perf",
-          dataset.path);
+    const std::vector<Curve> curves =
+        filtered(curves_of(std::span(&dataset, 1)),
+                 [&](const Curve& curve) { return is_used(curve, request); });
+    if (curves.empty()) {
+      throw usage_error("--curve {}: it has no measured {} of two ranks or more", dataset.path,
+                        join_all(request.collectives, ", "));
     }
     if (!any_has(systems, dataset.label, &SystemRates::system)) {
       systems.push_back({.system = dataset.label});
@@ -101,7 +100,6 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
     SystemRates& system = *find_by(systems, dataset.label, &SystemRates::system);
     system.simulated = system.simulated || dataset.simulated;
     for (const Curve& curve : curves) {
-      if (!is_used(curve)) continue;
       if (!std::ranges::all_of(curve.points, can_be_a_rate)) {
         throw usage_error(
             "--curve {}: a bus bandwidth of {} with {} ranks is not above 0; leave these rows out",

@@ -44,10 +44,11 @@ struct MessageTime {
 struct RatesRequest {
   std::string type{};     ///< preferred where it was measured; else any
   bool in_place = false;  ///< preferred likewise
+  std::vector<std::string_view> collectives{"allreduce", "broadcast", "reduce"};
 };
 
-/// One entry per label, in the order of the datasets. Throws Error (Usage) where a file has no
-/// all-reduce, broadcast or reduce of two ranks or more, or where two curves of a label differ in
+/// One entry per label, in the order of the datasets. Throws Error (Usage) where a file has none of
+/// the request's collectives on two ranks or more, or where two curves of a label differ in
 /// nodes or devices.
 [[nodiscard]] std::vector<SystemRates> rates_of(std::span<const Dataset> datasets,
                                                 const RatesRequest& request);

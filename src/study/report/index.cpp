@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "study/report/index.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/embedded_text.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "format/json.hpp"
+#include "study/dataset.hpp"
+#include "study/import/file_rows.hpp"
+#include "study/plot/figures.hpp"
+
+namespace busbar::study {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kVerdicts = "verdicts.json";
+constexpr std::string_view kOwnName = "index.html";
+
+/// What verdicts.json says, as text.
+struct IndexedVerdict {
+  std::string folder{};  ///< relative to the index
+  std::string judged{};
+  std::string system{};
+  std::string specification{};
+  std::string overall{};
+  std::string suspects{};
+};
+
+class RunFolder {
+ public:
+  explicit RunFolder(const std::string& folder) : folder_(fs::absolute(folder) / "") {
+    folder_ = folder_.lexically_normal().parent_path();
+    std::vector<fs::path> paths;
+    std::error_code error;
+    for (fs::recursive_directory_iterator one(folder_, error), end; !error && one != end;
+         one.increment(error)) {
+      if (one->is_regular_file(error)) paths.push_back(one->path());
+    }
+    if (error) throw usage_error("--index: cannot read {}: {}", folder, error.message());
+    std::ranges::sort(paths);
+    for (const fs::path& path : paths) {
+      if (path.filename() == kVerdicts) read(path, [&] { read_verdict(path); });
+    }
+    for (const fs::path& path : paths) {
+      const bool is_page = path.extension() == ".html" && path.filename() != kOwnName;
+      if (is_page) pages_.push_back(relative(path));
+      const bool of_acceptance = std::ranges::any_of(verdicts_, [&](const IndexedVerdict& one) {
+        return relative(path).starts_with(one.folder + '/');
+      });
+      if (path.extension() != ".csv" || of_acceptance || !is_csv(path.string())) continue;
+      read(path, [&] { runs_.push_back(load_dataset(path.string())); });
+    }
+    if (runs_.empty() && verdicts_.empty()) {
+      throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
+    }
+    std::ranges::stable_sort(runs_, std::greater{}, started);
+    std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::judged);
+  }
+
+  [[nodiscard]] RunIndex index() && {
+    RunIndex index{.document = {.title = "Runs in " + folder_.filename().string(), .lead = lead()}};
+    std::vector<Section>& sections = index.document.sections;
+    if (!verdicts_.empty()) {
+      sections.push_back({.id = "verdicts", .heading = "Verdicts", .blocks = {verdict_table()}});
+    }
+    add_histories(sections);
+    if (!runs_.empty()) {
+      sections.push_back({.id = "runs", .heading = "Runs", .blocks = {run_table()}});
+    }
+    if (!pages_.empty()) {
+      Table table{.caption = "Reports and other pages", .columns = {"Page"}, .links = pages_};
+      for (const std::string& page : pages_) table.rows.push_back({page});
+      sections.push_back({.id = "pages", .heading = "Pages", .blocks = {std::move(table)}});
+    }
+    index.notes = std::move(notes_);
+    return index;
+  }
+
+ private:
+  static std::string started(const Dataset& run) { return run.fact(fact::kStarted); }
+
+  [[nodiscard]] std::string relative(const fs::path& path) const {
+    return path.lexically_relative(folder_).string();
+  }
+
+  template <class Read>
+  void read(const fs::path& path, const Read& reader) {
+    try {
+      reader();
+    } catch (const Error& error) {
+      notes_.emplace_back(error.what());
+    } catch (const Json::exception& error) {
+      notes_.push_back(fmt::format("{}: not a verdict: {}", path.string(), one_line(error.what())));
+    }
+  }
+
+  void read_verdict(const fs::path& path) {
+    const Json json = Json::parse(read_file(path.string()).value_or(""));
+    const auto text = [&](const char* key) {
+      return json.at(key).is_null() ? std::string() : json.at(key).get<std::string>();
+    };
+    std::vector<std::string> suspects;
+    for (const Json& one : json.at("suspects")) {
+      for (const Json& node : one.at("nodes")) suspects.push_back(node.get<std::string>());
+    }
+    verdicts_.push_back({.folder = relative(path.parent_path()),
+                         .judged = text("judged"),
+                         .system = text("system"),
+                         .specification = text("specification"),
+                         .overall = text("overall"),
+                         .suspects = join(suspects, ", ")});
+  }
+
+  [[nodiscard]] std::string lead() const {
+    std::string text = fmt::format("{} and {}; {} {}.", counted(runs_.size(), "run"),
+                                   counted(verdicts_.size(), "acceptance"), kIndexMark, version());
+    if (verdicts_.empty()) return text;
+    const IndexedVerdict& last = verdicts_.front();
+    return fmt::format("{} Last verdict ({}): {}{}{}.", text, last.judged, last.overall,
+                       last.suspects.empty() ? "" : ", suspected: ", last.suspects);
+  }
+
+  [[nodiscard]] Table verdict_table() const {
+    Table table{.caption = "Acceptances, the newest first",
+                .columns = {"Judged", "System", "Specification", "Verdict", "Suspects"}};
+    for (const IndexedVerdict& one : verdicts_) {
+      table.rows.push_back({one.judged, one.system, one.specification, one.overall, one.suspects});
+      const std::string page = one.folder + "/report.html";
+      const bool has_page = std::ranges::count(pages_, page) > 0;
+      table.links.push_back(has_page ? page : one.folder + '/' + std::string(kVerdicts));
+    }
+    return table;
+  }
+
+  /// A section for each machine, with a figure for each collective that was measured twice.
+  void add_histories(std::vector<Section>& sections) const {
+    std::map<std::string, std::map<std::string, std::vector<Dataset>>> machines;
+    for (const Dataset& run : runs_) {
+      std::map<std::string, Dataset> parts;
+      for (const Record& record : run.records) {
+        Dataset& part = parts.try_emplace(record.collective, run).first->second;
+        if (part.records.size() == run.records.size()) part.records.clear();
+        part.records.push_back(record);
+      }
+      for (auto& [collective, part] : parts) {
+        machines[run.label][collective].push_back(std::move(part));
+      }
+    }
+    for (auto& [machine, collectives] : machines) {
+      Section section{.id = fmt::format("machine-{}", sections.size()), .heading = machine};
+      for (auto& [collective, runs] : collectives) {
+        Chart chart = history_figure(std::move(runs), PlotPlacement::Out, {});
+        if (chart.empty()) continue;
+        section.blocks.emplace_back(Figure{.chart = std::move(chart), .caption = collective});
+      }
+      if (!section.blocks.empty()) sections.push_back(std::move(section));
+    }
+  }
+
+  [[nodiscard]] Table run_table() const {
+    Table table{.caption = "Runs, the newest first; the rate is of the largest size",
+                .columns = {"File", "Started", "Machine", "Collective", "Ranks", "Size",
+                            "Bus bandwidth, GB/s", "Not ok"}};
+    for (const Dataset& run : runs_) {
+      const auto last = std::ranges::max_element(run.records, {}, [](const Record& record) {
+        return std::pair(record.busbw_GBps.has_value(), record.size);
+      });
+      const bool any = last != run.records.end();
+      const auto bad = std::ranges::count_if(
+          run.records, [](const Record& record) { return record.status != RowStatus::Ok; });
+      table.rows.push_back({relative(run.path), started(run),
+                            run.label + std::string(run.simulated ? " (simulated)" : ""),
+                            join_all(set_of(run.records, &Record::collective), " "),
+                            any ? fmt::format("{}", last->ranks) : "",
+                            any ? format_bytes(last->size) : "",
+                            any && last->busbw_GBps ? fmt::format("{:.2f}", *last->busbw_GBps) : "",
+                            bad > 0 ? counted(static_cast<std::size_t>(bad), "row") : ""});
+      table.links.push_back(relative(run.path));
+    }
+    return table;
+  }
+
+  fs::path folder_;
+  std::vector<Dataset> runs_{};
+  std::vector<IndexedVerdict> verdicts_{};
+  std::vector<std::string> pages_{};
+  std::vector<std::string> notes_{};
+};
+
+}  // namespace
+
+RunIndex index_of(const std::string& folder) { return RunFolder(folder).index(); }
+
+}  // namespace busbar::study

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/document.hpp"
+
+namespace busbar::study {
+
+/// Stands in every index: an index may be replaced, another page may not.
+inline constexpr std::string_view kIndexMark = "busbar report --index,";
+
+/// The index of a folder of runs: a page with the verdicts of its acceptances, the history of each
+/// machine and collective, every run, and links to all of them.
+struct RunIndex {
+  Document document{};
+  std::vector<std::string> notes{};  ///< files that cannot be read
+};
+
+/// Reads a folder and those below it: CSVs of runs, verdicts.json of acceptances, whose own CSVs
+/// are left out, and pages. Links are relative to the folder. Throws Error (Usage) where there is
+/// no run and no acceptance.
+[[nodiscard]] RunIndex index_of(const std::string& folder);
+
+}  // namespace busbar::study
