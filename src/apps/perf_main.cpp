@@ -28,7 +28,6 @@
 #include "bootstrap/starter.hpp"
 #include "bootstrap/tcp_bootstrap.hpp"
 #include "format/csv_reader.hpp"
-#include "format/markup_text.hpp"
 #include "format/output_file.hpp"
 #include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
@@ -316,7 +315,7 @@ int run(std::span<char* const> arguments) {
   const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
     CommandLine line;
-    const Invocation invocation{.command = clean_text(join_all(arguments, " ")),
+    const Invocation invocation{.arguments = {arguments.begin(), arguments.end()},
                                 .environment = library_environment()};
     try {
       if (const auto code = run_alone(arguments, program, line, invocation)) return *code;

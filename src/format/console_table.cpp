@@ -6,17 +6,36 @@
 namespace busbar {
 namespace {
 
+/// By the numbers of -z.
+constexpr std::array kBlocking{"", "wait and barrier after each operation, both timed",
+                               "wait after each operation",
+                               "barrier before each operation, not timed"};
+
+std::string count_text(const std::optional<std::uint64_t>& count) {
+  return count ? fmt::format("{}", *count) : "auto";
+}
+
+std::string step_text(const Sweep& sweep) {
+  return sweep.factor > 1 ? fmt::format("{}(factor)", sweep.factor)
+                          : fmt::format("{}(bytes)", sweep.step);
+}
+
+/// A line of nccl-tests' head for each rank; a simulation leaves out those of a long list's middle.
+std::string device_lines(const std::vector<RankDevice>& devices) {
+  std::string text;
+  int next = 0;
+  for (const RankDevice& one : devices) {
+    if (one.rank > next) text += fmt::format("#  ... {} ranks more\n", one.rank - next);
+    next = one.rank + 1;
+    text += fmt::format("#  Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device {:>2} [{}] {}\n",
+                        one.rank, one.group, one.pid, one.host, one.device, one.address, one.name);
+  }
+  return text;
+}
+
 std::string_view what(RowStatus status) {
   if (status == RowStatus::Skipped) return "skipped";
   return status == RowStatus::Wrong ? "wrong data" : "broke off";
-}
-
-/// Which of several rows of one size this is, as a line above it; empty where there is only one.
-std::string scope(const Record& record, bool rounds) {
-  if (record.sender) return fmt::format("# pair {} -> {}\n", *record.sender, *record.receiver);
-  if (!record.group) return {};
-  const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
-  return fmt::format("# {}group {}\n", round, *record.group);
 }
 
 }  // namespace
@@ -27,11 +46,12 @@ std::string console_time(double time_us) {
   return fmt::format("{:.0f}", time_us);
 }
 
-ConsoleTable::ConsoleTable(std::FILE* stream, Halves halves) : stream_(stream), halves_(halves) {}
+ConsoleTable::ConsoleTable(std::FILE* stream, HalfJoiner::Halves halves)
+    : stream_(stream), halves_(halves) {}
 
 /// Four words of one placement; "N/A" where it has no value. -I adds four.
-std::string ConsoleTable::half_row(const std::optional<Half>& half) const {
-  const std::string extra = half ? half->per_operation : per_operation({});
+std::string ConsoleTable::half_row(const std::optional<Row>& half) const {
+  const std::string extra = per_operation(half ? half->samples_us : std::span<const double>{});
   if (!half || !half->record.time_median_us) {
     return fmt::format("  {:>7}  {:>6}  {:>6}  {:>6}{}", "N/A", "N/A", "N/A", "N/A", extra);
   }
@@ -88,13 +108,13 @@ void ConsoleTable::begin(const RunContext& context) {
   text += fmt::format(
       "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg iters: "
       "{} validation: {} graph: {} unalign: {}\n",
-      context.first_size, context.last_size, context.step, context.warmup, context.operations,
-      context.aggregated, context.checks, context.graph, context.unalign);
-  if (!context.blocking.empty()) text += fmt::format("# Blocking Enabled: {}\n", context.blocking);
+      context.sweep.first, context.sweep.last, step_text(context.sweep), count_text(context.warmup),
+      count_text(context.operations), context.aggregated, context.checks, context.graph,
+      context.unalign);
+  const char* blocking = kBlocking.at(static_cast<std::size_t>(context.blocking));
+  if (context.blocking != 0) text += fmt::format("# Blocking Enabled: {}\n", blocking);
   for (const std::string& note : context.notes) text += fmt::format("# {}\n", one_line(note));
-  text += "#\n# Using devices\n";
-  for (const std::string& device : context.devices) text += fmt::format("# {}\n", device);
-  print(text + title_lines());
+  print(text + "#\n# Using devices\n" + device_lines(context.devices) + title_lines());
 }
 
 void ConsoleTable::write(const Row& row) {
@@ -102,19 +122,10 @@ void ConsoleTable::write(const Row& row) {
   count(record);
   late_.add(record);
   pairs_.add(record);
-  const std::string key = scope(record, has_rounds());
-  Line& line = lines_[key];
-  (record.in_place ? line.in_place : line.out_of_place) =
-      Half{record, per_operation(row.samples_us)};
-  if (!record.in_place && halves_.in_place) return;  // the other half is to come
-  print_line(line);
-  lines_.erase(key);
+  const auto line = halves_.add(row);
+  if (!line) return;
+  print_line(*line);
   for (const std::string& finding : row.findings) print(fmt::format("# {}\n", one_line(finding)));
-}
-
-bool ConsoleTable::has_rounds() const {
-  const auto& groups = context_.groups;
-  return !groups.empty() && groups.begin()->first.first != groups.rbegin()->first.first;
 }
 
 void ConsoleTable::count(const Record& record) {
@@ -135,10 +146,11 @@ std::string ConsoleTable::remark(const Record& record, std::string_view placemen
                      what(record.status), record.reason);
 }
 
-void ConsoleTable::print_line(const Line& line) {
+void ConsoleTable::print_line(const RowHalves& line) {
   const auto& [out_of_place, in_place] = line;
-  const Record& either = (in_place ? in_place : out_of_place)->record;
-  std::string text = scope(either, has_rounds());
+  const Record& either = line.either();
+  const std::string scope = row_scope(either, context_.has_rounds());
+  std::string text = scope.empty() ? "" : fmt::format("# {}\n", scope);
   const bool any = (out_of_place && out_of_place->record.time_median_us) ||
                    (in_place && in_place->record.time_median_us);
   if (any) {

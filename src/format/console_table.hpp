@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "format/late_count.hpp"
+#include "format/row_halves.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
 
@@ -31,43 +32,25 @@ class PairMatrix {
 /// What else there is to say stands on '#' lines without the words that its readers look for.
 class ConsoleTable final : public Writer {
  public:
-  struct Halves {
-    bool out_of_place = true;
-    bool in_place = true;
-  };
-
   /// `stream` is stdout but for tests; `halves` are the placements that will be written.
-  ConsoleTable(std::FILE* stream, Halves halves);
+  ConsoleTable(std::FILE* stream, HalfJoiner::Halves halves);
 
   void begin(const RunContext& context) override;
   void write(const Row& row) override;
   void end(const RunSummary& summary) override;
 
  private:
-  /// One placement of a row: its words in the table.
-  struct Half {
-    Record record;
-    std::string per_operation;
-  };
-  /// Both, as far as they are there; the first is on hold until the second comes.
-  struct Line {
-    std::optional<Half> out_of_place;
-    std::optional<Half> in_place;
-  };
-
   void print(const std::string& line);
-  void print_line(const Line& line);
+  void print_line(const RowHalves& line);
   [[nodiscard]] std::string remark(const Record& record, std::string_view placement);
   void count(const Record& record);
-  [[nodiscard]] bool has_rounds() const;
   [[nodiscard]] std::string title_lines() const;
-  [[nodiscard]] std::string half_row(const std::optional<Half>& half) const;
+  [[nodiscard]] std::string half_row(const std::optional<Row>& half) const;
   [[nodiscard]] std::string per_operation(std::span<const double> samples_us) const;
 
   std::FILE* stream_;
-  Halves halves_;
+  HalfJoiner halves_;
   RunContext context_;
-  std::map<std::string, Line> lines_;  // unfinished, by what they are of: several at a time
   PairMatrix pairs_;
   std::set<std::string> told_;  // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;

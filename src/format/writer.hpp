@@ -12,11 +12,23 @@
 
 #include "base/units.hpp"
 #include "model/row.hpp"
+#include "model/sweep.hpp"
 
 namespace busbar {
 
 /// "key: value" lines of a head, in their order.
 using HeaderFacts = std::vector<std::pair<std::string, std::string>>;
+
+/// What a rank runs on: a GPU, or the processor that stands for it.
+struct RankDevice {
+  int rank = 0;
+  int group = 0;  ///< -1: in none
+  int pid = 0;
+  std::string host{};
+  int device = 0;
+  std::string address{};  ///< "0000:07:00", "numa 0 core 3"
+  std::string name{};
+};
 
 /// What a run is, for the heads of all outputs.
 struct RunContext {
@@ -27,19 +39,20 @@ struct RunContext {
 
   /// @name The console's head, in nccl-tests' terms
   /// @{
-  std::string nccl_name;  ///< "all_reduce"
-  Bytes first_size = 0;
-  Bytes last_size = 0;
-  std::string step;    ///< "2(factor)", "1048576(bytes)"
-  std::string warmup;  ///< "5", "auto"
-  std::string operations;
-  std::string aggregated;
-  std::string checks;
-  std::string blocking;              ///< in words; empty when off
-  std::vector<std::string> devices;  ///< one line per rank
+  std::string nccl_name;                 ///< "all_reduce"
+  std::vector<std::string> arguments;    ///< the command line
+  std::vector<std::string> environment;  ///< what libraries read of it
+  int nccl_version = 0;                  ///< 22809; 0 without NCCL
+  Sweep sweep{};
+  std::optional<std::uint64_t> warmup{};  ///< empty: auto
+  std::optional<std::uint64_t> operations{};
+  std::uint64_t aggregated = 1;
+  std::uint64_t checks = 1;
+  int blocking = 0;  ///< -z
+  std::vector<RankDevice> devices{};
   bool timestamps = false;
-  std::string graph;                       ///< launches of a graph, "0" without
-  std::string unalign;                     ///< elements
+  std::uint64_t graph = 0;                 ///< launches
+  std::uint64_t unalign = 0;               ///< elements
   bool enqueue_times = false;              ///< -C
   std::optional<std::uint64_t> skipped{};  ///< -I is on, and leaves out this many samples (-K)
   bool observes_choice = false;            ///< --nccl-choice fills a row's algorithm
@@ -49,6 +62,10 @@ struct RunContext {
   /// The ranks of each group by its round and number, where there are groups.
   std::map<std::pair<int, int>, std::vector<int>> groups{};
 
+  /// True where the groups are not all of one round.
+  [[nodiscard]] bool has_rounds() const {
+    return !groups.empty() && groups.begin()->first.first != groups.rbegin()->first.first;
+  }
   /// The ranks of the job that a row is of.
   [[nodiscard]] std::vector<int> ranks_of(const Record& record) const {
     if (record.group) return groups.at({record.round.value_or(0), *record.group});

@@ -342,6 +342,7 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},
      nothing(shown<&O::rank>).only(kMeasured)},
     {{"--csv", "FILE", set::file<&O::csv_path>}, nothing()},
+    {{"--json-style", "STYLE", set::value<&O::json_style>}, ranks(shown<&O::json_style>)},
     {{"--samples", "FILE", set::file<&O::samples_path>},
      nothing(shown<&O::samples_path>).only(kMeasured)},
     {{"--per-rank", "FILE", set::file<&O::per_rank_path>},

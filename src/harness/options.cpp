@@ -26,6 +26,9 @@ void check_outputs(const Options& o) {
   if (o.resume && (o.csv_path.empty() || o.csv_path == "-")) {
     throw usage_error("--resume: missing file to resume, as in --csv results.csv --resume");
   }
+  if (o.json_style != JsonStyle::Busbar && o.json_path.empty()) {
+    throw usage_error("--json-style {}: missing -J FILE.json", name(o.json_style));
+  }
   struct Output {
     std::string_view option;
     const std::string& path;

@@ -49,6 +49,10 @@ constexpr auto enum_names(Placement) {
   return std::array{Named{Placement::Both, "both"}, Named{Placement::In, "in"},
                     Named{Placement::Out, "out"}};
 }
+enum class JsonStyle { Busbar, NcclTests };
+constexpr auto enum_names(JsonStyle) {
+  return std::array{Named{JsonStyle::Busbar, "busbar"}, Named{JsonStyle::NcclTests, "nccl-tests"}};
+}
 enum class Pairs { Off, All };
 constexpr auto enum_names(Pairs) {
   return std::array{Named{Pairs::Off, "off"}, Named{Pairs::All, "all"}};
@@ -106,6 +110,7 @@ struct Options {
   std::uint64_t skipped_samples = 0;               ///< -K: of what -I reports
   Seconds timeout{600};                            ///< -T; 0: never
   std::string json_path;                           ///< -J
+  JsonStyle json_style = JsonStyle::Busbar;        ///< --json-style
   int launch_ranks = 1;                            ///< -g
   std::vector<std::string> hosts;  ///< --hosts: of -g, empty: this one; sim: how many
   std::string launcher = "auto";   ///< --launcher: of -g

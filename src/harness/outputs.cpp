@@ -6,6 +6,7 @@
 #include "format/console_table.hpp"
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
+#include "format/nccl_tests_json.hpp"
 #include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/late_rank.hpp"
@@ -64,6 +65,13 @@ std::string difference(const std::string& earlier, const std::string& now) {
   return gone == before.end() ? "" : fmt::format("it has {}, this run none", *gone);
 }
 
+std::unique_ptr<Writer> json_writer(const Options& options, HalfJoiner::Halves halves) {
+  if (options.json_style == JsonStyle::Busbar) {
+    return std::make_unique<JsonWriter>(options.json_path, options.resume);
+  }
+  return std::make_unique<NcclTestsJson>(options.json_path, options.resume, halves);
+}
+
 }  // namespace
 
 Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
@@ -72,8 +80,8 @@ Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
 }
 
 void Outputs::open(const Options& options) {
-  const ConsoleTable::Halves halves{.out_of_place = options.placement != Placement::In,
-                                    .in_place = options.placement != Placement::Out};
+  const HalfJoiner::Halves halves{.out_of_place = options.placement != Placement::In,
+                                  .in_place = options.placement != Placement::Out};
   // A CSV on standard output is for a program, which wants nothing else there.
   if (options.csv_path != "-") {
     displays_.push_back(std::make_unique<ConsoleTable>(stdout, halves));
@@ -112,7 +120,7 @@ void Outputs::open(const Options& options) {
     journals_.push_back(std::move(timeline));
   }
   if (!options.json_path.empty()) {
-    displays_.push_back(std::make_unique<JsonWriter>(options.json_path, options.resume));
+    displays_.push_back(json_writer(options, halves));
   }
 }
 

@@ -308,6 +308,11 @@ namespace {
 
 constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all in one graph
 
+bool needs_rank_times(const Options& options) {
+  const bool in_json = options.json_style == JsonStyle::NcclTests && !options.duration;
+  return in_json || !options.per_rank_path.empty();
+}
+
 ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
   const Run& run = setup.run;
   const Options& options = run.options;
@@ -322,7 +327,7 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
           .graph_launches = options.graph_launches,
           .hold = run.on_devices && options.blocking == Blocking::Off && !load.any(),
           .arrivals = several && run.collective.waits_for_all() && !options.duration,
-          .rank_times = !options.per_rank_path.empty(),
+          .rank_times = needs_rank_times(options),
           .prepare = load.any() ? [&load] { load.run(); } : std::function<void()>{}};
 }
 
@@ -385,6 +390,11 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
   return setup.verifier.check(used, seed);
 }
 
+/// The same on every rank, idle ones too.
+bool is_checked(const RowSetup& setup, const Record& record) {
+  return setup.run.options.checks > 0 && !has_flag(record, Flag::NotChecked);
+}
+
 void add_verdict(Record& record, const DataCheck& verdict) {
   record.wrong = verdict.wrong;
   record.status = verdict.wrong > 0 ? RowStatus::Wrong : RowStatus::Ok;
@@ -414,7 +424,7 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
   const Options& options = setup.run.options;
   Soak::Settings settings{
       .duration = *options.duration, .interval = options.interval, .report = setup.report_interval};
-  if (options.checks > 0) {
+  if (is_checked(setup, record)) {
     settings.checked_bytes = setup.verifier.checked_bytes(calls.front());
     settings.check = [&, calls] {
       setup.run.watchdog.tracker()->phase("checking");
@@ -430,7 +440,7 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
 
 /// Of a soak, beside its statistics. What happened is found on the rank that writes the row.
 void add_soak(const RowSetup& setup, const Soak& soak, Row& row) {
-  if (setup.run.options.checks > 0) add_verdict(row.record, soak.verdict());
+  if (is_checked(setup, row.record)) add_verdict(row.record, soak.verdict());
   constexpr double kShare = 0.999;
   if (const auto interval = soak.times().quantile_interval(kShare)) {
     row.record.time_p999_us = soak.times().quantile(kShare);
@@ -457,6 +467,8 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
       return;
     }
   }
+  const bool kept = !run.communicator.overwrites(calls.front());
+  if (!setup.round_group.world.agree(kept)) add_flag(record, Flag::NotChecked);
   ChunkRunner chunks(setup.round_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, sent_elements(setup), run.options.seed);
@@ -482,7 +494,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   // Visits are of the same operation: the first is checked.
   if (soak) {
     add_soak(setup, *soak, row);
-  } else if (run.options.checks > 0 && setup.key.visit == 0) {
+  } else if (is_checked(setup, record) && setup.key.visit == 0) {
     check_row(setup, buffers, calls, chunks.calls_used(), record);
   }
   add_bound(record, setup.key.bound,

@@ -3,6 +3,7 @@
 
 #include "base/embedded_text.hpp"
 #include "bootstrap/mpi_library.hpp"
+#include "format/markup_text.hpp"
 #include "harness/configuration.hpp"
 #include "model/fact.hpp"
 #include "model/rank_fact.hpp"
@@ -22,10 +23,6 @@ std::string compiler() {
   return text.find_first_not_of("0123456789.") == std::string::npos ? "g++ " + text : text;
 }
 
-std::string count_text(const std::optional<std::uint64_t>& count) {
-  return count ? fmt::format("{}", *count) : "auto";
-}
-
 std::string or_dash(int number) { return number < 0 ? "-" : fmt::format("{}", number); }
 
 /// The group of a rank in the only round: 0 where there are several, -1 of a rank in none.
@@ -35,19 +32,24 @@ int group_number(const GroupPlan& plan, std::size_t rank) {
   return group == nullptr ? -1 : group->number;
 }
 
-/// A line of nccl-tests' head: the rank's device, or the processor that stands for it.
-std::string device_line(const Run& run, std::size_t rank) {
+RankDevice rank_device(const Run& run, std::size_t rank) {
   const RankInfo& info = run.rank_map.ranks[rank];
-  std::string line = fmt::format(" Rank {:>2} Group {:>2} Pid {:>6} on {:>10} device ", rank,
-                                 group_number(run.plan, rank), info.pid, info.host.data());
+  RankDevice found{.rank = static_cast<int>(rank),
+                   .group = group_number(run.plan, rank),
+                   .pid = info.pid,
+                   .host = info.host.data()};
   if (run.devices.empty()) {
-    return line + fmt::format("{:>2} [numa {} core {}] {}", std::max(info.core, 0),
-                              or_dash(info.numa), or_dash(info.core), info.processor_model.data());
+    found.device = std::max(info.core, 0);
+    found.address = fmt::format("numa {} core {}", or_dash(info.numa), or_dash(info.core));
+    found.name = info.processor_model.data();
+    return found;
   }
   const Device& device = run.devices[rank];
   const std::string_view bus = device.bus.data();  // nccl-tests prints it without the function
-  return line + fmt::format("{:>2} [{}] {}", device.index, bus.substr(0, bus.rfind('.')),
-                            device.name.data());
+  found.device = device.index;
+  found.address = bus.substr(0, bus.rfind('.'));
+  found.name = device.name.data();
+  return found;
 }
 
 /// What rank `rank` runs on, for the file's head.
@@ -352,42 +354,39 @@ std::string configuration(const Options& options, const Collective& collective,
 }
 
 RunContext begin_header(const Options& options, const Collective& collective,
-                        std::string configuration, const std::string& command) {
+                        std::string configuration, std::vector<std::string> arguments) {
   RunContext context;
   context.facts = {{key(fact::kBusbar), std::string(version())},
                    {key(fact::kConfiguration), std::move(configuration)},
                    {key(fact::kStarted), local_time()},
-                   {key(fact::kCommand), command}};
+                   {key(fact::kCommand), clean_text(join(arguments, " "))}};
+  context.arguments = std::move(arguments);
   context.nccl_name = collective.nccl_name;
-  context.first_size = options.sweep.first;
-  context.last_size = options.sweep.last;
-  context.step = options.sweep.factor > 1 ? fmt::format("{}(factor)", options.sweep.factor)
-                                          : fmt::format("{}(bytes)", options.sweep.step);
+  context.sweep = options.sweep;
   context.timestamps = options.timestamps;
   return context;
 }
 
 RunContext make_run_header(const HeaderInput& input) {
-  constexpr std::array kBlocking{"", "wait and barrier after each operation, both timed",
-                                 "wait after each operation",
-                                 "barrier before each operation, not timed"};
   const Run& run = input.run;
   const Options& o = run.options;
-  RunContext context = begin_header(o, run.collective, input.configuration, input.command);
+  RunContext context = begin_header(o, run.collective, input.configuration, input.arguments);
   std::ranges::copy(facts_of(input), std::back_inserter(context.facts));
   context.notes = Notes(input).all();
-  context.warmup = count_text(o.warmup_operations);
-  context.operations = count_text(o.operations);
-  context.aggregated = fmt::format("{}", o.aggregated);
-  context.checks = fmt::format("{}", o.checks);
-  context.blocking = kBlocking.at(static_cast<std::size_t>(o.blocking));
+  context.environment = input.environment;
+  context.nccl_version = input.backend.backend->nccl_version_code();
+  context.warmup = o.warmup_operations;
+  context.operations = o.operations;
+  context.aggregated = o.aggregated;
+  context.checks = o.checks;
+  context.blocking = static_cast<int>(o.blocking);
   for (std::size_t rank = 0; rank < run.rank_map.ranks.size(); ++rank) {
-    context.devices.push_back(device_line(run, rank));
+    context.devices.push_back(rank_device(run, rank));
     context.hosts.emplace_back(run.rank_map.ranks[rank].host.data());
   }
   context.groups = run.plan.ranks_by_group();
-  context.graph = fmt::format("{}", o.graph_launches);
-  context.unalign = fmt::format("{}", o.unalign);
+  context.graph = o.graph_launches;
+  context.unalign = o.unalign;
   context.enqueue_times = o.enqueue_times;
   if (o.per_operation) context.skipped = o.skipped_samples;
   context.observes_choice = input.transports && input.transports->switchable;

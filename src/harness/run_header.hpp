@@ -43,7 +43,7 @@ struct HeaderInput {
   const BackendChoice& backend;
   const std::vector<SizePlan>& plans;  ///< of the first type and operation
   std::string configuration;
-  std::string command;
+  std::vector<std::string> arguments;
   std::vector<std::string> environment;
   HeaderFacts inventory{};                       ///< inventory_facts
   std::string library_settings{};                ///< Backend::settings
@@ -52,7 +52,8 @@ struct HeaderInput {
 
 /// What the heads of measured and simulated runs begin with; both add their own.
 [[nodiscard]] RunContext begin_header(const Options& options, const Collective& collective,
-                                      std::string configuration, const std::string& command);
+                                      std::string configuration,
+                                      std::vector<std::string> arguments);
 [[nodiscard]] RunContext make_run_header(const HeaderInput& input);
 
 /// What a configuration has beside options.

@@ -16,7 +16,7 @@ namespace busbar {
 
 /// What the process was started as.
 struct Invocation {
-  std::string command;                   ///< the whole command line
+  std::vector<std::string> arguments;    ///< the whole command line
   std::vector<std::string> environment;  ///< of libraries, before any of them changed it
   /// Called with an error before memory and communicators are given back, which may block for ever
   /// after a device's failure; need not return.

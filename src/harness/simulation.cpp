@@ -47,25 +47,26 @@ std::string configuration(const Options& options, const Collective& collective,
   return text;
 }
 
-/// Lines of nccl-tests' head; of many ranks the first and the last.
-std::vector<std::string> device_lines(const topo::Predictor& predictor) {
+/// Of many ranks the first and the last.
+std::vector<RankDevice> rank_devices(const topo::Predictor& predictor) {
   constexpr int kMostLines = 16;
   const int last = predictor.set().ranks - 1;
   const bool all = last < kMostLines;
-  std::vector<std::string> lines;
+  std::vector<RankDevice> devices;
   int rank = 0;
   for (const topo::HostPart& part : predictor.set().parts) {
     const std::vector<int> indices = predictor.cluster().indices(part);
     for (std::size_t i = 0; i < indices.size(); ++i, ++rank) {
       if (!all && rank > 0 && rank < last) continue;
-      if (!all && rank == last) lines.push_back(fmt::format(" ... {} ranks more", last - 1));
       const topo::Node& node = device(predictor.cluster().graph(), indices[i]);
-      lines.push_back(fmt::format(
-          " Rank {:>2} Group  0 Pid      0 on simulated-host{} device {:>2} [{}] {}", rank,
-          part.host, part.devices[i], node.bus_id.empty() ? "-" : node.bus_id, node.model));
+      devices.push_back({.rank = rank,
+                         .host = fmt::format("simulated-host{}", part.host),
+                         .device = part.devices[i],
+                         .address = node.bus_id.empty() ? "-" : node.bus_id,
+                         .name = node.model});
     }
   }
-  return lines;
+  return devices;
 }
 
 std::vector<std::string> notes_of(const Options& options, const Collective& collective,
@@ -92,10 +93,10 @@ std::vector<std::string> notes_of(const Options& options, const Collective& coll
 }
 
 RunContext header_of(const Options& options, const Collective& collective,
-                     const topo::Predictor& predictor, const std::string& command) {
+                     const topo::Predictor& predictor, const std::vector<std::string>& arguments) {
   const topo::Graph& graph = predictor.cluster().graph();
   RunContext context =
-      begin_header(options, collective, configuration(options, collective, predictor), command);
+      begin_header(options, collective, configuration(options, collective, predictor), arguments);
   context.facts.insert(context.facts.end(),
                        {{key(fact::kSimulated), "yes"},
                         {key(fact::kSystem), graph.name},
@@ -110,10 +111,8 @@ RunContext header_of(const Options& options, const Collective& collective,
                         {key(fact::kBoundKind), predictor.limits().kind},
                         {key(fact::kBoundLimit), predictor.limits().limit}});
   context.notes = notes_of(options, collective, predictor);
-  context.warmup = context.operations = context.checks = "0";
-  context.aggregated = "1";
-  context.graph = context.unalign = "0";
-  context.devices = device_lines(predictor);
+  context.warmup = context.operations = context.checks = 0;
+  context.devices = rank_devices(predictor);
   return context;
 }
 
@@ -228,7 +227,7 @@ Status run_simulation(const Options& options, const Collective& collective,
   check_algorithm(options, collective, predictor);
   SoloBootstrap alone;
   Outputs outputs(alone, options);
-  RunContext header = header_of(options, collective, predictor, invocation.command);
+  RunContext header = header_of(options, collective, predictor, invocation.arguments);
   if (!system.note.empty()) header.notes.push_back(system.note);
   outputs.begin(header);
   write_rows(options, collective, predictor, outputs);

@@ -68,6 +68,8 @@ class Backend {
   /// Name and version of the library, for headers.
   [[nodiscard]] virtual std::string library() const = 0;
   /// Which files the library came from, for headers; empty where it is linked.
+  /// 22809 of NCCL 2.28.9; 0 of another library.
+  [[nodiscard]] virtual int nccl_version_code() const { return 0; }
   [[nodiscard]] virtual std::string library_files() const { return {}; }
   /// What a communicator is configured with beside the library's defaults, as "name=value,...".
   [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }

@@ -23,7 +23,7 @@ using test::words_in;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr ConsoleTable::Halves kOut{.in_place = false};
+constexpr HalfJoiner::Halves kOut{.in_place = false};
 const std::string kKeys = "    33554432       8388608     float     sum      -1";
 const std::string kNoHalf = "      N/A     N/A     N/A     N/A";
 
@@ -83,7 +83,7 @@ TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
 }
 
 TEST_F(Console, PrintsHowOperationsBlock) {
-  table.begin(with(test::context(), &RunContext::blocking, "wait after each operation"));
+  table.begin(with(test::context(), &RunContext::blocking, 2));
   EXPECT_EQ(line(2), "# Blocking Enabled: wait after each operation");
 }
 
@@ -236,7 +236,7 @@ TEST_F(Console, ShowsTheHostsTimeOfIssuingOnRequest) {
 
 TEST_F(Console, PrintsTheOptionsOfTheRunInItsSecondLine) {
   const auto lines =
-      lines_under(with(test::context(), &RunContext::graph, "4", &RunContext::unalign, "3"));
+      lines_under(with(test::context(), &RunContext::graph, 4U, &RunContext::unalign, 3U));
   EXPECT_TRUE(lines.at(1).ends_with(" validation: 1 graph: 4 unalign: 3"));
 }
 

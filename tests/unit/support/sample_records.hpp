@@ -72,17 +72,11 @@ namespace busbar::test {
                    {"command", "./allreduce_perf -e 32M"}};
   context.notes = {"memory plan: both placements"};
   context.nccl_name = "all_reduce";
-  context.first_size = 33554432;
-  context.last_size = 33554432;
-  context.step = "1048576(bytes)";
-  context.warmup = "1";
-  context.operations = "20";
-  context.aggregated = "1";
-  context.checks = "1";
-  context.graph = "0";
-  context.unalign = "0";
+  context.sweep = {.first = 33554432, .last = 33554432, .step = kMiB, .factor = 1};
+  context.warmup = 1;
+  context.operations = 20;
   context.devices = {
-      " Rank  0 Group  0 Pid 249104 on      node1 device  0 [0000:00:05] NVIDIA B200"};
+      {.pid = 249104, .host = "node1", .address = "0000:00:05", .name = "NVIDIA B200"}};
   return context;
 }
 

@@ -25,7 +25,7 @@ namespace busbar::test {
 
 /// The lines that records leave, without head and footers.
 [[nodiscard]] inline std::vector<std::string> lines_of(const std::vector<Record>& records,
-                                                       ConsoleTable::Halves halves = {}) {
+                                                       HalfJoiner::Halves halves = {}) {
   const CapturedStream captured;
   ConsoleTable table(captured.stream(), halves);
   for (const Record& record : records) table.write({record});

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/json.hpp"
+#include "format/output_file.hpp"
+
+namespace busbar {
+
+/// The file of -J: an object whose last member is a list that grows while the run goes on. It is a
+/// whole document after every step: the end is rewritten each time.
+class GrowingJson {
+ public:
+  /// With `resume` the file, which must begin with `opening` as one of an earlier run does, is
+  /// replaced when the run begins: its rows come from the CSV. Throws a usage error.
+  GrowingJson(const std::string& path, bool resume, std::string_view opening);
+
+  /// The members of `head`, and the empty list.
+  void begin(const Json& head, std::string_view list);
+  void add(const Json& element);
+  /// Closes the list, with members behind it.
+  void end(const Json& members);
+
+ private:
+  /// Writes what follows the last element; where that fails, the document is whole as before.
+  void replace_tail(const std::string& text);
+
+  std::optional<OutputFile> file_{};
+  Bytes list_end_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace busbar

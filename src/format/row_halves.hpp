@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/row.hpp"
+
+namespace busbar {
+
+/// The out-of-place and the in-place row of one size, as far as they are there: one line of
+/// nccl-tests' table.
+struct RowHalves {
+  std::optional<Row> out_of_place{};
+  std::optional<Row> in_place{};
+
+  /// Precondition: one of them is there.
+  [[nodiscard]] const Record& either() const {
+    return (in_place ? in_place : out_of_place)->record;
+  }
+};
+
+/// Which of several rows of one size this is: "pair 3 -> 0", "group 1", with rounds "round 2 group
+/// 1"; empty where there is only one.
+[[nodiscard]] inline std::string row_scope(const Record& record, bool rounds) {
+  if (record.sender) return fmt::format("pair {} -> {}", *record.sender, *record.receiver);
+  if (!record.group) return {};
+  const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
+  return fmt::format("{}group {}", round, *record.group);
+}
+
+/// Puts halves together. Those of several groups or pairs may arrive in turns.
+class HalfJoiner {
+ public:
+  /// Which halves will arrive.
+  struct Halves {
+    bool out_of_place = true;
+    bool in_place = true;
+  };
+
+  explicit HalfJoiner(Halves halves) : halves_(halves) {}
+
+  /// What is whole with this row; nothing while its other half is to come.
+  [[nodiscard]] std::optional<RowHalves> add(const Row& row) {
+    const Record& record = row.record;
+    const Key key{record.round, record.group, record.sender, record.receiver};
+    RowHalves& line = open_[key];
+    (record.in_place ? line.in_place : line.out_of_place) = row;
+    if (!record.in_place && halves_.in_place) return std::nullopt;
+    return std::move(open_.extract(key).mapped());
+  }
+
+ private:
+  using Key =
+      std::tuple<std::optional<int>, std::optional<int>, std::optional<int>, std::optional<int>>;
+
+  Halves halves_;
+  std::map<Key, RowHalves> open_{};
+};
+
+}  // namespace busbar
