@@ -138,8 +138,9 @@ $(BUILD)/%.o: %.cpp
 -include $(filter-out mk/portable.mk mk/mpi.mk mk/packages.mk mk/texts.mk,$(wildcard mk/*.mk))
 
 .PHONY: docs
-docs: executables ## write the documents that are generated: docs/csv.md
+docs: executables ## write the documents that are generated: docs/csv.md, docs/schemas/common.schema.json
 	./busbar schema > docs/csv.md
+	./busbar schema --json > docs/schemas/common.schema.json
 
 .PHONY: clean
 clean: ## remove what was built

@@ -13,10 +13,11 @@ MAN_PAGES := $(addprefix $(BUILD)/man/,busbar.1 allreduce_perf.1 $(MAN_COMMANDS:
 COMPLETIONS := $(BUILD)/completion/busbar $(BUILD)/completion/_busbar
 
 BASH_FOLDER := share/bash-completion/completions
-INSTALL_FOLDERS := bin share/doc/busbar share/man/man1 $(BASH_FOLDER) share/zsh/site-functions
+INSTALL_FOLDERS := bin share/doc/busbar share/busbar/schemas share/man/man1 $(BASH_FOLDER) share/zsh/site-functions
 files_in = $(files_in_$(notdir $1))
 files_in_bin := $(PERF:%=$(BIN)/%) $(BIN)/busbar
 files_in_busbar := README.md CHANGELOG.md LICENSE THIRD-PARTY $(wildcard docs/*.md)
+files_in_schemas := $(wildcard docs/schemas/*.json)
 files_in_man1 := $(MAN_PAGES)
 files_in_completions := $(BUILD)/completion/busbar
 files_in_site-functions := $(BUILD)/completion/_busbar
@@ -43,7 +44,8 @@ install: executables $(MAN_PAGES) $(COMPLETIONS) ## install executables, documen
 	$(foreach folder,$(INSTALL_FOLDERS),$(call install_folder,$(folder)))
 uninstall: ## remove what `make install` with the same PREFIX and DESTDIR wrote
 	$(foreach folder,$(INSTALL_FOLDERS),$(call uninstall_folder,$(folder)))
-	@[ ! -d $(call installed,share/doc/busbar) ] || rmdir --ignore-fail-on-non-empty $(call installed,share/doc/busbar)
+	@$(foreach folder,share/doc/busbar share/busbar/schemas share/busbar,\
+	  [ ! -d $(call installed,$(folder)) ] || rmdir --ignore-fail-on-non-empty $(call installed,$(folder));)
 
 man: $(MAN_PAGES) ## write the manual pages: build/man/*.1
 $(BUILD)/man/allreduce_perf.1: docs/options.md

@@ -12,7 +12,8 @@ ARCH := $(if $(filter aarch64,$(shell uname -m)),arm64,amd64)
 # Files in one order with one time and owner, so that the same sources make the same bytes.
 SOURCE_DATE_EPOCH ?= $(shell [ -e .git ] && git log -1 --format=%ct || stat -c %Y VERSION)
 ARCHIVE = LC_ALL=C tar --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner
-BUNDLE_TEXTS = mkdir -p $(BUNDLE)/man/man1 $(BUNDLE)/completion && cp $(MAN_PAGES) $(BUNDLE)/man/man1 && cp $(COMPLETIONS) $(BUNDLE)/completion
+BUNDLE_TEXTS = mkdir -p $(BUNDLE)/man/man1 $(BUNDLE)/completion && \
+  cp $(MAN_PAGES) $(BUNDLE)/man/man1 && cp $(COMPLETIONS) $(BUNDLE)/completion && cp -r docs/schemas $(BUNDLE)
 
 .PHONY: bundle
 ifneq ($(PORTABLE),)

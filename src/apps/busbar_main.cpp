@@ -8,17 +8,11 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "format/csv_writer.hpp"
 #include "format/output_file.hpp"
 #include "harness/options.hpp"
 
 namespace busbar {
 namespace {
-
-Status show_schema(std::span<char* const> /*arguments*/) {
-  fmt::print("{}", schema_markdown());
-  return Status::Ok;
-}
 
 Status show_version(std::span<char* const> /*arguments*/) {
   fmt::print("{}", version_text());
@@ -43,7 +37,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"report", run_report, report_syntax},
     {"published", run_published, published_syntax},
     {"completion", run_completion, completion_syntax},
-    {"schema", show_schema, nullptr},
+    {"schema", run_schema, schema_syntax},
     {"version", show_version, nullptr},
     {"help", show_usage, nullptr},
     {"--version", show_version, nullptr},
