@@ -123,6 +123,66 @@ steps = yaml.safe_load(open("examples/github-actions.yml"))["jobs"]["accept"]["s
 assert any("accept-run/junit.xml" in str(step) and step["if"] == "always()" for step in steps)
 PYTHON
 }
+# The facts of the two kinds of resource, as their definitions have them: apiVersion, required members, names that must agree.
+@test "the JobSet and the ComputeDomain have what their controllers need, and names that agree" {
+  /usr/bin/python3 - "$DIR" <<'PYTHON' || { [ "$?" -eq 77 ] && skip "no python3-yaml"; }
+import sys
+try:
+    import yaml
+except ImportError:
+    sys.exit(77)
+def documents(name):
+    return {one["kind"]: one for one in yaml.safe_load_all(open(f"examples/kubernetes-{name}.yaml"))}
+def check(name, job, host, label):
+    """A job whose pods start a rank per GPU, of which the first listens at `host`."""
+    assert job["completionMode"] == "Indexed" and job["completions"] == job["parallelism"] > 1, name
+    pod = job["template"]["spec"]
+    container, = pod["containers"]
+    assert pod["restartPolicy"] == "Never" and container["command"] == ["sh", "-c"]
+    script, = container["args"]
+    gpus = container["resources"]["limits"]["nvidia.com/gpu"]
+    assert f"--rendezvous {host}:29500 --ranks {job['completions'] * gpus} " in script, script
+    assert f"$(({gpus} * JOB_COMPLETION_INDEX + $1))" in script
+    assert f"for gpu in {' '.join(map(str, range(1, gpus)))};" in script
+    term, = pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert term["topologyKey"] == "kubernetes.io/hostname" and term["labelSelector"]["matchLabels"] == label
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
+    assert container["env"][0]["name"] == "BUSBAR_TOKEN"
+    script = script.replace(host, "127.0.0.1").replace("-b 1M -e 8G", "-b 1K -e 1K -n 2")
+    open(f"{sys.argv[1]}/{name}", "w").write(script.replace(f"{gpus} *", "2 *").replace(f"--ranks {job['completions'] * gpus}", "--ranks 4")
+                                             .replace(f"gpu in {' '.join(map(str, range(1, gpus)))};", "gpu in 1;"))
+    return pod, container
+jobset, = documents("jobset").values()
+assert (jobset["apiVersion"], jobset["kind"]) == ("jobset.x-k8s.io/v1alpha2", "JobSet")
+assert jobset["spec"]["network"] == {"enableDNSHostnames": True, "publishNotReadyAddresses": True}  # the subdomain is the name
+group, = jobset["spec"]["replicatedJobs"]
+assert group["replicas"] == 1
+name = jobset["metadata"]["name"]
+check("jobset", group["template"]["spec"], f"{name}-{group['name']}-0-0.{name}", {"jobset.sigs.k8s.io/jobset-name": name})
+kinds = documents("computedomain")
+domain, service, job = kinds["ComputeDomain"], kinds["Service"], kinds["Job"]
+assert domain["apiVersion"] == "resource.nvidia.com/v1beta1" and len(kinds) == 3
+name = job["metadata"]["name"]
+pod, container = check("computedomain", job["spec"], f"{name}-0.{service['metadata']['name']}", {"job-name": name})
+assert pod["subdomain"] == service["metadata"]["name"] and service["spec"]["clusterIP"] == "None"
+assert service["spec"]["selector"] == {"job-name": name} and service["spec"]["publishNotReadyAddresses"]
+assert domain["spec"]["numNodes"] == job["spec"]["completions"]
+claim, = pod["resourceClaims"]
+assert claim["resourceClaimTemplateName"] == domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
+assert container["resources"]["claims"] == [{"name": claim["name"]}]
+assert pod["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["topologyKey"] == "nvidia.com/gpu.clique"
+PYTHON
+  setup_example
+  grep -q gloo "$(dirname "$(readlink -f ./allreduce_perf)")/parts.list" || skip "without MPI host memory needs gloo"
+  export BUSBAR_TOKEN=0123456789abcdef
+  for name in jobset computedomain; do  # two pods of two ranks, with the example's script
+    JOB_COMPLETION_INDEX=1 timeout 60 sh "$DIR/$name" &
+    JOB_COMPLETION_INDEX=0 run -0 timeout 60 sh "$DIR/$name"
+    echo "$output"
+    wait $!
+    [[ $output == *" 4 ranks on 1 node"*"# Out of bounds values : 0 OK"* ]]
+  done
+}
 @test "shell in the examples is clean" {
   bash -n examples/slurm-prolog.sh
   bash -n examples/slurm-acceptance.sbatch
