@@ -127,6 +127,26 @@ fail_below = $4
 END
 }
 
+# fleet_specification: of pairs that are held against their fleet, in three launches; its name is "fleet".
+fleet_specification() {
+  node_specification fleet '"64KiB"' 1 0.97 <<TOML | sed 's/"per_node"/"pairwise"/; s/"absolute"/"fleet"/; /^value = /d'
+[run]
+launches = 3
+min_launches = 1
+timeout_s = 20
+[noise]
+max_cv = 1.0
+on_noisy = "warn"
+TOML
+}
+
+# rehearse_fleet FOLDER OPTIONS...: FOLDER has launches that are simulated by FOLDER.toml, as if they had been measured.
+rehearse_fleet() {
+  fleet_specification > "$1.toml"
+  ./busbar accept rehearse "$1.toml" -o "$1" "${@:2}"
+  sed -i 's/^allreduce,sim,/allreduce,mpi,/; s/,simulated,/,,/' "$1"/*.csv
+}
+
 # wait_for_rows N: until $DIR/a.csv has as many, a minute at most.
 wait_for_rows() {
   local i

@@ -35,7 +35,8 @@ TOML
 }
 find_promtool() {
   PROMTOOL=$(command -v promtool || echo "$ROOT/build/promtool")
-  [ -x "$PROMTOOL" ] || skip "no promtool (make promtool)"
+  PROMETHEUS=$(command -v prometheus || echo "$ROOT/build/prometheus")
+  if [ ! -x "$PROMTOOL" ] || [ ! -x "$PROMETHEUS" ]; then skip "no Prometheus (make promtool)"; fi
 }
 # commands: every command line of the examples that begins with busbar accept, one per line.
 commands() {
@@ -209,4 +210,54 @@ PYTHON
   [ "$(column verdict "$DIR/run/verdicts.csv")" = FAIL ]
   find_promtool
   "$PROMTOOL" check metrics < "$DIR/run/metrics.prom"
+}
+@test "Prometheus has data for every query of the dashboard, once it has scraped a judged fleet" {
+  find_promtool
+  rehearse_fleet "$DIR/fleet" --nodes 16 --plant slow-node:1:0.7,dead:1
+  ./busbar accept judge "$DIR/fleet.toml" "$DIR/fleet" --prometheus "$DIR/metrics" > "$DIR/out" || [ "$?" -eq 1 ]
+  timeout 120 /usr/bin/python3 - "$PROMETHEUS" "$DIR" <<'PYTHON'
+import json, os, re, subprocess, sys, time, urllib.parse, urllib.request
+prometheus, folder = sys.argv[1:]
+dashboard = json.load(open("examples/grafana-dashboard.json"))
+servers = []
+def serve(pattern, ready, *command):
+    """Starts a server on a port that it chooses itself; its output has the port, and when it is ready."""
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    servers.append(server)
+    for line in server.stdout:
+        if found := re.search(pattern, line): number = int(found[1])
+        if ready in line: return number
+    raise AssertionError(f"{command[0]} does not run")
+def ask(path, **query):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}") as answer:
+        return json.load(answer)["data"]
+def results(expression, **query):
+    expression = expression.replace("$system", "fleet")
+    if query: return ask("query_range", query=expression, start=time.time() - 60, end=time.time(), **query)["result"]
+    return ask("query", query=expression)["result"]
+try:
+    files = serve(r"port (\d+)", "Serving", sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1")
+    job = {"job_name": "node", "scrape_interval": "1s", "static_configs": [{"targets": [f"127.0.0.1:{files}"]}]}
+    json.dump({"scrape_configs": [job]}, open(f"{folder}/prometheus.yml", "w"))  # JSON is YAML
+    port = serve(r"address=127.0.0.1:([1-9]\d*)", "ready to receive", prometheus, "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+                 "--web.listen-address=127.0.0.1:0")
+    for _ in range(60):
+        if results('interconnect_overall'): break
+        time.sleep(0.5)
+    variable = dashboard["templating"]["list"][1]
+    assert variable["query"] == "label_values(interconnect_overall, system)"
+    assert ask("label/system/values", **{"match[]": "interconnect_overall"}) == ["fleet"]
+    targets = [(panel, target) for panel in dashboard["panels"] for target in panel["targets"]]
+    for panel, target in targets:
+        found = results(target["expr"]) if panel["type"] == "table" else results(target["expr"], step=1)
+        print(panel["title"], len(found))
+        assert found, target["expr"]
+        assert target.get("format") == ("table" if panel["type"] == "table" else None)
+        for label in re.findall(r"{{(\w+)}}", target["legendFormat"]): assert label in found[0]["metric"], (label, found[0])
+    nodes = next(target["expr"] for panel, target in targets if panel["title"] == "Nodes that are not good")
+    assert sorted(one["metric"]["state"] for one in results(nodes)) == ["failed", "no data"]
+    assert len({panel["id"] for panel, _ in targets}) == len(dashboard["panels"]) >= 5
+finally:
+    for server in servers: server.kill()
+PYTHON
 }

@@ -9,7 +9,7 @@ block() { awk -v fence="\`\`\`$1" -v wanted="$2" '/^```/ { inside = !inside && $
 setup() {
   common_setup
   mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/real.csv" -J "$DIR/real.json" > "$DIR/out"
-  cd "$DIR"
+  cd "$DIR" || return 1
   /usr/bin/python3 - <<'PYTHON'
 import csv, json
 hosts = ["gpu#1", "Knoten ü, Regal 2", '"quoted" #3', "null", "NA", "#6"]
