@@ -26,7 +26,8 @@ CASES=(
   "busbar plot --log-y=a" "always auto"
   "busbar workload --dtype b" "bfloat16"
   "busbar completion " "bash zsh"
-  "busbar schema " ""
+  "busbar schema --j" "--json"
+  "busbar version " ""
 )
 
 # bash_offers WORD...: what bash offers for the last word; "+o default" where that is no file.
