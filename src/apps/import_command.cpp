@@ -152,13 +152,34 @@ struct ReadTarget {
   std::vector<study::LogLaunch> launches{};
 };
 
+struct NamedText {
+  std::string path{};
+  std::string text{};
+};
+
+/// The texts of logs; those that are parts of one are joined under the first one's name.
+std::vector<NamedText> texts_of(const std::vector<std::string>& paths) {
+  std::vector<NamedText> texts;
+  for (const std::string& path : paths) {
+    auto text = read_file(path);
+    if (!text) throw usage_error("cannot read {}", path);
+    if (study::is_part_of_log(*text) && !texts.empty() &&
+        study::is_part_of_log(texts.back().text)) {
+      std::string& whole = texts.back().text;
+      if (!whole.ends_with('\n')) whole += '\n';
+      whole += *text;
+    } else {
+      texts.push_back({.path = path, .text = std::move(*text)});
+    }
+  }
+  return texts;
+}
+
 ReadTarget read_target(const ImportTarget& target, const O& options) {
   ReadTarget read;
   bool any = false;
-  for (const std::string& path : target.logs) {
-    const auto text = read_file(path);
-    if (!text) throw usage_error("cannot read {}", path);
-    read.logs.push_back(study::read_log(*text, path, options.reading));
+  for (const auto& [path, text] : texts_of(target.logs)) {
+    read.logs.push_back(study::read_log(text, path, options.reading));
     const auto launches = study::launches_of(read.logs.back(), options.hints);
     any = any || launches.size() > 1;
     append(read.launches, launches);
@@ -220,7 +241,7 @@ void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, con
   if (read.launches.empty()) {
     files.push_back({.path = target.file,
                      .system = target.system,
-                     .logs = read.logs.size(),
+                     .logs = target.logs.size(),
                      .rows = study::records_of(read.logs, options.hints)});
     return;
   }

@@ -94,6 +94,7 @@ struct LogTable {
   std::vector<Flag> flags{};              ///< of all its rows
   std::string cadence{};
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
+  bool medians = false;       ///< its times are medians of operations, not means
   std::optional<int> ranks{};
   std::optional<int> gpus_per_process{};
   std::vector<LogDevice> devices{};

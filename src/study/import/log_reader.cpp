@@ -2,6 +2,7 @@
 #include "study/import/log_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 #include <fmt/format.h>
@@ -16,23 +17,51 @@
 namespace busbar::study {
 namespace {
 
-bool any_line(std::span<const LogLine> lines, std::initializer_list<std::string_view> starts) {
-  return std::ranges::any_of(lines, [&](const LogLine& line) {
-    return std::ranges::any_of(
-        starts, [&](std::string_view start) { return line.text.starts_with(start); });
-  });
+bool begins_with_any(const LogLine& line, std::initializer_list<std::string_view> starts) {
+  return std::ranges::any_of(starts,
+                             [&](std::string_view start) { return line.text.starts_with(start); });
 }
+
+bool is_mpi(const LogLine& line) { return begins_with_any(line, {"# OSU ", "# Benchmarking "}); }
+
+bool is_of_copies(const LogLine& line) {
+  return begins_with_any(
+      line, {"[P2P (Peer-to-Peer) GPU Bandwidth", "Unidirectional P2P=", "Running device_to_",
+             "Running host_to_", "nvbandwidth Version", "nvloom_cli "});
+}
+
+/// A format of JSON by a key that only its files have; others are nccl-tests'.
+struct JsonFormat {
+  std::string_view key;
+  LogFile (*read)(std::string_view text, const std::string& path, const LogReading& reading);
+};
+constexpr std::array<JsonFormat, 5> kJsonFormats{{{"\"nvbandwidth\"", read_nvbandwidth_json},
+                                                  {"\"coll_perf\"", read_inspector_json},
+                                                  {"\"p2p_perf\"", read_inspector_json},
+                                                  {"\"test_info\"", read_perftest_json},
+                                                  {"\"size(B)\"", read_nccom_json}}};
+
+/// A format of text by a line that only its logs have; others are summaries or nccl-tests'.
+struct TextFormat {
+  bool (*is_line)(const LogLine& line);
+  LogFile (*read)(std::span<const LogLine> lines, const std::string& path,
+                  const LogReading& reading);
+};
+constexpr std::array<TextFormat, 4> kTextFormats{{{is_mpi, read_mpi_text},
+                                                  {is_of_copies, read_pairs_text},
+                                                  {is_perftest, read_perftest_text},
+                                                  {is_nccom, read_nccom_text}}};
 
 LogFile read_any(std::string_view text, const std::string& path, const LogReading& reading) {
   if (trim(text).starts_with('{')) {
-    const bool nvbandwidth = text.find("\"nvbandwidth\"") != std::string_view::npos;
-    return nvbandwidth ? read_nvbandwidth_json(text, path, reading) : read_nccl_json(text, path);
+    for (const JsonFormat& format : kJsonFormats) {
+      if (text.find(format.key) != std::string_view::npos) return format.read(text, path, reading);
+    }
+    return read_nccl_json(text, path);
   }
   const std::vector<LogLine> lines = log_lines(text);
-  if (any_line(lines, {"# OSU ", "# Benchmarking "})) return read_mpi_text(lines, path, reading);
-  if (any_line(lines, {"[P2P (Peer-to-Peer) GPU Bandwidth",
-                       "Unidirectional P2P=", "Running device_to_device", "nvbandwidth Version"})) {
-    return read_pairs_text(lines, path, reading);
+  for (const TextFormat& format : kTextFormats) {
+    if (std::ranges::any_of(lines, format.is_line)) return format.read(lines, path, reading);
   }
   if (is_summary(lines)) return read_summary_text(lines, path, reading);
   return read_nccl_text(lines, path, reading);
@@ -129,11 +158,13 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
         path);
   }
   const std::string hidden = hidden_row(log_lines(text));
-  throw usage_error("{}: no row of nccl-tests, OSU or IMB, and no matrix of pairs; {}", path,
+  throw usage_error("{}: no row of a tool that busbar import reads; {}", path,
                     hidden.empty()
                         ? "where rows have columns of their own, busbar import --columns names them"
                         : hidden + ": take it off, as sed does");
 }
+
+bool is_part_of_log(std::string_view text) { return trim(text).starts_with("{\"header\""); }
 
 bool is_summary(std::span<const LogLine> lines) {
   return !lines.empty() && second_column(lines.front()).has_value();

@@ -74,7 +74,7 @@ void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& mean
   const double factor = meaning.collective->bus_factor(meaning.ranks);
   const double algbw = static_cast<double>(record.size) / (*record.time_median_us * kMicrosecondGB);
   record.algbw_GBps = meaning.old_algbw ? algbw : as_printed(algbw, half.algbw_GBps);
-  if (meaning.ranks < 2) return;
+  if (factor <= 0) return;
   const bool fits = !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor);
   record.busbw_GBps = fits ? as_printed(algbw * factor, half.busbw_GBps) : algbw * factor;
   if (!fits) add_flag(record, Flag::BandwidthDiffers);
@@ -111,10 +111,11 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
     record.count = row.size / element;
   }
   add_flag(record, Flag::Imported);
-  add_flag(record, Flag::Mean);
+  if (!table.medians) add_flag(record, Flag::Mean);
   for (const Flag flag : table.flags) add_flag(record, flag);
   if (meaning.old_algbw) add_flag(record, Flag::OldAlgbw);
-  if (half.time_us) record.time_median_us = record.time_mean_us = half.time_us->value;
+  if (half.time_us) record.time_median_us = half.time_us->value;
+  if (!table.medians) record.time_mean_us = record.time_median_us;
   if (half.cpu_time_us) record.enqueue_time_us = half.cpu_time_us->value;
   set_check(record, half);
   set_bandwidth(record, half, meaning);
@@ -208,7 +209,7 @@ class LogConverter {
   }
 
   int ranks_of(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
-    if (rows.front().sender) return 2;
+    if (rows.front().sender && rows.front().receiver) return 2;
     if (hints_.ranks) {
       check_given(collective, rows);
       return *hints_.ranks;

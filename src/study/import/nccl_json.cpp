@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "format/json.hpp"
 #include "model/nccl_choice.hpp"
+#include "study/import/json_values.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -32,18 +30,7 @@ std::string without_inf(std::string_view text) {
 
 /// %lf has six decimals.
 std::optional<Printed> number(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  const double value = found->get<double>();
-  if (!(value >= 0)) return std::nullopt;
-  return Printed{.value = value, .half_unit = 0.5e-6};
-}
-
-std::string text(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return {};
-  if (found->is_string()) return std::string(trim(found->get<std::string>()));
-  return found->is_number_integer() ? found->dump() : std::string{};
+  return json_number(object, key, 0.5e-6);
 }
 
 std::optional<double> value(const Json& object, const char* key) {
@@ -58,9 +45,7 @@ LogHalf half_of(const Json& row, const char* key, bool in_place) {
   half.cpu_time_us = number(cells, "cpu_time");
   half.algbw_GBps = number(cells, "alg_bw");
   half.busbw_GBps = number(cells, "bus_bw");
-  if (const auto wrong = to_number<std::uint64_t>(text(cells, "nwrong"))) {
-    half.wrong = static_cast<double>(*wrong);
-  }
+  half.wrong = value(cells, "nwrong");  // 0.000000; null where data are not checked
   const auto iterations = row.find(std::string(key) + "_per_iter");
   if (iterations != row.end() && iterations->is_object()) {
     half.min_us = value(*iterations, "min_us");
@@ -72,36 +57,40 @@ LogHalf half_of(const Json& row, const char* key, bool in_place) {
 
 LogRow row_of(const Json& json) {
   LogRow row{.size = json.at("size").get<Bytes>(), .count = json.at("count").get<std::uint64_t>()};
-  row.type = text(json, "type");
+  row.type = json_word(json, "type");
   if (!is_type_name(row.type)) {
     throw usage_error("'{}' is not an element type", one_line(row.type));
   }
-  row.op = text(json, "redop");
-  row.root = small_number(text(json, "root"));
-  row.operations = to_number<std::uint64_t>(text(json, "actual_iterations"));
-  if (json.contains("out_of_place")) row.halves.push_back(half_of(json, "out_of_place", false));
-  if (json.contains("in_place")) row.halves.push_back(half_of(json, "in_place", true));
+  row.op = json_word(json, "redop");
+  row.root = small_number(json_word(json, "root"));
+  row.operations = to_number<std::uint64_t>(json_word(json, "actual_iterations"));
+  for (const auto& [key, in_place] : {std::pair{"out_of_place", false}, {"in_place", true}}) {
+    // A replay of a trace is in place alone, and the other half null.
+    if (json.contains(key) && !json[key].is_null()) {
+      row.halves.push_back(half_of(json, key, in_place));
+    }
+  }
   return row;
 }
 
 /// One rank per GPU of every process; the list has each process' first GPU only.
 void read_config(LogTable& table, const Json& config) {
-  table.operations = to_number<std::uint64_t>(text(config, "iterations"));
-  table.warmup = to_number<std::uint64_t>(text(config, "warmup_iters"));
+  table.operations = to_number<std::uint64_t>(json_word(config, "iterations"));
+  table.warmup = to_number<std::uint64_t>(json_word(config, "warmup_iters"));
   const auto devices = config.find("devices");
   if (devices == config.end() || !devices->is_array()) return;
   table.all_hosts = true;
-  const auto threads = small_number(text(config, "nthreads"));
-  const auto gpus = small_number(text(config, "ngpus"));
+  const auto threads = small_number(json_word(config, "nthreads"));
+  const auto gpus = small_number(json_word(config, "ngpus"));
   constexpr int kMostPerProcess = 64;
   const bool sane = threads && gpus && *threads > 0 && *gpus > 0 && *threads <= kMostPerProcess &&
                     *gpus <= kMostPerProcess && devices->size() < 1'000'000;
   if (sane) table.ranks = *threads * *gpus * static_cast<int>(devices->size());
   for (const Json& device : *devices) {
-    table.devices.push_back({.rank = small_number(text(device, "rank")).value_or(0),
-                             .group = small_number(text(device, "group")).value_or(0),
-                             .host = text(device, "hostname"),
-                             .name = text(device, "device_info")});
+    table.devices.push_back({.rank = small_number(json_word(device, "rank")).value_or(0),
+                             .group = small_number(json_word(device, "group")).value_or(0),
+                             .host = json_word(device, "hostname"),
+                             .name = json_word(device, "device_info")});
   }
 }
 
@@ -112,7 +101,7 @@ LogTable table_of(const Json& json) {
                  .backend = "nccl",
                  .cadence = "streaming",
                  .aggregation = "mean"};
-  if (const auto code = to_number<int>(text(json, "nccl_version"))) {
+  if (const auto code = to_number<int>(json_word(json, "nccl_version"))) {
     table.library = "NCCL " + nccl_version_text(*code);
   }
   if (json.contains("args") && json["args"].is_array()) {

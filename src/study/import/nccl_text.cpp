@@ -392,12 +392,14 @@ bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
 
 std::string_view our_type(std::string_view word) {
   using Names = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Names, 6> kOthers{{{"char", "int8"},
+  constexpr std::array<Names, 8> kOthers{{{"char", "int8"},
                                           {"int", "int32"},
                                           {"fp8_e4m3", "f8e4m3"},
                                           {"fp8_e5m2", "f8e5m2"},
                                           {"bf16", "bfloat16"},
-                                          {"float16", "half"}}};
+                                          {"float16", "half"},
+                                          {"fp16", "half"},
+                                          {"fp32", "float"}}};
   const auto* known = find_by(kOthers, word, &Names::first);
   return known == nullptr ? word : known->second;
 }

@@ -339,7 +339,7 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
     "warmup_iters": 1, "iterations": 20, "devices": [{"rank": 0, "hostname": "n1"}]},
     "results": [{"size": 33554432, "count": 8388608, "type": "float", "redop": "sum",
     "root": "    -1", "out_of_place": {"time": 276.88, "alg_bw": 121.187637, "bus_bw": 121.187637,
-    "nwrong": "0"}, "in_place": {"time": 0.0, "alg_bw": inf, "bus_bw": inf, "nwrong": "N/A"}}],
+    "nwrong": 0.000000}, "in_place": {"time": 0.0, "alg_bw": inf, "bus_bw": inf, "nwrong": null}}],
     "end_time": "x"})";
   const ImportedRows rows = import(text);
   ASSERT_EQ(rows.records.size(), 2U);
@@ -360,6 +360,29 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   const std::string quoted = replaced(text, "-b", R"(inf \"inf\")");
   EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf inf "inf" 8)");
   EXPECT_THAT(refusal(text.substr(0, 300)), HasSubstr("damaged JSON"));
+}
+
+TEST(NcclJson, OfVersion3HasCountsAsFloatsAndPercentilesOfIterations) {
+  const std::string text =
+      R"({"version": 3, "args": ["all_reduce_perf"], "nccl_version": 23100, "config": {"nthreads": 1,
+    "ngpus": 2, "per_iter_timing": "true", "devices": [{"rank": 0, "hostname": "n1"}]},
+    "results": [{"size": 33554432, "count": 8388608, "type": "float", "redop": "sum",
+    "root": "    -1", "out_of_place": {"time": 276.88, "alg_bw": 121.187637, "bus_bw": 121.187637,
+    "nwrong": 0.000000}, "out_of_place_per_iter": {"skipped_iterations": 0, "min_us": 270.5,
+    "max_us": 301.25, "p50_us": 275.0, "p95_us": 299.0, "p99_us": 300.75, "cv_pct": "nan",
+    "times_us": [270.5, 301.25]}, "in_place": {"time": 277.0, "alg_bw": 121.1, "bus_bw": 121.1,
+    "nwrong": 5.000000}, "actual_iterations": 20}, {"size": 67108864, "count": 16777216,
+    "type": "float", "redop": "sum", "root": "    -1", "out_of_place": null,
+    "in_place": {"time": 554.0, "alg_bw": "nan", "bus_bw": "nan", "nwrong": null}}],
+    "average_bus_bandwidth": {"bandwidth": 121.14, "okay": "true"}, "end_time": "x"})";
+  const ImportedRows rows = import(text);
+  ASSERT_EQ(rows.records.size(), 3U);
+  const Record& first = rows.records[0];
+  EXPECT_EQ(std::tuple(first.wrong, first.time_min_us, first.time_max_us, first.time_p99_us),
+            std::tuple(0, 270.5, 301.25, 300.75));
+  EXPECT_EQ(rows.records[1].status, RowStatus::Wrong);
+  EXPECT_EQ(rows.records[2].wrong, std::nullopt);
+  EXPECT_TRUE(rows.records[2].in_place);
 }
 
 TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
