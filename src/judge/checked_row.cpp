@@ -117,6 +117,13 @@ void add_two_groups(CheckedRow& row) {
   }
 }
 
+/// "slowest: GPU 3", of copies with the host.
+void add_slowest(CheckedRow& row) {
+  const std::set<int>& gpus = row.sample.slowest_gpus;
+  if (gpus.empty() || row.outcome == Outcome::Pass) return;
+  add_reason(row, fmt::format("slowest: GPU {}", format_ranges({gpus.begin(), gpus.end()})));
+}
+
 /// A pass is at most `outcome`, for the reason; an empty reason changes nothing.
 void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
   if (reason.empty()) return;
@@ -135,8 +142,6 @@ std::string percent_text(double share) {
   return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
                                     : fmt::format("{:.3g} %", percent);
 }
-
-double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
 void decide(CheckedRow& row, Outcome outcome, std::string reason, DecidedBy decided_by) {
   row.decided = true;
@@ -269,6 +274,7 @@ void qualify(CheckedRow& row, const Rule& rule, const Specification& specificati
     }
   }
   add_two_groups(row);
+  add_slowest(row);
 }
 
 }  // namespace busbar::judge

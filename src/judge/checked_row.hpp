@@ -46,8 +46,6 @@ struct Miss {
 [[nodiscard]] std::string value_text(double value, Metric metric);
 /// "81.2 %", without needless digits.
 [[nodiscard]] std::string percent_text(double share);
-/// Converts a metric so that higher is better (times become 1/t), and back.
-[[nodiscard]] double as_rate(double value, Metric metric);
 
 /// A row without a measurement: an ERROR.
 [[nodiscard]] CheckedRow blank_row(const Rule& rule, const Instance& instance,

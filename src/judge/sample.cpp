@@ -7,11 +7,13 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "model/flag.hpp"
 #include "stats/summary.hpp"
 
@@ -48,10 +50,16 @@ bool has_size(const Record& record, Bytes wanted) {
   return missing < kPart * ranks && missing * kSmallShare < wanted;
 }
 
+/// A row of one GPU's copies, which have bytes and no elements.
+bool is_host_copy(const Record& record) {
+  const Collective* known = find_collective(record.collective);
+  return known != nullptr && known->movement == Movement::HostCopy;
+}
+
 /// How a row differs from the rule: "as double", "in place".
 std::vector<std::string> differences_of(const Record& record, const Rule& rule) {
   std::vector<std::string> differences;
-  if (record.type != rule.type) differences.push_back("as " + record.type);
+  if (record.type != rule.type && !is_host_copy(record)) differences.push_back("as " + record.type);
   const bool has_op = record.op.empty() || record.op == "none" || record.op == rule.op;
   if (!has_op) differences.push_back("with " + record.op);
   if (record.in_place != rule.in_place) {
@@ -65,7 +73,8 @@ std::vector<const Record*> related_rows(const Observation& observation, const Sa
   std::vector<const Record*> rows;
   for (const Record& record : observation.records) {
     const bool group = key.instance.group == -1 || record.group == key.instance.group;
-    if (record.collective == key.collective && group && !record.sender) rows.push_back(&record);
+    const bool pair = record.sender && record.receiver;
+    if (record.collective == key.collective && group && !pair) rows.push_back(&record);
   }
   return rows;
 }
@@ -147,6 +156,26 @@ RowValue value_for(const Record& record, const SampleKey& key) {
   return value_of(record, key.rule.metric, key.rule.statistic);
 }
 
+/// The value of a launch: of copies with the host the slowest GPU's, where each has a row.
+void add_value(Sample& sample, std::span<const std::pair<const Record*, double>> values,
+               const SampleKey& key) {
+  if (values.empty()) return;
+  const Record& any = *values.front().first;
+  if (!is_host_copy(any)) {
+    return sample.values.push_back(
+        stats::median(mapped(values, [](const auto& one) { return one.second; })));
+  }
+  if (std::cmp_less(values.size(), any.ranks)) {
+    return add_new(sample.errors, fmt::format("rows of {} of {}; the rule needs all", values.size(),
+                                              counted(any.ranks, "GPU")));
+  }
+  const auto rate = [&](const auto& one) { return as_rate(one.second, key.rule.metric); };
+  const auto slowest = std::ranges::min_element(values, {}, rate);
+  sample.values.push_back(slowest->second);
+  const Record& row = *slowest->first;
+  sample.slowest_gpus.insert(row.receiver ? *row.receiver : row.sender.value_or(0));
+}
+
 /// The launch's rows of the size: its value, or what is the matter with it.
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
@@ -162,18 +191,18 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
   }
   if (shares_machine(observation)) sample.flaws.insert(Flaw::SameMachine);
   const bool one_rank = key.rule.metric == Metric::BusBandwidth && key.shape().ranks == 1;
-  std::vector<double> values;
+  std::vector<std::pair<const Record*, double>> values;
   for (const Record* row : rows) {
     note_flags(sample, *row);
-    if (row->ranks == 1 && one_rank && row->status != RowStatus::Failed) {
+    if (row->ranks == 1 && one_rank && row->status != RowStatus::Failed && !is_host_copy(*row)) {
       sample.skipped_one_rank = true;
     } else if (RowValue value = value_for(*row, key); value.value) {
-      values.push_back(*value.value);
+      values.emplace_back(row, *value.value);
     } else {
       add_new(sample.errors, value.error);
     }
   }
-  if (!values.empty()) sample.values.push_back(stats::median(values));
+  add_value(sample, values, key);
 }
 
 using NodeNumbers = std::map<std::string, std::size_t, std::less<>>;
@@ -235,6 +264,8 @@ void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) 
 }
 
 }  // namespace
+
+double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
 LaunchCount Sample::launches() const {
   const std::size_t failed = count_of(failures, &LaunchFailure::crashed);

@@ -102,11 +102,15 @@ struct Sample {
   std::set<Flaw> flaws{};
   bool two_levels = false;        ///< the samples of a launch have two levels
   bool skipped_one_rank = false;  ///< it has a row of one rank, whose bus bandwidth is none
+  std::set<int> slowest_gpus{};   ///< of launches with a row for each GPU, which give the value
   bool is_ranked = false;         ///< its test is free of a scale: scatter is no reason to doubt it
   std::size_t attempts = 0;
 
   [[nodiscard]] LaunchCount launches() const;
 };
+
+/// Converts a metric so that higher is better (times become 1/t), and back.
+[[nodiscard]] double as_rate(double value, Metric metric);
 
 /// Gathers; `decide` selects which attempts give values. Wrong data count from every attempt.
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations,

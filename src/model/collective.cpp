@@ -47,6 +47,8 @@ double others_share(int ranks) { return (ranks - 1.0) / ranks; }
 double twice_others_share(int ranks) { return 2 * others_share(ranks); }
 /// 1: what a rank has crosses its bus once.
 double once(int ranks) { return ranks > 1 ? 1 : 0; }
+/// 1: a copy crosses the bus between its GPU and the host, however many GPUs there are.
+double always_once(int /*ranks*/) { return 1; }
 
 /// First element of a rank's part.
 std::uint64_t part_of(std::uint64_t count, int rank) {
@@ -253,6 +255,18 @@ constexpr auto kCollectives = std::to_array<Collective>({
      .expected = what_peer_sends,
      .peers = ring_or_pair,
      .min_traffic = send_receive_traffic},
+    {.name = "hosttodevice",
+     .nccl_name = "host_to_device",
+     .title = "host-to-device",
+     .movement = Movement::HostCopy,
+     .equal_parts = false,
+     .bus_factor = always_once},
+    {.name = "devicetohost",
+     .nccl_name = "device_to_host",
+     .title = "device-to-host",
+     .movement = Movement::HostCopy,
+     .equal_parts = false,
+     .bus_factor = always_once},
 });
 
 /// Letters in lower case; anything else only separates.

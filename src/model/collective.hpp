@@ -68,13 +68,14 @@ struct MinTraffic {
 
 /// How data move, which is what predictions and ceilings depend on.
 enum class Movement {
-  AllReduce,   ///< twice round a ring
-  Parts,       ///< a part of each rank, once round a ring
-  Chain,       ///< the whole from one end of a chain to the other
-  AllToAll,    ///< a part from each rank to each
-  Gather,      ///< a part from each rank to the root
-  Scatter,     ///< a part from the root to each rank
-  SendReceive  ///< the whole from a rank to the next
+  AllReduce,    ///< twice round a ring
+  Parts,        ///< a part of each rank, once round a ring
+  Chain,        ///< the whole from one end of a chain to the other
+  AllToAll,     ///< a part from each rank to each
+  Gather,       ///< a part from each rank to the root
+  Scatter,      ///< a part from the root to each rank
+  SendReceive,  ///< the whole from a rank to the next
+  HostCopy      ///< the whole between a GPU and its host, by itself: no rank waits for another
 };
 
 /// True for what has no better schedule than a ring through all ranks.

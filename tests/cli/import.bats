@@ -144,6 +144,60 @@ LOG
   [ "$(column size_bytes,busbw_GBps "$DIR/off.csv" | paste -sd' ')" = "67108864|20.5 67108864|21.5" ]
   refused "--matrix x" "$DIR/p2p.txt" -o "$DIR/x.csv" --matrix x
 }
+@test "import of nvbandwidth's copies with the host is judged by node, and the slowest GPU named" {
+  for node in n1 n2; do
+    cat > "$DIR/$node.txt" <<LOG
+nvbandwidth Version: v0.8
+$node
+Device 0: NVIDIA H100 80GB HBM3 (00000000:18:00)
+Device 1: NVIDIA H100 80GB HBM3 (00000000:2a:00)
+Running host_to_device_memcpy_ce.
+memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     55.00     $([ "$node" = n1 ] && echo 55.10 || echo 27.50)
+SUM host_to_device_memcpy_ce 110.10
+LOG
+  done
+  cat > "$DIR/copies.toml" <<'TOML'
+schema = 1
+[system]
+name = "pod-a"
+fingerprint = { gpus_per_node = 2 }
+[run]
+launches = 1
+min_launches = 1
+timeout_s = 60
+check_data = false
+[noise]
+max_cv = 0.05
+on_noisy = "warn"
+[[device_set]]
+id = "node"
+kind = "per_node"
+[[expect]]
+id = "copies"
+collective = "host-to-device"
+device_set = "node"
+size = "512MiB"
+compare = "absolute"
+value = 55.0
+fail_below = 0.95
+fail_above = 1.2
+TOML
+  run -0 --separate-stderr ./busbar import "$DIR/n1.txt" "$DIR/n2.txt" -o "$DIR/csv/"
+  [ "$(column collective,sender,receiver,ranks,busbw_GBps "$DIR/csv/n2.csv" | paste -sd' ')" = \
+    "hosttodevice||0|2|55 hosttodevice||1|2|27.5" ]
+  run -1 --separate-stderr ./busbar accept judge "$DIR/copies.toml" "$DIR"/csv/n[12].csv --bad "$DIR/bad"
+  [[ $output == *"27.5 GB/s is 50 % of 55 GB/s"*"slowest: GPU 1"* ]]
+  [ "$(cat "$DIR/bad")" = n2 ]
+}
+@test "import joins the files of NCCL Inspector's processes" {
+  for rank in 0 1; do
+    echo '{"header":{"id":"1","rank":'$rank',"n_ranks":2,"nnodes":1},"metadata":{"hostname":"n1"},"coll_perf":{"coll":"AllReduce","coll_sn":1,"coll_msg_size_bytes":1000000,"coll_exec_time_us":'$((500 + rank))'}}' > "$DIR/$rank.log"
+  done
+  ./busbar import "$DIR/0.log" "$DIR/1.log" -o "$DIR/i.csv"
+  [ "$(column time_median_us,aggregation,flags "$DIR/i.csv")" = "501|max|imported" ]
+}
 @test "import refuses a line that it cannot read by file and line, or skips it" {
   log "$DIR/a.log"
   sed -i '6a 0:     67108864  16777216  float  sum  -1  oops' "$DIR/a.log"

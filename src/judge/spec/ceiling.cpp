@@ -71,7 +71,8 @@ NetworkShare crossing_of(const CeilingRule& rule, Movement movement, const RankC
       // Each rank, or the root, exchanges (n-g)/n of the size with other nodes through the card of
       // its own GPU, and bus bandwidth counts (n-1)/n of it.
       return fraction(c.n - 1, c.n - c.g);
-    case Movement::SendReceive: break;
+    case Movement::SendReceive:
+    case Movement::HostCopy: break;
   }
   return {.times = 1, .text = "1"};  // the ranks at a node's border send all to the next node
 }

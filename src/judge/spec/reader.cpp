@@ -277,7 +277,11 @@ const DeviceSetRule* set_of(const TomlFields& fields, const Specification& speci
 void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
                     const Specification& specification) {
   check_compare(fields, set, rule, specification);
-  if (rule.metric == Metric::BusBandwidth && shape_of(set, specification.system).ranks == 1) {
+  const bool none = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
+    return find_collective(collective)->bus_factor(1) == 0;
+  });
+  if (rule.metric == Metric::BusBandwidth && none &&
+      shape_of(set, specification.system).ranks == 1) {
     throw fields.fault("device_set",
                        "one rank has no bus bandwidth: change gpus or ranks_per_node of device_set "
                        "\"{}\", or take metric = \"time_us\"",

@@ -20,7 +20,11 @@ std::string title_of(const RowKey& key) {
   if (key.root) title += fmt::format(", root {}", *key.root);
   title += fmt::format(", {}", counted(key.ranks, "rank"));
   if (key.group) title += fmt::format(", group {}", *key.group);
-  if (key.sender && key.receiver) title += fmt::format(", {} to {}", *key.sender, *key.receiver);
+  if (key.sender && key.receiver) {
+    title += fmt::format(", {} to {}", *key.sender, *key.receiver);
+  } else if (key.sender || key.receiver) {
+    title += fmt::format(", GPU {}", key.sender ? *key.sender : *key.receiver);
+  }
   return title;
 }
 

@@ -108,7 +108,7 @@ std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths
     std::map<Key, std::vector<MeasuredTime>> times;
     const FileRows rows = rows_of_file(path, request);
     for (const Record& record : rows.dataset.records) {
-      if (!counts(record) || record.sender) continue;
+      if (!counts(record) || record.sender || record.receiver) continue;
       times[{record.collective, record.ranks, record.in_place}].push_back(
           {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});
     }

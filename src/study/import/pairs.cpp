@@ -5,11 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
-#include "format/json.hpp"
-#include "study/import/log_reader.hpp"
-#include "study/import/nccl_text.hpp"
+#include "study/import/copy_matrix.hpp"
+#include "study/import/json_values.hpp"
 
 // What p2pBandwidthLatencyTest of NVIDIA's CUDA samples prints. In its source a row's GPU is where
 // the copies come from with "(P2P Writes)", and where they go to with "(P2P Reads)" and before
@@ -19,208 +17,88 @@
 // What nvbandwidth prints, as text or by --json. Its tests are distinguished by their names: the
 // arrow of "GPU(row) -> GPU(column)" stands for a read of the column's memory by the row's GPU, so
 // that the data goes the other way (its source, device_to_device_memcpy_read_ce and its like).
+// Copies with the host have one row, a column for each GPU.
+//
+// What nvloom prints, by its source: a column is the GPU where the copies come from, whoever
+// copies.
 namespace busbar::study {
 namespace {
 
-/// Rates of copies from one GPU to another, one pair at a time, as a tool prints them.
-struct CopyMatrix {
-  std::size_t line = 0;    ///< of its title
-  std::string name{};      ///< for --matrix
-  bool row_sends = true;   ///< a row's GPU is where the copies come from; else a column's
-  bool preferred = false;  ///< taken where the user names none
-  std::size_t columns = 0;
-  std::vector<std::vector<std::optional<Printed>>> rows{};  ///< in GB/s
-};
-
-/// What a log of matrices has besides them.
-struct PairLog {
-  LogFile log{};
-  LogTable table{.tool = "nvbandwidth"};  ///< tool, devices
-  std::string type = "int8";              ///< of the elements
-  std::vector<CopyMatrix> matrices{};
-  std::vector<std::string> others{};  ///< names of matrices that are not of one-way copies
-  std::optional<Bytes> usual_size{};  ///< of a copy, where the log does not have it
-  std::string usual_because{};        ///< "its own since version 0.7"
-};
-
-const CopyMatrix& wanted_matrix(const PairLog& pairs, const std::string& wanted) {
-  std::vector<const CopyMatrix*> found;
-  for (const CopyMatrix& matrix : pairs.matrices) {
-    if (matrix.name == wanted) return matrix;
-    if (matrix.name.find(wanted) != std::string::npos) found.push_back(&matrix);
-  }
-  if (found.size() == 1) return *found.front();
-  throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
-                    found.size(), pairs.log.path,
-                    join_each(pairs.matrices, ", ", &CopyMatrix::name));
-}
-
-const CopyMatrix& choose(const PairLog& pairs, const std::string& wanted) {
-  if (pairs.matrices.empty()) {
-    throw usage_error("{}: no matrix of one-way copies between GPUs{}{}", pairs.log.path,
-                      pairs.others.empty() ? "" : "; not imported: ", join(pairs.others, ", "));
-  }
-  if (!wanted.empty()) return wanted_matrix(pairs, wanted);
-  const auto preferred = std::ranges::find_if(pairs.matrices, &CopyMatrix::preferred);
-  return preferred == pairs.matrices.end() ? pairs.matrices.front() : *preferred;
-}
-
-std::vector<std::string> left_out(const PairLog& pairs, const CopyMatrix& chosen) {
-  std::vector<std::string> names;
-  for (const CopyMatrix& matrix : pairs.matrices) {
-    if (&matrix != &chosen) names.push_back(matrix.name);
-  }
-  append(names, pairs.others);
-  return names;
-}
-
-/// The user's size, or the tool's usual one.
-Bytes size_of_copy(PairLog& pairs, const LogReading& reading) {
-  if (reading.size) return *reading.size;
-  if (!pairs.usual_size) {
-    throw usage_error(
-        "{}: the log says neither the size of a copy nor the version of {}; give --size SIZE",
-        pairs.log.path, pairs.table.tool);
-  }
-  pairs.table.flags.push_back(Flag::SizeAssumed);
-  pairs.log.warnings.push_back(
-      fmt::format("{}: the log does not say the size of a copy: assumed {} bytes, {}; the rates do "
-                  "not depend on it, the times do: --size SIZE",
-                  pairs.log.path, *pairs.usual_size, pairs.usual_because));
-  return *pairs.usual_size;
-}
-
-std::optional<int> nodes_of(const LogTable& table, std::size_t a, std::size_t b) {
-  const std::size_t known = table.devices.size();
-  if (a >= known || b >= known) return std::nullopt;
-  return table.devices[a].host == table.devices[b].host ? 1 : 2;
-}
-
-LogRow row_of(const PairLog& pairs, const CopyMatrix& matrix, std::size_t row, std::size_t column,
-              Bytes size) {
-  const Printed rate = *matrix.rows[row][column];
-  const std::size_t sender = matrix.row_sends ? row : column;
-  const std::size_t receiver = matrix.row_sends ? column : row;
-  return {.line = matrix.line,
-          .size = size,
-          .count = size / size_of_type(pairs.type),
-          .type = pairs.type,
-          .nodes = nodes_of(pairs.table, row, column),
-          .sender = static_cast<int>(sender),
-          .receiver = static_cast<int>(receiver),
-          .halves = {{.algbw_GBps = rate, .busbw_GBps = rate}}};
-}
-
-/// A row of a matrix: its number, and a rate or N/A for each column. False where the words are
-/// none; refuses or skips a row of another length.
-bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line,
-                     const std::vector<std::string>& words, const LogReading& reading) {
-  if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
-  std::vector<std::optional<Printed>> cells;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto rate = printed_number(words[i]);
-    const bool readable = rate || words[i] == "N/A";
-    if (readable) cells.push_back(rate);
-  }
-  if (cells.size() != matrix.columns || words.size() != matrix.columns + 1) {
-    bad_line(log, line, fmt::format("not a rate for each of {} GPUs", matrix.columns), reading);
-    cells.assign(matrix.columns, std::nullopt);
-  }
-  matrix.rows.push_back(std::move(cells));
-  return true;
-}
-
-/// One matrix as rows of send-receive pairs: the user's, or the tool's preferred one. Throws Error
-/// (Usage) naming --matrix or --size where it is unknown which matrix or of what size.
-LogFile log_of_pairs(PairLog pairs, const LogReading& reading) {
-  // A test that was waived has no matrix.
-  std::erase_if(pairs.matrices, [](const CopyMatrix& matrix) { return matrix.rows.empty(); });
-  const CopyMatrix& matrix = choose(pairs, reading.matrix);
-  LogTable& table = pairs.table;
-  table.line = matrix.line;
-  table.collective = "sendrecv";
-  table.backend = "cuda";
-  table.cadence = "streaming";
-  table.ranks = 2;
-  table.ended = true;
-  table.matrix = matrix.name;
-  table.flags = {Flag::OneWayCopy};
-  const Bytes size = size_of_copy(pairs, reading);
-  for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
-    for (std::size_t column = 0; column < matrix.columns; ++column) {
-      const std::optional<Printed>& rate = matrix.rows[row][column];
-      // The diagonal is a GPU's own memory; 0 is what old versions print where nothing was copied.
-      constexpr double kNothing = 1e-6;
-      if (row == column || !rate || rate->value < kNothing) continue;
-      table.rows.push_back(row_of(pairs, matrix, row, column, size));
-    }
-  }
-  if (matrix.rows.size() < matrix.columns) {
-    pairs.log.warnings.push_back(fmt::format(
-        "{}:{}: the matrix has {} of {} rows: the log may be cut off; what is there is imported",
-        pairs.log.path, matrix.line, matrix.rows.size(), matrix.columns));
-  }
-  const std::vector<std::string> others = left_out(pairs, matrix);
-  if (!others.empty()) {
-    pairs.log.warnings.push_back(fmt::format("{}: imported is {}; left out: {} (--matrix NAME)",
-                                             pairs.log.path, matrix.name, join(others, ", ")));
-  }
-  pairs.log.tables.push_back(std::move(table));
-  return std::move(pairs.log);
-}
-
 /// "v0.8": copies of 512 MiB since 0.7, of 64 MiB before; 0 stands for what was never published.
-void read_version(PairLog& pairs, std::string_view version) {
+void read_version(CopyLog& copies, std::string_view version) {
   constexpr Bytes kOldCopy = 64 * kMiB;
   constexpr Bytes kCopy = 512 * kMiB;
   if (version.starts_with('v')) version.remove_prefix(1);
-  pairs.table.tool = fmt::format("nvbandwidth {}", version);
+  copies.table.tool = fmt::format("nvbandwidth {}", version);
   const std::vector<std::string> parts = split(version, '.');
   const auto minor = parts.size() > 1 ? to_number<std::uint64_t>(parts[1]) : std::nullopt;
   if (!minor) return;
   constexpr std::uint64_t kSince = 7;
   const bool old = parts[0] == "0" && *minor < kSince;
-  pairs.usual_size = old ? kOldCopy : kCopy;
-  pairs.usual_because = fmt::format("nvbandwidth's own {} version 0.7", old ? "before" : "since");
+  copies.usual_size = old ? kOldCopy : kCopy;
+  copies.usual_because = fmt::format("nvbandwidth's own {} version 0.7", old ? "before" : "since");
 }
 
-/// Opens the matrix of a test of nvbandwidth; false where it is none of one-way copies between two
-/// GPUs.
-bool open_test(PairLog& pairs, std::string name, std::size_t line) {
+/// The collective of a test of nvbandwidth or nvloom; empty where it is none of one-way copies.
+std::string_view collective_of_test(std::string_view name) {
+  const auto begins = [&](std::string_view word) { return name.starts_with(word); };
+  if (begins("host_to_device_") || begins("host_to_all_")) return "hosttodevice";
+  if (begins("device_to_host_") || begins("all_to_host_")) return "devicetohost";
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  const bool pairs = has("device_to_device_memcpy_") || begins("device_to_device_unidir_");
+  return pairs ? "sendrecv" : "";
+}
+
+/// Opens the matrix of a test of nvbandwidth or nvloom; false where it is none of one-way copies.
+bool open_test(CopyLog& copies, std::string name, std::size_t line) {
+  using Default = CopyMatrix::Default;
   if (name.ends_with('.')) name.pop_back();
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  const bool write = has("device_to_device_memcpy_write_");
-  if (has("device_to_device_bidirectional")) pairs.others.push_back(name);
-  if (!write && !has("device_to_device_memcpy_read_")) return false;
-  pairs.matrices.push_back(
-      {.line = line, .name = name, .row_sends = write, .preferred = has("_memcpy_write_ce")});
+  const std::string_view collective = collective_of_test(name);
+  if (collective.empty()) {
+    copies.others.push_back(name);
+    return false;
+  }
+  const bool plain = collective == "sendrecv" || has("_host_memcpy_") || has("_device_memcpy_");
+  const bool of_all = name.starts_with("all_to_") || has("bidirectional");
+  const bool usual = has("memcpy_write_ce") || has("unidir_write_ce") || has("_memcpy_ce");
+  copies.matrices.push_back({.line = line,
+                             .name = name,
+                             .collective = collective,
+                             .row_sends = has("_memcpy_write_"),
+                             .taken = !plain || of_all ? Default::Never
+                                      : usual          ? Default::First
+                                                       : Default::IfAlone});
   return true;
 }
 
 /// Opens the matrix of p2pBandwidthLatencyTest with this title; false where it is none of one-way
 /// copies.
-bool open_p2p(PairLog& pairs, std::string_view title, std::size_t line) {
+bool open_p2p(CopyLog& copies, std::string_view title, std::size_t line) {
   constexpr Bytes kOldCopy = 40'000'000;
   constexpr Bytes kCopy = 160'000'000;
   const std::string name(trim(title.substr(0, title.find("Matrix"))));
   const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  if (title.starts_with("Bidirectional")) pairs.others.push_back(name);
+  if (title.starts_with("Bidirectional")) copies.others.push_back(name);
   if (!title.starts_with("Unidirectional") || !title.ends_with("Matrix (GB/s)")) return false;
-  pairs.table.tool = "p2pBandwidthLatencyTest";
-  pairs.table.operations = 5;
-  pairs.type = "int32";
+  copies.table.tool = "p2pBandwidthLatencyTest";
+  copies.table.operations = 5;
+  copies.type = "int32";
   if (has("(P2P ")) {
-    pairs.usual_size = kCopy;
-    pairs.usual_because =
+    copies.usual_size = kCopy;
+    copies.usual_because =
         fmt::format("p2pBandwidthLatencyTest's own since June 2020 ({} before)", kOldCopy);
-  } else if (!pairs.usual_size) {
-    pairs.usual_size = kOldCopy;
-    pairs.usual_because = "which p2pBandwidthLatencyTest always had before 2018";
+  } else if (!copies.usual_size) {
+    copies.usual_size = kOldCopy;
+    copies.usual_because = "which p2pBandwidthLatencyTest always had before 2018";
   }
-  pairs.matrices.push_back(
-      {.line = line, .name = name, .row_sends = has("Writes"), .preferred = has("P2P=Enabled")});
+  copies.matrices.push_back(
+      {.line = line,
+       .name = name,
+       .row_sends = has("Writes"),
+       .taken = has("P2P=Enabled") ? CopyMatrix::Default::First : CopyMatrix::Default::IfAlone});
   // The copies without P2P are made as those with it, which are titled later.
-  if (has("(P2P Writes)")) pairs.matrices.front().row_sends = true;
+  if (has("(P2P Writes)")) copies.matrices.front().row_sends = true;
   return true;
 }
 
@@ -230,8 +108,9 @@ std::string without_bus(std::string_view text) {
 }
 
 /// "Device: 0, NAME, pciBusID: 6, ..." of p2pBandwidthLatencyTest; of nvbandwidth
-/// "Device 0: NAME (BUS)", or of several nodes "Process 0 (HOST): device 0: NAME (BUS)".
-void read_device(LogTable& table, std::string_view text) {
+/// "Device 0: NAME (BUS)" under the host's name, or of several nodes and of nvloom
+/// "Process 0 (HOST): device 0: NAME (BUS)".
+void read_device(LogTable& table, std::string_view text, const std::string& above) {
   LogDevice device{.rank = static_cast<int>(table.devices.size())};
   if (text.starts_with("Device: ")) {
     const std::vector<std::string> parts = split(text, ',');
@@ -244,7 +123,7 @@ void read_device(LogTable& table, std::string_view text) {
     if (colon == std::string_view::npos) return;
     device.name = without_bus(text.substr(colon + 2));
     const std::string_view host = text.substr(std::min(text.find('('), text.size() - 1) + 1);
-    if (process) device.host = host.substr(0, host.find(')'));
+    device.host = process ? host.substr(0, host.find(')')) : above;
   }
   table.devices.push_back(std::move(device));
 }
@@ -260,36 +139,62 @@ void read_rows(CopyMatrix& matrix, const Json& rows) {
   for (auto& cells : matrix.rows) cells.resize(matrix.columns);
 }
 
-PairLog pairs_of(const Json& root, const std::string& path) {
-  PairLog pairs{.log = {.path = path}};
+CopyLog pairs_of(const Json& root, const std::string& path) {
+  CopyLog copies{.log = {.path = path}};
   const Json& json = root.at("nvbandwidth");
-  if (json.contains("version")) read_version(pairs, json["version"].get<std::string>());
+  if (json.contains("version")) read_version(copies, json["version"].get<std::string>());
   for (const Json& device : json.value("GPU Device list", Json::array())) {
     // "0: NAME (BUS): (HOST)"
     const auto text = device.get<std::string>();
-    const std::string named = text.substr(0, text.rfind(": ("));
-    const std::string name = named.substr(named.find(": ") + 1);
-    pairs.table.devices.push_back(
-        {.rank = static_cast<int>(pairs.table.devices.size()), .name = without_bus(name)});
+    const std::size_t end = std::min(text.rfind(": ("), text.size());
+    const std::string named = text.substr(0, end);
+    std::string host = text.substr(std::min(end + 3, text.size()));
+    if (host.ends_with(')')) host.pop_back();
+    copies.table.devices.push_back({.rank = static_cast<int>(copies.table.devices.size()),
+                                    .host = std::move(host),
+                                    .name = without_bus(named.substr(named.find(": ") + 1))});
   }
   for (const Json& test : json.value("testcases", Json::array())) {
     if (!test.contains("bandwidth_matrix")) continue;
-    if (open_test(pairs, test.at("name").get<std::string>(), 1)) {
-      read_rows(pairs.matrices.back(), test["bandwidth_matrix"]);
+    if (open_test(copies, test.at("name").get<std::string>(), 1)) {
+      read_rows(copies.matrices.back(), test["bandwidth_matrix"]);
     }
   }
-  return pairs;
+  if (json.contains("error")) {
+    copies.log.warnings.push_back(fmt::format("{}: nvbandwidth ended with an error: {}", path,
+                                              one_line(json["error"].dump())));
+  }
+  return copies;
 }
 
 /// Takes a line of a matrix, its columns' numbers or a row; whether more of it follows.
-bool read_matrix_line(PairLog& pairs, const LogLine& line, const std::vector<std::string>& words,
+bool read_matrix_line(CopyLog& copies, const LogLine& line, const std::vector<std::string>& words,
                       const LogReading& reading) {
-  CopyMatrix& matrix = pairs.matrices.back();
+  CopyMatrix& matrix = copies.matrices.back();
   const bool has_corner = words.front() == "D\\D";
   if (!has_corner && (matrix.columns != 0 || words.front() != "0")) {
-    return read_matrix_row(pairs.log, matrix, line, words, reading);
+    return read_matrix_row(copies.log, matrix, line, words, reading);
   }
   matrix.columns = words.size() - (has_corner ? 1 : 0);
+  return true;
+}
+
+/// Lines of nvloom's head: its version, the size of a copy, the copies of a measurement.
+bool read_nvloom_head(CopyLog& copies, const std::vector<std::string>& words) {
+  constexpr std::uint64_t kMostMebibytes = 1U << 24U;
+  const auto is = [&](std::size_t count, std::string_view first, std::string_view second) {
+    return words.size() == count && words[0] == first && (second.empty() || words[1] == second);
+  };
+  if (is(2, "nvloom_cli", "")) {
+    copies.table.tool = "nvloom " + words[1];
+  } else if (is(4, "Buffer", "size:") && words[3] == "MiB") {
+    const auto mebibytes = to_number<std::uint64_t>(words[2]);
+    if (mebibytes && *mebibytes <= kMostMebibytes) copies.usual_size = *mebibytes * kMiB;
+  } else if (is(3, "Iteration", "count:")) {
+    copies.table.operations = to_number<std::uint64_t>(words[2]);
+  } else {
+    return false;
+  }
   return true;
 }
 
@@ -297,35 +202,37 @@ bool read_matrix_line(PairLog& pairs, const LogLine& line, const std::vector<std
 
 LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
                         const LogReading& reading) {
-  PairLog pairs{.log = {.path = path}};
+  CopyLog copies{.log = {.path = path}};
+  std::string alone;  // the last line of one word
   bool open = false;  // rows of the last matrix follow
   for (const LogLine& line : lines) {
     const std::string_view text = line.text;
     const std::vector<std::string> words = split_words(text);
     if (words.empty()) continue;
+    if (words.size() == 1) alone = words.front();
     if (words.size() == 3 && text.starts_with("nvbandwidth Version:")) {
-      read_version(pairs, words.back());
+      read_version(copies, words.back());
+    } else if (read_nvloom_head(copies, words)) {
+      continue;
     } else if (words.size() == 2 && words.front() == "Running") {
-      open = open_test(pairs, words.back(), line.number);
+      open = open_test(copies, words.back(), line.number);
     } else if (text.find("Matrix") != std::string_view::npos) {
-      open = open_p2p(pairs, text, line.number);
+      open = open_p2p(copies, text, line.number);
     } else if (words.size() > 2 &&
                (words.front().starts_with("Device") || words.front() == "Process")) {
-      read_device(pairs.table, text);
+      read_device(copies.table, text, alone);
     } else if (open && words.front() != "memcpy") {
-      open = read_matrix_line(pairs, line, words, reading);
+      open = read_matrix_line(copies, line, words, reading);
     }
   }
-  return log_of_pairs(std::move(pairs), reading);
+  return log_of_copies(std::move(copies), reading);
 }
 
 LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
                               const LogReading& reading) {
-  try {
-    return log_of_pairs(pairs_of(Json::parse(text), path), reading);
-  } catch (const Json::exception& error) {
-    throw usage_error("{}: not nvbandwidth's JSON: {}", path, one_line(error.what()));
-  }
+  CopyLog copies =
+      read_json(text, path, "nvbandwidth", [&](const Json& json) { return pairs_of(json, path); });
+  return log_of_copies(std::move(copies), reading);
 }
 
 }  // namespace busbar::study

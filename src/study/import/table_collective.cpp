@@ -240,6 +240,7 @@ bool RowEvidence::allows_factor(const Collective& collective) const {
 }
 
 bool RowEvidence::allows(const Collective& collective) const {
+  if (collective.movement == Movement::HostCopy) return false;  // their logs name them
   const bool reduces = !op_.empty() && op_ != "none";
   // Of all that do not reduce, send-receive alone has a redop since September 2022.
   const bool op_fits = collective.movement == Movement::SendReceive ||

@@ -43,8 +43,10 @@ void join_systems(ReportData& data) {
 void drop_pairs(ReportData& data) {
   for (Dataset& dataset : data.datasets) {
     const std::size_t dropped = std::erase_if(
-        dataset.records, [](const Record& record) { return record.sender.has_value(); });
-    if (dropped > 0) data.notes.push_back(dataset.path + ": rows of pairs (--pairs) are left out");
+        dataset.records, [](const Record& record) { return record.sender || record.receiver; });
+    if (dropped > 0) {
+      data.notes.push_back(dataset.path + ": rows of pairs and of single GPUs are left out");
+    }
   }
 }
 

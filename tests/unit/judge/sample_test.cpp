@@ -54,6 +54,53 @@ TEST(NoiseGate, TwoGroupsAreFurtherApartThanTheWiderOneIsWide) {
   }
 }
 
+/// A node of eight GPUs whose copies from the host have these rates, three launches of each.
+JudgeCase host_copies(const std::vector<double>& rates) {
+  JudgeCase one;
+  one.rule().collectives = {"hosttodevice"};
+  one.rule().value = 50;
+  one.measured({50, 50, 50});
+  for (Observation& launch : one.observations) {
+    launch.collective = "hosttodevice";
+    const Record like = launch.records.at(0);
+    launch.records.clear();
+    for (int gpu = 0; const double rate : rates) {
+      Record& row = launch.records.emplace_back(like);
+      row.collective = "hosttodevice";
+      row.type = "int8";  // bytes: whatever the rule's type
+      row.op = "none";
+      row.busbw_GBps = rate;
+      row.time_median_us = 1000 / rate;
+      row.receiver = gpu++;
+    }
+  }
+  return one;
+}
+
+TEST(HostCopies, OfANodeAreThoseOfItsSlowestGpuWhichAFailureNames) {
+  EXPECT_EQ(host_copies({50, 51, 50, 51, 50, 51, 50, 46}).first().outcome, Outcome::Pass);
+  JudgeCase slow = host_copies({50, 51, 50, 51, 50, 51, 44, 50});
+  const CheckResult result = slow.first();
+  EXPECT_DOUBLE_EQ(result.value.value_or(0), 44);
+  expect_result(result, "FAIL 44 GB/s is 88 % of 50 GB/s, below 90 %; slowest: GPU 6");
+  slow.rule().metric = Metric::Time;
+  slow.rule().value = 20;
+  slow.rule().bounds = {.fail_above = 1.1};
+  EXPECT_DOUBLE_EQ(slow.first().value.value_or(0), 1000.0 / 44);
+}
+
+TEST(HostCopies, OfANodeNeedEveryGpu) {
+  expect_result(host_copies({50, 50, 50, 50, 50, 50, 50}).first(),
+                "ERROR rows of 7 of 8 GPUs; the rule needs all");
+}
+
+TEST(HostCopies, HaveABandwidthOnOneGpuToo) {
+  JudgeCase one = host_copies({50});
+  one.set().ranks_per_node = 1;
+  one.each([](Record& row) { row.ranks = 1; });
+  EXPECT_EQ(one.first().outcome, Outcome::Pass);
+}
+
 TEST(Sample, NoiseIsJudgedBeforeBounds) {
   const CheckResult result = JudgeCase().measured({300, 450, 600}).first();
   expect_result(result, "INCONCLUSIVE noisy: cv 33.3 % over 3 launches is above 5 %");

@@ -224,17 +224,17 @@ TEST_P(CollectiveTable, AccountsForEveryElementOfItsReceiveBuffer) {
 INSTANTIATE_TEST_SUITE_P(Of, CollectiveTable, testing::ValuesIn(kProperties),
                          [](const auto& of) { return std::string(of.param.names.name); });
 
-TEST(Collectives, AreThoseOfTheTestsAndAnImportedOne) {
+TEST(Collectives, AreThoseOfTheTestsAndImportedOnes) {
   std::set<std::string_view> tested;
   for (const Properties& properties : kProperties) tested.insert(properties.names.name);
   std::set<std::string_view> measured;
   for (const Collective* collective : measured_collectives()) measured.insert(collective->name);
   EXPECT_EQ(measured, tested);
-  EXPECT_EQ(all_collectives().size(), tested.size() + 1);
-  EXPECT_EQ(
-      collective_names(),
-      (std::vector<std::string>{"allreduce", "allgather", "reducescatter", "broadcast", "reduce",
-                                "alltoall", "alltoallv", "gather", "scatter", "sendrecv"}));
+  EXPECT_EQ(all_collectives().size(), tested.size() + 3);
+  EXPECT_EQ(collective_names(),
+            (std::vector<std::string>{"allreduce", "allgather", "reducescatter", "broadcast",
+                                      "reduce", "alltoall", "alltoallv", "gather", "scatter",
+                                      "sendrecv", "hosttodevice", "devicetohost"}));
 }
 
 TEST(Collectives, HaveAProgramEachInTheMakefile) {
@@ -257,6 +257,13 @@ TEST(Collectives, OfLogsOnlyHaveWhatImportNeeds) {
   EXPECT_TRUE(imported.others_size_part);
   EXPECT_EQ(imported.movement, Movement::AllToAll);
   EXPECT_DOUBLE_EQ(imported.bus_factor(8), 0.875);
+}
+
+TEST(Collectives, OfCopiesWithTheHostHaveABandwidthOfOneGpuToo) {
+  for (const char* name : {"host-to-device", "device_to_host"}) {
+    EXPECT_FALSE(test::collective(name).is_measured());
+    EXPECT_DOUBLE_EQ(test::collective(name).bus_factor(1), 1);
+  }
 }
 
 TEST(FindCollective, ReadsEverySpelling) {

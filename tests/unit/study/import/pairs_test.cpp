@@ -59,6 +59,10 @@ std::string refusal(const std::string& text, const LogReading& reading = {}) {
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   return text.replace(text.find(old), old.size(), by);
 }
+std::vector<Record> rows_of(const ImportedRows& rows, const std::string& collective) {
+  return filtered(rows.records,
+                  [&](const Record& record) { return record.collective == collective; });
+}
 double rate(const ImportedRows& rows, int sender, int receiver) {
   for (const Record& record : rows.records) {
     if (record.sender == sender && record.receiver == receiver) return *record.busbw_GBps;
@@ -113,7 +117,7 @@ TEST(P2pMatrix, IsNotAskedForOfALogThatHasNone) {
 
 TEST(NvbandwidthMatrix, IsOfWritesAndItsRowSends) {
   const ImportedRows rows = import(kNvbandwidth);
-  ASSERT_EQ(rows.records.size(), 2U);
+  ASSERT_EQ(rows_of(rows, "sendrecv").size(), 2U);
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 381.5);
   EXPECT_EQ(rows.records.front().size, 64 * kMiB);
@@ -125,7 +129,8 @@ TEST(NvbandwidthMatrix, EndsWhereAnotherTestBegins) {
       "Running device_local_copy.\nmemcpy local GPU(column) bandwidth (GB/s)\n           0         "
       "1\n 0   1310.00   1312.00\n";
   const std::string end = "SUM device_to_device_memcpy_write_ce";
-  EXPECT_EQ(import(replaced(kNvbandwidth, end, other + end)).records.size(), 2U);
+  const ImportedRows rows = import(replaced(kNvbandwidth, end, other + end));
+  EXPECT_EQ(rows_of(rows, "sendrecv").size(), 2U);
 }
 
 TEST(NvbandwidthMatrix, OfReadsHasTheSenderInItsColumn) {
@@ -144,7 +149,8 @@ TEST(NvbandwidthMatrix, HasTheSizeOfItsVersionOrTheUsers) {
 TEST(NvbandwidthMatrix, OfSeveralNodesCountsThemByTheProcesses) {
   const std::string first = replaced(kNvbandwidth, "Device 0: ", "Process 0 (n1): device 0: ");
   const ImportedRows rows = import(replaced(first, "Device 1: ", "Process 1 (n2): device 0: "));
-  EXPECT_EQ(rows.records.front().nodes, 2);
+  EXPECT_EQ(rows_of(rows, "sendrecv").front().nodes, 2);
+  EXPECT_EQ(rows_of(rows, "hosttodevice").front().nodes, 1);
   EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1 n2")));
 }
 
@@ -159,13 +165,80 @@ TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
   ASSERT_EQ(rows.records.size(), 2U);
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
   EXPECT_EQ(rows.records.front().size, 512 * kMiB);
-  EXPECT_EQ(rows.facts.at(2).second, "2 x NVIDIA H100");
+  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("devices", "2 x NVIDIA H100")));
+  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1")));
   EXPECT_THAT(refusal(text.substr(0, 200)), HasSubstr("not nvbandwidth's JSON"));
 }
 
-TEST(NvbandwidthMatrix, IsRefusedWhereOnlyCopiesToAndFromTheHostAreThere) {
-  EXPECT_THAT(refusal(kNvbandwidth.substr(0, kNvbandwidth.find("Running device_to_device"))),
+TEST(NvbandwidthMatrix, OfTheHostHasARowForEachGpuOfTheNode) {
+  const ImportedRows rows = import(kNvbandwidth);
+  const std::vector<Record> copies = rows_of(rows, "hosttodevice");
+  ASSERT_EQ(copies.size(), 2U);
+  const Record& second = copies.back();
+  EXPECT_EQ(std::tuple(second.sender, second.receiver, second.ranks, second.nodes),
+            std::tuple(std::nullopt, 1, 2, 1));
+  EXPECT_DOUBLE_EQ(second.busbw_GBps.value_or(0), 55.1);
+  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1")));
+}
+
+const std::string kOfOneGpu = R"json({"nvbandwidth": {"error": "oops", "testcases": [
+  {"name": "host_to_device_memcpy_sm", "bandwidth_matrix": [["24.5"]]},
+  {"name": "device_to_host_memcpy_sm", "bandwidth_matrix": [["25.5"]]},
+  {"name": "device_to_host_memcpy_ce", "bandwidth_matrix": [["26.5"]]},
+  {"name": "device_to_host_bidirectional_memcpy_ce", "bandwidth_matrix": [["19.5"]]},
+  {"name": "all_to_host_memcpy_ce", "bandwidth_matrix": [["9.5"]]},
+  {"name": "host_device_latency_sm", "bandwidth_matrix": [["600.5"]]}], "version": "v0.8"}})json";
+
+TEST(NvbandwidthMatrix, OfTheHostIsThatOfTheCopyEngineIfThereIsOne) {
+  const ImportedRows rows = import(kOfOneGpu);
+  ASSERT_EQ(rows.records.size(), 2U);
+  EXPECT_DOUBLE_EQ(rows_of(rows, "hosttodevice").at(0).busbw_GBps.value_or(0), 24.5);
+  const Record record = rows_of(rows, "devicetohost").at(0);
+  EXPECT_DOUBLE_EQ(record.busbw_GBps.value_or(0), 26.5);
+  EXPECT_EQ(std::tuple(record.sender, record.receiver), std::tuple(0, std::nullopt));
+  EXPECT_THAT(rows.warnings, testing::Contains(HasSubstr("oops")));
+}
+
+TEST(NvbandwidthMatrix, OfTheHostUnderLoadIsTakenByNameAlone) {
+  const auto value = [](const std::string& matrix) {
+    return import(kOfOneGpu, {.matrix = matrix}).records.at(0).busbw_GBps.value_or(0);
+  };
+  EXPECT_DOUBLE_EQ(value("device_to_host_bidirectional"), 19.5);
+  EXPECT_DOUBLE_EQ(value("all_to_host"), 9.5);
+  const std::string other = "Running all_to_host_memcpy_ce.\n           0\n 0     55.00\n";
+  EXPECT_THAT(refusal("nvbandwidth Version: v0.8\n" + other),
+              HasSubstr("--matrix NAME takes one of all_to_host_memcpy_ce"));
+}
+
+TEST(NvbandwidthMatrix, OfNothingThatIsImportedIsRefused) {
+  EXPECT_THAT(refusal("nvbandwidth Version: v0.8\nRunning device_local_copy.\n 0\n 0 900.00\n"),
               HasSubstr("no matrix of one-way copies"));
+}
+
+const std::string kNvloom =
+    "nvloom_cli 1.3.0\ngit commit: abc\nBuffer size: 256 MiB\nIteration count: 16\n"
+    "Process 0 (n1): device 0: NVIDIA GB200 (00000008:01:00); rackGuid: 12\n"
+    "Process 1 (n2): device 0: NVIDIA GB200 (00000009:01:00); rackGuid: 12\n\n"
+    "Running bisect_device_to_device_write_sm\n\t0\t\n0->1\t700.25\t\n1->0\t701.25\t\n\n"
+    "Running device_to_device_unidir_read_ce_iter_0\n"
+    "\t0\t1\t\n0\tN/A\t611.50\t\n1\t612.50\tN/A\t\n\n"
+    "Running device_to_device_unidir_write_ce_iter_0\n"
+    "\t0\t1\t\n0\tN/A\t801.50\t\n1\t802.50\tN/A\t\n\n"
+    "Min device_to_device_unidir_write_ce 801.50 GB/s\n"
+    "Running device_to_device_unidir_write_ce_iter_1\n"
+    "\t0\t1\t\n0\tN/A\t803.50\t\n1\t804.50\tN/A\t\n\n";
+
+TEST(NvloomMatrix, HasTheSenderInItsColumnAndRunsOfItsRepetitions) {
+  const LogFile log = read_log(kNvloom, "x.log", {});
+  ASSERT_EQ(log.tables.size(), 2U);
+  EXPECT_THAT(log.warnings, testing::ElementsAre(HasSubstr("left out: device_to_device_unidir_r")));
+  const ImportedRows rows = import(kNvloom, {.matrix = "write_ce_iter_0"});
+  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 801.5);
+  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 802.5);
+  const Record& row = rows.records.front();
+  EXPECT_EQ(std::tuple(row.size, row.nodes, row.operations, row.flags),
+            std::tuple(256 * kMiB, 2, 16U, "imported mean one-way-copy time-from-bandwidth"));
+  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("tool", "nvloom 1.3.0")));
 }
 
 TEST(P2pMatrix, OfARealLogIsTheLogsOwn) {
