@@ -118,11 +118,6 @@ LogTable table_of(CopyLog& copies, const CopyMatrix& matrix, Bytes size) {
   table.ended = true;
   table.matrix = matrix.name;
   table.repeats = base_name(&matrix) != matrix.name;
-  if (!pairs) {  // of several processes, the first alone prints its host's
-    std::erase_if(table.devices, [first = table.devices](const LogDevice& device) {
-      return device.host != first.front().host;
-    });
-  }
   const std::size_t rows = pairs ? matrix.columns : 1;
   if (matrix.rows.size() < rows) {
     copies.log.warnings.push_back(fmt::format(
@@ -143,12 +138,18 @@ LogTable table_of(CopyLog& copies, const CopyMatrix& matrix, Bytes size) {
 
 }  // namespace
 
+std::optional<Printed> copy_rate(std::string_view word) {
+  constexpr double kMost = 1e6;
+  const auto rate = printed_number(word);
+  return rate && rate->value <= kMost ? rate : std::nullopt;
+}
+
 bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line,
                      const std::vector<std::string>& words, const LogReading& reading) {
   if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
   std::vector<std::optional<Printed>> cells;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto rate = printed_number(words[i]);
+    const auto rate = copy_rate(words[i]);
     const bool readable = rate || words[i] == "N/A";
     if (readable) cells.push_back(rate);
   }

@@ -38,6 +38,9 @@ struct CopyLog {
   std::string usual_because{};        ///< "its own since version 0.7"; empty if the log says it
 };
 
+/// A word of a matrix as a rate in GB/s; nothing where it is none, or more than any memory has.
+[[nodiscard]] std::optional<Printed> copy_rate(std::string_view word);
+
 /// A row of a matrix: its number, and a rate or N/A for each column. False where the words are
 /// none; refuses or skips a row of another length.
 [[nodiscard]] bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line,

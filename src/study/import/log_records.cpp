@@ -209,7 +209,7 @@ class LogConverter {
   }
 
   int ranks_of(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
-    if (rows.front().sender && rows.front().receiver) return 2;
+    if (rows.front().sender || rows.front().receiver) return table.ranks.value_or(2);
     if (hints_.ranks) {
       check_given(collective, rows);
       return *hints_.ranks;

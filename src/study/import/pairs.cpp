@@ -128,10 +128,13 @@ void read_device(LogTable& table, std::string_view text, const std::string& abov
   table.devices.push_back(std::move(device));
 }
 
-void read_rows(CopyMatrix& matrix, const Json& rows) {
+void read_rows(CopyMatrix& matrix, const Json& rows, const std::string& path) {
   for (const Json& row : rows) {
-    auto cells = mapped(row, [](const Json& cell) {
-      return cell.is_string() ? printed_number(cell.get<std::string>()) : std::nullopt;
+    auto cells = mapped(row, [&](const Json& cell) {
+      const auto word = cell.get<std::string>();
+      const auto rate = copy_rate(word);
+      if (rate || word == "N/A") return rate;
+      throw usage_error("{}: {}: '{}' is no rate", path, one_line(matrix.name), one_line(word));
     });
     matrix.columns = std::max(matrix.columns, cells.size());
     matrix.rows.push_back(std::move(cells));
@@ -157,7 +160,7 @@ CopyLog pairs_of(const Json& root, const std::string& path) {
   for (const Json& test : json.value("testcases", Json::array())) {
     if (!test.contains("bandwidth_matrix")) continue;
     if (open_test(copies, test.at("name").get<std::string>(), 1)) {
-      read_rows(copies.matrices.back(), test["bandwidth_matrix"]);
+      read_rows(copies.matrices.back(), test["bandwidth_matrix"], path);
     }
   }
   if (json.contains("error")) {
@@ -179,13 +182,15 @@ bool read_matrix_line(CopyLog& copies, const LogLine& line, const std::vector<st
   return true;
 }
 
-/// Lines of nvloom's head: its version, the size of a copy, the copies of a measurement.
-bool read_nvloom_head(CopyLog& copies, const std::vector<std::string>& words) {
+/// Lines of a head: the version; of nvloom the size of a copy and the copies of a measurement.
+bool read_head(CopyLog& copies, const std::vector<std::string>& words) {
   constexpr std::uint64_t kMostMebibytes = 1U << 24U;
   const auto is = [&](std::size_t count, std::string_view first, std::string_view second) {
     return words.size() == count && words[0] == first && (second.empty() || words[1] == second);
   };
-  if (is(2, "nvloom_cli", "")) {
+  if (is(3, "nvbandwidth", "Version:")) {
+    read_version(copies, words.back());
+  } else if (is(2, "nvloom_cli", "")) {
     copies.table.tool = "nvloom " + words[1];
   } else if (is(4, "Buffer", "size:") && words[3] == "MiB") {
     const auto mebibytes = to_number<std::uint64_t>(words[2]);
@@ -210,11 +215,8 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
     const std::vector<std::string> words = split_words(text);
     if (words.empty()) continue;
     if (words.size() == 1) alone = words.front();
-    if (words.size() == 3 && text.starts_with("nvbandwidth Version:")) {
-      read_version(copies, words.back());
-    } else if (read_nvloom_head(copies, words)) {
-      continue;
-    } else if (words.size() == 2 && words.front() == "Running") {
+    if (read_head(copies, words)) continue;
+    if (words.size() == 2 && words.front() == "Running") {
       open = open_test(copies, words.back(), line.number);
     } else if (text.find("Matrix") != std::string_view::npos) {
       open = open_p2p(copies, text, line.number);

@@ -230,7 +230,7 @@ TEST(Sample, LeavesOutPairsOfRanksAndSizesBesideTheExactOne) {
     for (Observation& o : one.observations) {
       o.records.push_back(o.records[0]);
       o.records[1].busbw_GBps = 10;
-      if (pair) o.records[1].sender = 0;
+      if (pair) o.records[1].sender = o.records[1].receiver = 0;
       if (!pair) o.records[1].size = kMiB - 64;
     }
     EXPECT_EQ(one.first().value, 450);

@@ -210,6 +210,14 @@ TEST(NvbandwidthMatrix, OfTheHostUnderLoadIsTakenByNameAlone) {
               HasSubstr("--matrix NAME takes one of all_to_host_memcpy_ce"));
 }
 
+TEST(NvbandwidthMatrix, WithACellThatIsNoRateIsRefused) {
+  for (const std::string cell : {"\"24.x\"", "\"1e308\"", "\"\"", "24.5", "null", "\"\xff\""}) {
+    const std::string message = refusal(replaced(kOfOneGpu, "\"24.5\"", cell));
+    EXPECT_THAT(message, testing::AnyOf(HasSubstr("is no rate"), HasSubstr("not nvbandwidth's")));
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
 TEST(NvbandwidthMatrix, OfNothingThatIsImportedIsRefused) {
   EXPECT_THAT(refusal("nvbandwidth Version: v0.8\nRunning device_local_copy.\n 0\n 0 900.00\n"),
               HasSubstr("no matrix of one-way copies"));
