@@ -7,6 +7,19 @@
 namespace busbar {
 namespace {
 
+/// What a cell has beside its colour, which not all see.
+std::string_view mark_of(Tone tone) {
+  switch (tone) {
+    case Tone::Bad: return "\xC3\x97";
+    case Tone::Doubtful: return "!";
+    case Tone::Unknown: return "?";
+    case Tone::Absent: return "\xE2\x80\x93";
+    case Tone::Good:
+    case Tone::Neutral: break;
+  }
+  return "";
+}
+
 /// What blocks are in HTML.
 struct HtmlBlocks {
   std::string operator()(const Paragraph& block) const {
@@ -56,10 +69,30 @@ struct HtmlBlocks {
         block.svg, caption);
   }
 
+  /// Few cells have their names, many only their marks.
+  std::string operator()(const Strip& block) const {
+    constexpr std::size_t kMostNamed = 64;
+    const bool named = block.cells.size() <= kMostNamed;
+    std::string text = fmt::format("<ul class=\"strip{}\">\n", named ? " named" : "");
+    for (const Strip::Cell& cell : block.cells) {
+      const Tone tone = block.states.at(cell.state).tone;
+      const std::string_view mark = mark_of(tone);
+      const std::string title = markup_text(cell.name + ": " + cell.more);
+      text += fmt::format("<li class=\"{}\" title=\"{}\">{}{}{}</li>\n", name(tone), title, mark,
+                          named && !mark.empty() ? " " : "", named ? markup_text(cell.name) : "");
+    }
+    text += "</ul>\n<ul class=\"key\">\n";
+    for (const Strip::State& state : block.states) {
+      text += fmt::format("<li><span class=\"{}\">{}</span>{}</li>\n", name(state.tone),
+                          mark_of(state.tone), markup_text(state.text));
+    }
+    return text + "</ul>\n";
+  }
+
  private:
   static std::string row_text(const std::vector<std::string>& row, const std::vector<bool>& numeric,
                               const std::string& link) {
-    constexpr std::size_t kSentence = 40;
+    constexpr std::size_t kSentence = 30;
     std::string text = "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string cell = row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]);
@@ -82,6 +115,7 @@ struct MarkdownBlocks {
   }
 
   std::string operator()(const Bullets& block) const {
+    if (block.items.empty()) return {};
     return join_each(
                block.items, "",
                [](const std::string& item) { return fmt::format("- {}\n", markdown_text(item)); }) +
@@ -93,6 +127,10 @@ struct MarkdownBlocks {
   }
 
   std::string operator()(const Figure& /*block*/) const { return {}; }
+
+  std::string operator()(const Strip& block) const {
+    return (*this)(Bullets{.items = mapped(block.states, &Strip::State::text)});
+  }
 };
 
 template <class Blocks>
@@ -123,19 +161,32 @@ std::string contents(const Document& document) {
   return fmt::format("{}{}</ul>\n</nav>\n", text, between_entries(level, 1));
 }
 
+std::string title_of(const Document& document) {
+  return document.verdict.empty() ? document.title : document.verdict + ": " + document.title;
+}
+
+std::string banner(const Document& document) {
+  std::string text = fmt::format("<header class=\"{}\">\n<h1>", name(document.tone));
+  if (!document.verdict.empty()) {
+    text += fmt::format("<span class=\"verdict\">{}</span> ", markup_text(document.verdict));
+  }
+  text += markup_text(document.title) + "</h1>\n";
+  if (!document.answer.empty()) {
+    text += fmt::format("<p class=\"answer\">{}</p>\n", markup_text(document.answer));
+  }
+  return text + fmt::format("<p class=\"lead\">{}</p>\n</header>\n", markup_text(document.lead));
+}
+
 }  // namespace
 
 std::string html_page(const Document& document) {
-  const std::string title = markup_text(document.title);
   std::string text = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'\" />\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
-      "<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n<header>\n<h1>{0}</h1>\n"
-      "<p class=\"lead\">{2}</p>\n</header>\n{3}<main>\n",
-      title, embedded_text("src/format/document.css"), markup_text(document.lead),
-      contents(document));
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}<main>\n",
+      markup_text(title_of(document)), embedded_text("src/format/document.css"), banner(document));
   for (const Section& section : document.sections) {
     text += fmt::format(
         "<section aria-labelledby=\"{0}\">\n<h{1} id=\"{0}\">{2}</h{1}>\n{3}"
@@ -143,12 +194,13 @@ std::string html_page(const Document& document) {
         section.id, section.level, markup_text(section.heading),
         blocks_text(section, HtmlBlocks{}));
   }
-  return text + "</main>\n</body>\n</html>\n";
+  return text + "</main>\n" + contents(document) + "</body>\n</html>\n";
 }
 
 std::string markdown_page(const Document& document) {
-  std::string text =
-      fmt::format("# {}\n\n{}\n\n", markdown_text(document.title), markdown_text(document.lead));
+  std::string text = fmt::format("# {}\n\n", markdown_text(title_of(document)));
+  if (!document.answer.empty()) text += fmt::format("**{}**\n\n", markdown_text(document.answer));
+  text += markdown_text(document.lead) + "\n\n";
   for (const Section& section : document.sections) {
     text += fmt::format("{} {}\n\n{}", std::string(static_cast<std::size_t>(section.level), '#'),
                         markdown_text(section.heading), blocks_text(section, MarkdownBlocks{}));

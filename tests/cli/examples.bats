@@ -206,7 +206,7 @@ PYTHON
   [ "$(xmllint --xpath 'count(//testcase/failure)' "$DIR/run/junit.xml")" -eq 1 ]
   xmllint --noout "$DIR/run/report.html"
   jq -e '.overall == "FAIL" and .exit_code == 1' "$DIR/run/verdicts.json"
-  grep -q '^# FAIL: interconnect acceptance of fake$' "$DIR/run/verdicts.md"
+  grep -q '^# FAIL: Interconnect acceptance of fake$' "$DIR/run/verdicts.md"
   [ "$(column verdict "$DIR/run/verdicts.csv")" = FAIL ]
   find_promtool
   "$PROMTOOL" check metrics < "$DIR/run/metrics.prom"

@@ -135,6 +135,10 @@ std::string suspect_name(const Suspect& suspect) {
   return (suspect.nodes.size() == 2 ? "link " : "node ") + join(suspect.nodes, " - ");
 }
 
+std::string suspect_title(const Suspect& suspect) {
+  return suspect.nodes.size() == 1 ? suspect.nodes.front() : suspect_name(suspect);
+}
+
 std::string no_suspect_text(const Acceptance& acceptance) {
   if (acceptance.count(Outcome::Fail) > 0) {
     return "Rules fail, and no single node or link stands out: all that took part are suspect.";
@@ -155,7 +159,8 @@ std::vector<std::string> node_lines(const Acceptance& acceptance) {
   if (!acceptance.head.refused.empty()) return texts;
   std::vector<std::pair<Words, std::string>> lines;  // names, and what is said of them
   for (const NodeAccount& account : acceptance.nodes) {
-    if (account.state == NodeState::Good || account.evidence.empty()) continue;
+    if (account.state == NodeState::Good || account.state == NodeState::Failed) continue;
+    if (account.evidence.empty()) continue;
     std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
     const std::string itself = fmt::format(" on {}: ", account.node);
     if (const auto at = text.find(itself); at != std::string::npos) {

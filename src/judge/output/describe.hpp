@@ -33,10 +33,17 @@ namespace busbar::judge {
 [[nodiscard]] std::string bound_text(const CheckResult& result);
 /// "node h2", "link h1 - h2".
 [[nodiscard]] std::string suspect_name(const Suspect& suspect);
+/// "h2", "link h1 - h2".
+[[nodiscard]] std::string suspect_title(const Suspect& suspect);
+/// What to do about it, by what it is and what is held against it.
+[[nodiscard]] std::string advice_text(const Suspect& suspect);
+/// The one sentence for those who decide: "node17 is slow: its all-reduce of 1 GiB has 62.1 GB/s,
+/// 38 % below 99.9 (fleet median)."
+[[nodiscard]] std::string cause_text(const Acceptance& acceptance);
 /// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_text(const Acceptance& acceptance);
-/// "h2 failed: ...": nodes that are not good, those with the same evidence together, in up
-/// to 40 lines. None where one cause refuses all.
+/// "h2 inconclusive: ...": nodes that are neither good nor suspects by themselves, those with the
+/// same evidence together, in up to 40 lines. None where one cause refuses all.
 [[nodiscard]] std::vector<std::string> node_lines(const Acceptance& acceptance);
 /// "h1 h2 h7"; of many nodes as ranges, "h[1-2,7]".
 [[nodiscard]] std::string node_list(const std::vector<std::string>& names);

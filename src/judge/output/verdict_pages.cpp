@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -76,6 +76,30 @@ std::string lead(const Acceptance& acceptance, const Specification& specificatio
   return text + ".";
 }
 
+Tone tone_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Pass:
+    case Outcome::Known: return Tone::Good;
+    case Outcome::Fail:
+    case Outcome::Error: return Tone::Bad;
+    case Outcome::Warn: return Tone::Doubtful;
+    case Outcome::Inconclusive:
+    case Outcome::Skip: break;
+  }
+  return Tone::Unknown;
+}
+
+Tone tone_of(NodeState state) {
+  switch (state) {
+    case NodeState::Good: return Tone::Good;
+    case NodeState::Failed: return Tone::Bad;
+    case NodeState::Suspect: return Tone::Doubtful;
+    case NodeState::Inconclusive: return Tone::Unknown;
+    case NodeState::NoData: break;
+  }
+  return Tone::Absent;
+}
+
 Section not_pass(const Acceptance& acceptance, std::vector<ListedRow> rows) {
   Section section{.id = "not-pass", .heading = "What is not PASS"};
   std::erase_if(rows, [](const ListedRow& row) { return row.outcome == Outcome::Pass; });
@@ -99,9 +123,11 @@ Section not_pass(const Acceptance& acceptance, std::vector<ListedRow> rows) {
 
 Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
-  Table table{.caption = "What the rules blame", .columns = {"suspect", "rule", "evidence"}};
+  Table table{.caption = "What the rules blame",
+              .columns = {"suspect", "what", "evidence", "rule", "what to do"}};
   for (const Suspect& suspect : acceptance.suspects) {
-    table.rows.push_back({suspect_name(suspect), suspect.rule, one_line(suspect.evidence)});
+    table.rows.push_back({suspect_title(suspect), std::string(name(suspect.defect)),
+                          one_line(suspect.evidence), suspect.rule, advice_text(suspect)});
   }
   if (table.rows.empty()) {
     section.blocks.emplace_back(Paragraph{.text = no_suspect_text(acceptance),
@@ -112,33 +138,53 @@ Section suspects(const Acceptance& acceptance) {
   return section;
 }
 
+/// A cell for each node in the order of the nodes, and below them the names by state.
+Strip node_strip(const Acceptance& acceptance, const Accounting& accounting) {
+  Strip strip;
+  std::map<NodeState, std::size_t> numbers;
+  const auto add_state = [&strip](Tone tone, std::string_view state, const Words& names) {
+    strip.states.push_back(
+        {tone, fmt::format("{} ({}): {}", state, names.size(), node_list(names))});
+  };
+  for (const auto& [state, names] : accounting.states) {
+    numbers[state] = strip.states.size();
+    add_state(tone_of(state), name(state), names);
+  }
+  for (const NodeAccount& account : acceptance.nodes) {
+    const bool good = account.state == NodeState::Good || account.evidence.empty();
+    strip.cells.push_back(
+        {account.node, numbers.at(account.state),
+         good ? std::string(name(account.state))
+              : fmt::format("{}: {}", name(account.state), one_line(account.evidence))});
+  }
+  if (accounting.missing.empty()) return strip;
+  for (const std::string& node : accounting.missing) {
+    strip.cells.push_back({node, strip.states.size(), "missing"});
+  }
+  add_state(Tone::Absent, "missing", accounting.missing);
+  return strip;
+}
+
 Section nodes(const Acceptance& acceptance, const Specification& specification) {
   const Accounting accounting = account_for(acceptance, specification);
-  Bullets bullets;
-  for (const auto& [state, names] : accounting.states) {
-    bullets.items.push_back(
-        fmt::format("{} ({}): {}", name(state), names.size(), node_list(names)));
-  }
-  if (!accounting.missing.empty()) {
-    bullets.items.push_back("missing: " + node_list(accounting.missing));
-  }
-  append(bullets.items, node_lines(acceptance));
   return {.id = "nodes",
           .heading = "Nodes",
           .blocks = {
               Paragraph{.text = accounting.headline + ".", .warning = !accounting.missing.empty()},
-              std::move(bullets)}};
+              node_strip(acceptance, accounting), Bullets{.items = node_lines(acceptance)}}};
 }
 
 /// What the page and the summary have in common; the page has `middle` before the contract.
 Document verdict_document(const Acceptance& acceptance, const Specification& specification,
                           const std::vector<ListedRow>& rows,
                           const std::vector<Section>& middle = {}) {
-  Document document{.title = fmt::format("{}: interconnect acceptance of {}",
-                                         name(acceptance.overall()), system_name(specification)),
+  Document document{.title = "Interconnect acceptance of " + system_name(specification),
+                    .verdict = std::string(name(acceptance.overall())),
+                    .tone = tone_of(acceptance.overall()),
+                    .answer = cause_text(acceptance),
                     .lead = lead(acceptance, specification),
-                    .sections = {not_pass(acceptance, rows), suspects(acceptance),
-                                 nodes(acceptance, specification)}};
+                    .sections = {suspects(acceptance), nodes(acceptance, specification),
+                                 not_pass(acceptance, rows)}};
   append(document.sections, middle);
   document.sections.push_back(contract_section(acceptance, specification));
   return document;

@@ -83,6 +83,16 @@ struct ReportData {
 /// document.
 [[nodiscard]] Document report_document(const ReportData& data);
 
+/// The answer of a report: a table of systems by number of devices, and its picture.
+[[nodiscard]] Section summary_section(const ReportData& data, const Palette& palette);
+
+/// @name A chart of lying bars: rows from the top down, whose names stand at the left
+/// @{
+[[nodiscard]] Chart chart_of_rows(std::string title, std::string x_title, double x_high, int width);
+/// Returns the number of the new row.
+double add_row(Chart& chart, const std::string& name);
+/// @}
+
 /// The section that compares what the topologies allow; none without a topology.
 [[nodiscard]] std::vector<Section> topology_sections(const ReportData& data,
                                                      const Palette& palette);

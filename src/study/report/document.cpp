@@ -301,22 +301,21 @@ void make_ids_unique(Document& document) {
   }
 }
 
-std::vector<Section> summary_sections(const ReportData& data) {
-  std::vector<Section> sections{{.level = 2, .id = "short", .heading = "In short"}};
+std::vector<Section> finding_sections(const ReportData& data) {
+  std::vector<Section> sections{{.level = 2, .id = "findings", .heading = "Findings"}};
+  std::vector<DocumentBlock> blocks;
   for (const ReportSystem& system : data.systems) {
     for (const std::string& doubt : doubts_of(system)) {
-      sections.front().blocks.emplace_back(
+      blocks.emplace_back(
           Paragraph{.text = fmt::format("{}: {}", system.name, doubt), .warning = true});
     }
   }
   for (const std::string& warning : comparison_warnings(data)) {
-    sections.front().blocks.emplace_back(Paragraph{.text = warning, .warning = true});
+    blocks.emplace_back(Paragraph{.text = warning, .warning = true});
   }
-  for (const std::string& note : data.notes) {
-    sections.front().blocks.emplace_back(Paragraph{.text = note});
-  }
-  sections.front().blocks.emplace_back(Bullets{.items = short_findings(data)});
-  sections.push_back({.level = 2, .id = "findings", .heading = "Findings"});
+  for (const std::string& note : data.notes) blocks.emplace_back(Paragraph{.text = note});
+  blocks.emplace_back(Bullets{.items = short_findings(data)});
+  sections.front().blocks = std::move(blocks);
   const auto add = [&](const char* heading, const char* text, std::vector<std::string> items) {
     if (items.empty()) return;
     sections.push_back({.level = 3, .id = heading, .heading = heading});
@@ -336,7 +335,6 @@ std::vector<Section> summary_sections(const ReportData& data) {
       "below 60 % or above 102 % of the bound; sizes with less than half of the rate of a smaller "
       "size, or of the other placement.",
       suspect_findings(data));
-  if (sections.size() == 2) sections.pop_back();
   return sections;
 }
 
@@ -378,8 +376,10 @@ std::vector<Section> run_sections(const ReportData& data) {
 Document report_document(const ReportData& data) {
   const auto names = mapped(data.systems, &ReportSystem::name);
   Document document{.title = "Interconnects compared: " + join_and(names), .lead = lead_of(data)};
-  for (const auto& sections : {summary_sections(data), topology_sections(data, Palette(names)),
-                               curve_sections(data), system_sections(data), run_sections(data)}) {
+  const Palette palette(names);
+  for (const auto& sections : {std::vector{summary_section(data, palette)}, finding_sections(data),
+                               topology_sections(data, palette), curve_sections(data),
+                               system_sections(data), run_sections(data)}) {
     append(document.sections, sections);
   }
   make_ids_unique(document);

@@ -74,16 +74,11 @@ std::string ranking_text(const ReportPanel& panel, Bytes size) {
                      behind.empty() ? "" : "; behind: " + join(behind, ", "));
 }
 
-const SizePoint& highest(const SizeCurve& curve) {
-  return *std::ranges::max_element(curve.points, {},
-                                   [](const SizePoint& point) { return point.busbw_GBps.median; });
-}
-
 /// "b 482 GB/s (16 GiB), a 130 (128 MiB)": the highest rate of each curve, wherever it is.
 std::string highest_text(const ReportPanel& panel) {
   std::vector<Rated> rated;
   for (const SizeCurve& curve : panel.curves) {
-    const SizePoint& most = highest(curve);
+    const SizePoint& most = highest_point(curve);
     rated.push_back({panel.title(curve), most.busbw_GBps.median, most.size});
   }
   std::ranges::stable_sort(rated, std::greater(), &Rated::GBps);
@@ -226,6 +221,11 @@ std::vector<std::string> late_findings(const ReportData& data) {
 
 }  // namespace
 
+const SizePoint& highest_point(const SizeCurve& curve) {
+  return *std::ranges::max_element(curve.points, {},
+                                   [](const SizePoint& point) { return point.busbw_GBps.median; });
+}
+
 Trend trend_of(std::span<const double> rates_GBps) {
   constexpr double kFlat = 0.05;
   if (rates_GBps.size() < 2) return Trend::None;
@@ -328,7 +328,7 @@ std::vector<std::string> crossing_findings(std::span<const ReportPanel> panels) 
 std::optional<double> best_share(const SizeCurve& curve) {
   const std::optional<double> bound_GBps = curve.points.back().bound_GBps;
   if (!bound_GBps) return std::nullopt;
-  return highest(curve).busbw_GBps.median / *bound_GBps;
+  return highest_point(curve).busbw_GBps.median / *bound_GBps;
 }
 
 std::vector<std::string> share_findings(std::span<const ReportPanel> panels) {

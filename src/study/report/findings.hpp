@@ -64,6 +64,8 @@ struct LeadChange {
 [[nodiscard]] std::vector<std::string> short_findings(const ReportData& data);
 /// @}
 
+/// The point of the highest rate.
+[[nodiscard]] const SizePoint& highest_point(const SizeCurve& curve);
 /// The highest rate over the bound; empty where no bound is known.
 [[nodiscard]] std::optional<double> best_share(const SizeCurve& curve);
 

@@ -74,25 +74,6 @@ Table bounds_table(const ReportData& data, const BySize& sizes) {
 
 constexpr int kPageWidth = 540;
 
-/// Rows from the top down, whose names stand at the left.
-Chart chart_of_rows(std::string title, std::string x_title, double x_high) {
-  return {.title = std::move(title),
-          .panels = {{.x = {.title = std::move(x_title), .high = x_high},
-                      .y = {.kind = AxisKind::Names, .high = -0.5}}},
-          .width = kPageWidth,
-          .height = 62};
-}
-
-/// Returns the number of the new row.
-double add_row(Chart& chart, const std::string& name) {
-  ChartAxis& rows = chart.panels.front().y;
-  const auto row = static_cast<double>(rows.names.size());
-  rows.names.push_back(name);
-  rows.low = row + 0.5;
-  chart.height += 24;
-  return row;
-}
-
 /// A full bar to what every set of that many devices has, an empty one to what the best has.
 void add_bar(Chart& chart, const ReportSystem& system, const SetsOfSize& sets, int colour) {
   const double row = add_row(chart, system.name);
@@ -120,8 +101,8 @@ Chart bounds_chart(const ReportData& data, const BySize& sizes, const Palette& p
       if (sets.best) highest = std::max(highest, sets.best->bound.bound_GBps);
     }
   }
-  Chart chart =
-      chart_of_rows("Bounds of the best and the worst set of each system", "GB/s", highest * 1.35);
+  Chart chart = chart_of_rows("Bounds of the best and the worst set of each system", "GB/s",
+                              highest * 1.35, kPageWidth);
   for (const auto& [k, by_system] : sizes) {
     if ((k & (k - 1)) != 0 && by_system.size() < data.systems.size()) continue;
     const double heading = add_row(chart, "");
@@ -218,7 +199,7 @@ double share_of(const topo::SetClass& part, double all) {
 /// Each row is all sets of that many devices, divided by what they can reach.
 Chart strips_chart(const ReportSystem& system) {
   Chart chart = chart_of_rows(fmt::format("All sets of devices of {} by their bound", system.name),
-                              "share of all sets (%)", 100);
+                              "share of all sets (%)", 100, kPageWidth);
   double most = 1e-9;
   for (const SetsOfSize& sets : system.sets) {
     for (const topo::SetClass& part : sets.classes) most = std::max(most, part.bound.bound_GBps);

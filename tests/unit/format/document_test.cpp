@@ -48,6 +48,41 @@ TEST(HtmlPage, HasAContentsWithInnerLists) {
                                              "<li><a href=\"#c\">C</a></li>\n</ul>"));
 }
 
+TEST(HtmlPage, BeginsWithABannerAndEndsWithTheContents) {
+  const std::string page = html_page({.title = "T",
+                                      .verdict = "PASS",
+                                      .tone = Tone::Good,
+                                      .answer = "all <met>",
+                                      .sections = {{.id = "a", .heading = "A"}}});
+  EXPECT_THAT(page, HasSubstr("<title>PASS: T</title>"));
+  EXPECT_THAT(page, HasSubstr("<body>\n<header class=\"good\">\n<h1><span class=\"verdict\">PASS"
+                              "</span> T</h1>\n<p class=\"answer\">all &lt;met&gt;</p>"));
+  EXPECT_GT(page.find("<nav"), page.find("</main>"));
+  EXPECT_THAT(html_page({.title = "T"}), Not(HasSubstr("class=\"verdict\"")));
+}
+
+Document strip_of(std::size_t cells) {
+  Strip strip{.states = {{Tone::Good, "good (9): h[0-8]"}, {Tone::Bad, "failed (1): <h9>"}}};
+  for (std::size_t i = 0; i < cells; ++i) strip.cells.push_back({"<h9>", i % 2, "\"slow\""});
+  return {.sections = {{.id = "a", .blocks = {strip}}}};
+}
+
+TEST(Strip, HasACellForEachThingWithAMarkBesideItsColour) {
+  const std::string few = html_page(strip_of(2));
+  EXPECT_THAT(few, HasSubstr("<li class=\"bad\" title=\"&lt;h9&gt;: &quot;slow&quot;\">\u00d7 "
+                             "&lt;h9&gt;</li>"));
+  EXPECT_THAT(few, HasSubstr("<span class=\"good\"></span>good (9): h[0-8]"));
+  EXPECT_THAT(html_page(strip_of(1000)),
+              HasSubstr("title=\"&lt;h9&gt;: &quot;slow&quot;\">\u00d7</li>"));
+  EXPECT_THAT(markdown_page(strip_of(1000)),
+              HasSubstr("- good (9): h\\[0-8\\]\n- failed (1): &lt;h9\\>"));
+}
+
+TEST(MarkdownPage, HasTheAnswerBelowTheTitle) {
+  EXPECT_THAT(markdown_page({.title = "T", .verdict = "FAIL", .answer = "a", .lead = "l"}),
+              testing::StartsWith("# FAIL: T\n\n**a**\n\nl"));
+}
+
 TEST(MarkdownPage, EscapesMarkupAndCells) {
   const std::string page = markdown_page(hostile());
   EXPECT_THAT(page, Not(HasSubstr("<script")));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +20,7 @@ using testing::StartsWith;
 
 TEST(VerdictMarkdown, BeginsWithTheOverallOutcome) {
   const std::string text = verdict_markdown(sample_acceptance(6), sample_specification(6));
-  EXPECT_THAT(text, StartsWith("# FAIL: interconnect acceptance of pod "));
+  EXPECT_THAT(text, StartsWith("# FAIL: Interconnect acceptance of pod "));
   EXPECT_THAT(text, HasSubstr("| FAIL | intra | h2 | allreduce | 8 GiB | 301.5 GB/s |"));
   EXPECT_THAT(text, Not(HasSubstr("| PASS |")));
   EXPECT_THAT(text, HasSubstr("6 of 6 nodes accounted for."));
@@ -53,7 +55,75 @@ TEST(VerdictHtml, NeedsNothingBesidesItself) {
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, Not(HasSubstr("http://")));
   EXPECT_THAT(page, Not(HasSubstr("https://")));
-  EXPECT_THAT(page, HasSubstr("<h1>FAIL: interconnect acceptance of pod &quot;a&quot; &lt;1&gt;"));
+  EXPECT_THAT(page,
+              HasSubstr("<title>FAIL: Interconnect acceptance of pod &quot;a&quot; &lt;1&gt;"));
+}
+
+/// Where in a page each of these begins.
+std::vector<std::size_t> places(const std::string& page, const std::vector<std::string>& parts) {
+  std::vector<std::size_t> found;
+  for (const std::string& part : parts) found.push_back(page.find(part));
+  return found;
+}
+
+TEST(VerdictHtml, HasTheVerdictAndItsCauseThenSuspectsNodesAndAllElse) {
+  const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
+  const std::vector<std::size_t> found =
+      places(page, {"<header class=\"bad\">", "<span class=\"verdict\">FAIL</span>",
+                    "<p class=\"answer\">h2 is slow: 5 of 5 pairs low", "id=\"suspects\"",
+                    "class=\"strip named\"", "id=\"not-pass\"", "id=\"pairs\"", "id=\"rules\"",
+                    "id=\"contract\"", "<nav "});
+  EXPECT_TRUE(std::ranges::is_sorted(found));
+  EXPECT_NE(found.back(), std::string::npos);
+}
+
+TEST(VerdictHtml, HasACellForEachNodeWithItsStateAndEvidence) {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.nodes.pop_back();
+  const std::string page = verdict_html(acceptance, sample_specification(6));
+  EXPECT_THAT(page, HasSubstr("<li class=\"bad\" title=\"h2: failed: pair-floor: 5 of 5\">"));
+  EXPECT_THAT(page, HasSubstr("<li class=\"good\" title=\"h0: good\">h0</li>"));
+  EXPECT_THAT(page, HasSubstr("<li class=\"unknown\" title=\"h4: inconclusive: intra: noisy"));
+  EXPECT_THAT(page, HasSubstr("<li class=\"absent\" title=\"h5: missing\">"));
+  EXPECT_THAT(page, HasSubstr("good (3): h0 h1 h3</li>"));
+}
+
+TEST(CauseText, NamesTheWorstSuspectWithItsFiguresAndTheOthers) {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.suspects[0].rule = "intra";  // which has a result of h2 alone
+  EXPECT_EQ(cause_text(acceptance),
+            "h2 is slow: its all-reduce of 8 GiB has 301.5 GB/s, 37 % below 475 (absolute). "
+            "1 more to blame: link h0 - h5.");
+  acceptance.suspects = {{.nodes = {"h1"}, .evidence = "3 bytes", .defect = Defect::WrongData}};
+  EXPECT_EQ(cause_text(acceptance), "h1 computes wrong data: 3 bytes.");
+  acceptance.suspects = {{.path = "uplink leaf2", .evidence = "half"}};
+  EXPECT_EQ(cause_text(acceptance), "uplink leaf2 is slow: half.");
+}
+
+TEST(CauseText, OfNoSuspectIsTheFirstOfTheWorstResultsOrThatAllIsMet) {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.suspects.clear();
+  EXPECT_THAT(cause_text(acceptance),
+              StartsWith("intra on h2: below 427.5 GB/s; and 6 more FAIL."));
+  std::erase_if(acceptance.verdicts,
+                [](const CheckResult& one) { return one.outcome != Outcome::Inconclusive; });
+  EXPECT_EQ(cause_text(acceptance), "intra on h4: noisy: cv 6.1 % of 3 launches, 2 % allowed.");
+  acceptance.verdicts.front().outcome = Outcome::Pass;
+  EXPECT_THAT(cause_text(acceptance), HasSubstr("on 6 nodes met: no node and no link is blamed"));
+  acceptance.head.refused = "another machine";
+  EXPECT_EQ(cause_text(acceptance), "Nothing was judged: another machine.");
+  EXPECT_EQ(cause_text({}), "No rule was judged.");
+}
+
+TEST(AdviceText, IsByWhatIsBlamedAndWhatFor) {
+  std::set<std::string> texts;
+  for (const Defect defect : all_values<Defect>()) {
+    texts.insert(advice_text({.nodes = {"h1"}, .defect = defect}));
+  }
+  texts.insert(advice_text({.nodes = {"h1", "h2"}}));
+  texts.insert(advice_text({.nodes = {"h1", "h2", "h3"}}));
+  texts.insert(advice_text({.path = "uplink leaf2"}));
+  EXPECT_EQ(texts.size(), 7U);
 }
 
 TEST(VerdictHtml, HasEveryOutcomeBesideItsShape) {

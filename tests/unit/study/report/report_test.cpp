@@ -354,6 +354,41 @@ std::vector<Figure> figures_of(const Document& document) {
   return figures;
 }
 
+TEST(ReportDocument, BeginsWithOneTableAndOnePictureOfAllSystems) {
+  const Document document = report_document(papers());
+  const std::vector<DocumentBlock>& blocks = document.sections.at(0).blocks;
+  ASSERT_EQ(blocks.size(), 2U);
+  const auto& table = std::get<Table>(blocks[0]);
+  EXPECT_THAT(table.columns, ElementsAre("system", "devices", "bound", "simulated", "of bound",
+                                         "at", "what limits the bound"));
+  EXPECT_THAT(table.rows, Contains(ElementsAre("p3dn", "8", "150", "130", "87 %", "1 GiB",
+                                               "NVLink 2 of every GPU")));
+  EXPECT_EQ(table.rows.size(), 9U);  // of the all-reduce alone
+  const Chart& chart = std::get<Figure>(blocks[1]).chart;
+  EXPECT_EQ(chart.boxes.size(), 18U);
+  EXPECT_THAT(chart.panels.at(0).y.names, Contains("p3dn, 8"));
+  EXPECT_EQ(document.sections.at(1).heading, "Findings");
+}
+
+TEST(ReportDocument, SumsUpSystemsThatNobodyMeasuredAndRatesOfSeveralOrigins) {
+  const std::string bounds =
+      markdown_page(report_document(make_report_data({}, {topo::load_system("dgx-2")})));
+  EXPECT_THAT(bounds, HasSubstr("nothing is measured\n\n| system | devices | bound | what"));
+  EXPECT_THAT(bounds, HasSubstr("| dgx-2 | 16 | 150 |"));
+  const std::string mixed = page_of({run_of("dgx-2", {row("allreduce", 8, kGiB, 120)}),
+                                     dataset("b", {row("allreduce", 8, kGiB, 20)})});
+  EXPECT_THAT(mixed, HasSubstr("| rate | of bound | at | which is |"));
+  EXPECT_THAT(mixed, HasSubstr("| b | 8 | \u2013 | 20 | \u2013 | 1 GiB | measured | \u2013 |"));
+}
+
+TEST(ReportDocument, OfManyRowsSumsUpTheLargestOfEachSystem) {
+  std::vector<Record> records;
+  for (int ranks = 2; ranks <= 40; ++ranks) records.push_back(row("allreduce", ranks, kGiB, 10));
+  const Document document = report_document(make_report_data({run_of("x", records)}, {}));
+  EXPECT_THAT(std::get<Table>(document.sections.at(0).blocks.at(0)).rows,
+              ElementsAre(testing::Contains("40")));
+}
+
 TEST(ReportDocument, NamesImportedMeansWhereverItWouldSayMeasuredMedians) {
   const Dataset imported =
       dataset("a", {flagged(1024, 10, "imported mean")},
@@ -385,10 +420,10 @@ TEST(ReportDocument, LabelsFakeGpusAndSizesMeasuredInPlaceOnly) {
 TEST(ReportDocument, DrawsEachRateAsAShareOfItsOwnBound) {
   const Record half = with(flagged(1024, 10), &Record::bound_GBps, 20.0);
   const Record more = with(flagged(2048, 15), &Record::bound_GBps, 20.0);
-  const Figure share = figures_of(document_of({dataset("a", {half, more})})).at(1);
+  const Figure share = figures_of(document_of({dataset("a", {half, more})})).at(2);
   EXPECT_DOUBLE_EQ(share.chart.curves.at(0).points.at(0).y, 50);
   EXPECT_THAT(share.caption, Not(HasSubstr("Hollow")));
-  EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(0).caption,
+  EXPECT_THAT(figures_of(document_of({dataset("a", {half, in_place(2048, 15)})})).at(1).caption,
               HasSubstr("Hollow: measured in place only."));
 }
 
