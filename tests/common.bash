@@ -167,3 +167,21 @@ nothing_runs() {
   pgrep -af -- "$1"
   return 1
 }
+
+# browse PAGE: chromium shows the page in a frame of 390 pixels without a line on its console, such as of a request that
+# the page's policy blocks, and the page does not scroll sideways there.
+browse() {
+  local browser
+  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
+  cat > "$DIR/frame.html" <<END
+<body><iframe src="file://$1" width="390" height="3000" style="border:0"></iframe><p id="out"></p><script>
+onload = () => { const page = document.querySelector("iframe").contentDocument.documentElement;
+  document.getElementById("out").textContent = page.scrollWidth > page.clientWidth ? "too wide" : "fits"; };
+</script></body>
+END
+  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
+    --allow-file-access-from-files --dump-dom "file://$DIR/frame.html" > "$DIR/dom" 2> "$DIR/log" ||
+    skip "chromium does not run here"
+  run ! grep -q CONSOLE "$DIR/log"
+  grep -q '<p id="out">fits</p>' "$DIR/dom"
+}

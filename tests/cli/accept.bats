@@ -51,14 +51,12 @@ END
   accept lint "$DIR/run/spec.toml"
   [[ $output == *"1 rule, 1 device set"* ]]
 }
-@test "a browser opens the verdicts' page without a complaint" {
-  browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
+@test "a browser opens the verdicts' page without a complaint, and no wider than a phone" {
   specification 1000000 > "$DIR/spec.toml"
   EXIT=1 accept run "$DIR/spec.toml" -o "$DIR/run"
-  timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$DIR/profile" --enable-logging=stderr --v=0 \
-    --window-size=390,3000 --dump-dom "file://$DIR/run/report.html" > "$DIR/dom" 2> "$DIR/log" || skip "chromium does not run here"
-  run ! grep -q CONSOLE "$DIR/log"
-  grep -q '<h1>FAIL: interconnect acceptance of this machine</h1>' "$DIR/dom"
+  grep -q '<h1><span class="verdict">FAIL</span> Interconnect acceptance of this machine</h1>' "$DIR/run/report.html"
+  grep -q '<p class="answer">localhost is slow: its all-reduce of ' "$DIR/run/report.html"
+  browse "$DIR/run/report.html"
 }
 @test "a floor that is missed is exit 1, and more ranks than processors never pass" {
   specification 100000 > "$DIR/spec.toml"

@@ -28,6 +28,7 @@ why_not() {
     third-party) echo "make lint compares what it writes" ;;
     gpu-bench) echo "needs a GPU" ;;
     deps) echo "installs packages" ;;
+    docs-pictures) echo "needs root and chromium, and changes docs/" ;;
   esac
 }
 

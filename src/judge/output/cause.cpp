@@ -49,7 +49,7 @@ std::string why(const Suspect& suspect, const Acceptance& acceptance) {
            !suspect.nodes.empty() && result.nodes == suspect.nodes;
   });
   if (own != acceptance.verdicts.end() && suspect.defect == Defect::Slow) {
-    const std::string text = comparison_text(*own);
+    std::string text = comparison_text(*own);
     if (!text.empty()) return text;
   }
   return one_line(suspect.evidence);

@@ -23,6 +23,12 @@ struct SummaryRow {
   std::string limit{};
 };
 
+std::string origin_of(const CurveKey& key) {
+  if (key.simulated) return "simulated";
+  if (key.fake) return "fake";
+  return key.imported ? "imported" : "measured";
+}
+
 /// The curves of the first collective.
 void add_rates(const ReportData& data, std::vector<SummaryRow>& rows) {
   for (const ReportPanel& panel : data.panels) {
@@ -33,10 +39,7 @@ void add_rates(const ReportData& data, std::vector<SummaryRow>& rows) {
                       .devices = panel.ranks,
                       .bound_GBps = curve.points.back().bound_GBps,
                       .best = highest_point(curve),
-                      .origin = curve.key.simulated  ? "simulated"
-                                : curve.key.fake     ? "fake"
-                                : curve.key.imported ? "imported"
-                                                     : "measured",
+                      .origin = origin_of(curve.key),
                       .limit = curve.limit});
     }
   }
@@ -93,6 +96,20 @@ std::string origin_of_all(const std::vector<SummaryRow>& rows) {
   return origin;
 }
 
+std::vector<std::string> cells_of(const SummaryRow& row, const std::string& origin) {
+  std::vector<std::string> cells{row.title, fmt::format("{}", row.devices),
+                                 row.bound_GBps ? format_figure(*row.bound_GBps) : ""};
+  if (row.best) {
+    append(cells, {format_figure(row.best->busbw_GBps.median), share_text(row),
+                   format_bytes(row.best->size)});
+  } else if (!origin.empty()) {
+    append(cells, {"", "", ""});
+  }
+  if (origin == "rate") cells.push_back(row.origin);
+  cells.push_back(row.limit);
+  return cells;
+}
+
 Table summary_table(const std::vector<SummaryRow>& rows, const std::string& what) {
   const std::string origin = origin_of_all(rows);
   Table table{.caption = fmt::format("{} by number of devices, GB/s{}", what,
@@ -101,23 +118,13 @@ Table summary_table(const std::vector<SummaryRow>& rows, const std::string& what
   add_number_column(table, "devices");
   add_number_column(table, "bound");
   if (!origin.empty()) {
-    for (const std::string& title : {origin, std::string("of bound"), std::string("at")}) {
-      add_number_column(table, title);
-    }
-    if (origin == "rate") table.columns.emplace_back("which is");
+    add_number_column(table, origin);
+    add_number_column(table, "of bound");
+    add_number_column(table, "at");
   }
+  if (origin == "rate") table.columns.emplace_back("which is");
   table.columns.emplace_back("what limits the bound");
-  for (const SummaryRow& row : rows) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    cells = {row.title, fmt::format("{}", row.devices),
-             row.bound_GBps ? format_figure(*row.bound_GBps) : ""};
-    if (!origin.empty()) {
-      append(cells, {row.best ? format_figure(row.best->busbw_GBps.median) : "", share_text(row),
-                     row.best ? format_bytes(row.best->size) : ""});
-    }
-    if (origin == "rate") cells.push_back(row.origin);
-    cells.push_back(row.limit);
-  }
+  for (const SummaryRow& row : rows) table.rows.push_back(cells_of(row, origin));
   return table;
 }
 
@@ -156,8 +163,9 @@ Figure summary_figure(const std::vector<SummaryRow>& rows, const std::string& wh
   }
   const std::string origin = origin_of_all(rows);
   std::string caption = what + " in GB/s, by system and number of devices.";
-  if (!origin.empty())
+  if (!origin.empty()) {
     caption += fmt::format(" Full: the highest {}.", origin == "rate" ? origin : origin + " rate");
+  }
   if (empty_bars) caption += " Outline: the bound, what the links allow.";
   return {.chart = std::move(chart), .caption = std::move(caption), .wide = true};
 }
