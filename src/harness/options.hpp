@@ -153,6 +153,11 @@ struct Options {
   std::optional<topo::Algorithm> algorithm;     ///< --algorithm; empty: the quickest
   /// @}
 
+  /// Whether an output has every rank's times.
+  [[nodiscard]] bool wants_rank_times() const {
+    return !per_rank_path.empty() || (json_style == JsonStyle::NcclTests && !duration);
+  }
+
   /// @name From the environment, under nccl-tests' names
   /// @{
   int first_device = 0;  ///< NCCL_TESTS_DEVICE

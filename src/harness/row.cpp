@@ -308,11 +308,6 @@ namespace {
 
 constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all in one graph
 
-bool needs_rank_times(const Options& options) {
-  const bool in_json = options.json_style == JsonStyle::NcclTests && !options.duration;
-  return in_json || !options.per_rank_path.empty();
-}
-
 ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
   const Run& run = setup.run;
   const Options& options = run.options;
@@ -327,7 +322,7 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
           .graph_launches = options.graph_launches,
           .hold = run.on_devices && options.blocking == Blocking::Off && !load.any(),
           .arrivals = several && run.collective.waits_for_all() && !options.duration,
-          .rank_times = needs_rank_times(options),
+          .rank_times = options.wants_rank_times(),
           .prepare = load.any() ? [&load] { load.run(); } : std::function<void()>{}};
 }
 

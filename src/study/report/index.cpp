@@ -33,9 +33,9 @@ struct IndexedVerdict {
   std::string suspects{};
 };
 
-class RunFolder {
+class IndexedFolder {
  public:
-  explicit RunFolder(const std::string& folder) : folder_(fs::absolute(folder) / "") {
+  explicit IndexedFolder(const std::string& folder) : folder_(fs::absolute(folder) / "") {
     folder_ = folder_.lexically_normal().parent_path();
     std::vector<fs::path> paths;
     std::error_code error;
@@ -196,6 +196,6 @@ class RunFolder {
 
 }  // namespace
 
-RunIndex index_of(const std::string& folder) { return RunFolder(folder).index(); }
+RunIndex index_of(const std::string& folder) { return IndexedFolder(folder).index(); }
 
 }  // namespace busbar::study
