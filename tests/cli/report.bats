@@ -141,7 +141,7 @@ run_of() {
   [[ $stderr == *"box/verdicts.json: not a verdict"* ]]
   local page=$DIR/runs/index.html
   xmllint --noout "$page"
-  grep -q 'Last verdict (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
+  grep -q 'Last verdict, of box (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
   [ "$(grep -c '<svg' "$page")" -eq 2 ]
   run ! grep -q 'launch.csv' "$page"
   # Every link leads to a file, but for those within the page.

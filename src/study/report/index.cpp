@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
+#include "format/markup_text.hpp"
 #include "study/dataset.hpp"
 #include "study/import/file_rows.hpp"
 #include "study/plot/figures.hpp"
@@ -23,14 +24,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kVerdicts = "verdicts.json";
 constexpr std::string_view kOwnName = "index.html";
 
-/// What verdicts.json says, as text.
+/// An acceptance: its folder relative to the index, and its row there.
 struct IndexedVerdict {
-  std::string folder{};  ///< relative to the index
-  std::string judged{};
-  std::string system{};
-  std::string specification{};
-  std::string overall{};
-  std::string suspects{};
+  std::string folder{};
+  std::vector<std::string> cells{};  ///< judged, system, specification, verdict, suspects
 };
 
 class IndexedFolder {
@@ -61,24 +58,28 @@ class IndexedFolder {
       throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
     }
     std::ranges::stable_sort(runs_, std::greater{}, started);
-    std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::judged);
+    std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::cells);
   }
 
   [[nodiscard]] RunIndex index() && {
-    RunIndex index{.document = {.title = "Runs in " + folder_.filename().string(), .lead = lead()}};
+    RunIndex index{
+        .document = {
+            .title = "Runs in " + folder_.filename().string(),
+            .tone = tone(),
+            .answer = answer(),
+            .lead = fmt::format("{} and {}; {} {}.", counted(runs_.size(), "run"),
+                                counted(verdicts_.size(), "acceptance"), kIndexMark, version())}};
     std::vector<Section>& sections = index.document.sections;
-    if (!verdicts_.empty()) {
-      sections.push_back({.id = "verdicts", .heading = "Verdicts", .blocks = {verdict_table()}});
-    }
+    const auto add = [&](const std::string& heading, const Table& table) {
+      if (table.rows.empty()) return;
+      sections.push_back({.id = markup_id(heading), .heading = heading, .blocks = {table}});
+    };
+    add("Verdicts", verdict_table());
     add_histories(sections);
-    if (!runs_.empty()) {
-      sections.push_back({.id = "runs", .heading = "Runs", .blocks = {run_table()}});
-    }
-    if (!pages_.empty()) {
-      Table table{.caption = "Reports and other pages", .columns = {"Page"}, .links = pages_};
-      for (const std::string& page : pages_) table.rows.push_back({page});
-      sections.push_back({.id = "pages", .heading = "Pages", .blocks = {std::move(table)}});
-    }
+    add("Runs", run_table());
+    Table pages{.caption = "Reports and other pages", .columns = {"Page"}, .links = pages_};
+    for (const std::string& page : pages_) pages.rows.push_back({page});
+    add("Pages", pages);
     index.notes = std::move(notes_);
     return index;
   }
@@ -110,28 +111,29 @@ class IndexedFolder {
     for (const Json& one : json.at("suspects")) {
       for (const Json& node : one.at("nodes")) suspects.push_back(node.get<std::string>());
     }
-    verdicts_.push_back({.folder = relative(path.parent_path()),
-                         .judged = text("judged"),
-                         .system = text("system"),
-                         .specification = text("specification"),
-                         .overall = text("overall"),
-                         .suspects = join(suspects, ", ")});
+    verdicts_.push_back({relative(path.parent_path()),
+                         {text("judged"), text("system"), text("specification"), text("overall"),
+                          join(suspects, ", ")}});
   }
 
-  [[nodiscard]] std::string lead() const {
-    std::string text = fmt::format("{} and {}; {} {}.", counted(runs_.size(), "run"),
-                                   counted(verdicts_.size(), "acceptance"), kIndexMark, version());
-    if (verdicts_.empty()) return text;
-    const IndexedVerdict& last = verdicts_.front();
-    return fmt::format("{} Last verdict ({}): {}{}{}.", text, last.judged, last.overall,
-                       last.suspects.empty() ? "" : ", suspected: ", last.suspects);
+  [[nodiscard]] std::string answer() const {
+    if (verdicts_.empty()) return {};
+    const auto& last = verdicts_.front().cells;
+    return fmt::format("Last verdict, of {} ({}): {}{}{}.", last[1], last[0], last[3],
+                       last[4].empty() ? "" : ", suspected: ", last[4]);
+  }
+  [[nodiscard]] Tone tone() const {
+    if (verdicts_.empty()) return Tone::Neutral;
+    const std::string& last = verdicts_.front().cells[3];
+    if (last == "PASS") return Tone::Good;
+    return last == "FAIL" || last == "ERROR" ? Tone::Bad : Tone::Doubtful;
   }
 
   [[nodiscard]] Table verdict_table() const {
     Table table{.caption = "Acceptances, the newest first",
                 .columns = {"Judged", "System", "Specification", "Verdict", "Suspects"}};
     for (const IndexedVerdict& one : verdicts_) {
-      table.rows.push_back({one.judged, one.system, one.specification, one.overall, one.suspects});
+      table.rows.push_back(one.cells);
       const std::string page = one.folder + "/report.html";
       const bool has_page = std::ranges::count(pages_, page) > 0;
       table.links.push_back(has_page ? page : one.folder + '/' + std::string(kVerdicts));
@@ -158,7 +160,8 @@ class IndexedFolder {
       for (auto& [collective, runs] : collectives) {
         Chart chart = history_figure(std::move(runs), PlotPlacement::Out, {});
         if (chart.empty()) continue;
-        section.blocks.emplace_back(Figure{.chart = std::move(chart), .caption = collective});
+        const std::string caption = chart.title;
+        section.blocks.emplace_back(Figure{.chart = std::move(chart), .caption = caption});
       }
       if (!section.blocks.empty()) sections.push_back(std::move(section));
     }
