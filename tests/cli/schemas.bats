@@ -56,6 +56,15 @@ TOML
   [ "$(grep -v '^\.context\.[a-z0-9_]* removed$' <<<"$output")" = ".summary removed" ]
 }
 
+@test "the JSON of a run in nccl-tests' style" {
+  local style=(-J "$DIR/a.json" --json-style nccl-tests) member
+  mpirun -np 2 ./allreduce_perf "${QUICK[@]}" "${style[@]}" -I 1
+  mpirun -np 3 ./sendrecv_perf "${QUICK[@]}" "${style[@]/a.json/b.json}" --pairs all --placement out -C 1 -f 1 -i 1K
+  valid nccl-tests.schema.json "$DIR"/{a,b}.json < <(
+    printf '.%s removed\n' out_of_bounds average_bus_bandwidth errors end_time
+    for member in out_of_place in_place; do printf '.results[].%s removed\n' "${member}_per_iter" "${member}_per_iter.per_process_max_times_us"; done)
+}
+
 @test "verdicts.json that pass and fail, with facts, suspects and paths, and rehearsals" {
   specification 0.000001 > "$DIR/pass.toml"
   printf '[[expect_fact]]\nfact = "kernel.release"\nequals = "none"\nsource = "me"\n' >> "$DIR/pass.toml"
