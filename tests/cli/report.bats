@@ -141,6 +141,7 @@ run_of() {
   [[ $stderr == *"box/verdicts.json: not a verdict"* ]]
   local page=$DIR/runs/index.html
   xmllint --noout "$page"
+  browse "$page"
   grep -q 'Last verdict, of box (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
   [ "$(grep -c '<svg' "$page")" -eq 2 ]
   run ! grep -q 'launch.csv' "$page"
