@@ -136,8 +136,8 @@ MinTraffic reduction_traffic(int ranks, bool in_place) {
 MinTraffic all_to_all_traffic(int ranks, bool in_place) {
   return {.copied = ranks - (in_place ? 1.0 : 0.0), .touched = ranks * (in_place ? 1.0 : 2.0)};
 }
-MinTraffic send_receive_traffic(int ranks, bool /*in_place*/) {
-  return {.copied = 1.0 * ranks, .touched = 2.0 * ranks};
+MinTraffic send_receive_traffic(int ranks, bool in_place) {
+  return {.copied = 1.0 * ranks, .touched = (in_place ? 1.0 : 2.0) * ranks};
 }
 
 // An entry with a footprint has a program: the Makefile lists them.

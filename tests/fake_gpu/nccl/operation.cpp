@@ -69,7 +69,6 @@ bool Operation::overlaps_wrongly() const {
     case Collective::Gather: return read != written + own;
     case Collective::ReduceScatter:
     case Collective::Scatter: return written != read + own;
-    case Collective::AlltoAll: return true;
     default: return read != written;
   }
 }
