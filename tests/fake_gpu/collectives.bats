@@ -54,7 +54,7 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
   for collective in alltoall sendrecv; do
     run -0 timeout 60 mpirun -np 2 "./${collective}_perf" "${QUICK[@]}" -b 4K -e 4K --csv "$DIR/$collective.csv"
     [ "$(table | awk '{ print NF, $9, ($10 > 0), $13 }')" = "13 0 1 N/A" ]
-    [ "$(column in_place,status,wrong,flags "$DIR/$collective.csv" | tail -n 1)" = "1|ok||fake not-checked" ]
+    [[ $(column in_place,status,wrong,flags "$DIR/$collective.csv" | tail -n 1) == "1|ok||fake not-checked "* ]]
   done
   run -0 timeout 60 mpirun -np 2 ./sendrecv_perf "${QUICK[@]}" --pairs all --csv "$DIR/a.csv"
   [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
