@@ -138,7 +138,7 @@ const std::vector<Properties> kProperties{
        {0.5, 0.875}, {0, 300}, {1, 0, 2}, {0.75, 0, 1.75}, parted(kNo, kYes),
        {{rooted(0, 3, 1), {{0, 100, 1, 0}}}, {rooted(2, 3, 1), {{0, 100, 1, 200}}}}),
     of({"sendrecv", "sendrecv", "send-receive"}, Movement::SendReceive,
-       {kNo, kNo, kYes, kNo, kNo, kNo}, {1, 1}, {0, 0}, {4, 0, 8}, {4, 0, 8}, kSameEverywhere,
+       {kNo, kNo, kYes, kNo, kNo, kNo}, {1, 1}, {0, 0}, {4, 0, 8}, {4, 0, 4}, kSameEverywhere,
        {{{.rank = 0, .ranks = 4}, {{0, 100, 3, 0}}},
         {paired(1), {{0, 100, 3, 0}}},
         {paired(3), kNothing},
