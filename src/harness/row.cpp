@@ -385,7 +385,6 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
   return setup.verifier.check(used, seed);
 }
 
-/// The same on every rank, idle ones too.
 bool is_checked(const RowSetup& setup, const Record& record) {
   return setup.run.options.checks > 0 && !has_flag(record, Flag::NotChecked);
 }
