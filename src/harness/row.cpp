@@ -360,10 +360,6 @@ bool is_limited_by_issuing(const Run& run, const Record& record) {
   return run.on_devices && streaming && is_launch_bound(record);
 }
 
-std::uint64_t sent_elements(const RowSetup& setup) {
-  return setup.plan.footprint.send / info(setup.like.type).size;
-}
-
 /// Checks these calls' results, `again` of an operation of its own.
 DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const Call> used,
                      std::uint64_t check, bool again, Record& record) {
@@ -373,7 +369,7 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
   const std::uint64_t seed = options.seed + check;
   if (again) {
     buffers.poison_results(record.in_place);
-    setup.verifier.fill(used, sent_elements(setup), seed);
+    setup.verifier.fill(used, setup.sent_elements(), seed);
     setup.round_group.world.barrier();
     run.communicator.enqueue(used.front());
     run.communicator.wait();
@@ -383,10 +379,6 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
                        setup.verifier.plant(*options.inject_fault, used.front());
   if (planted) add_flag(record, Flag::FaultInjected);
   return setup.verifier.check(used, seed);
-}
-
-bool is_checked(const RowSetup& setup, const Record& record) {
-  return setup.run.options.checks > 0 && !has_flag(record, Flag::NotChecked);
 }
 
 void add_verdict(Record& record, const DataCheck& verdict) {
@@ -418,7 +410,7 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
   const Options& options = setup.run.options;
   Soak::Settings settings{
       .duration = *options.duration, .interval = options.interval, .report = setup.report_interval};
-  if (is_checked(setup, record)) {
+  if (setup.checks(record)) {
     settings.checked_bytes = setup.verifier.checked_bytes(calls.front());
     settings.check = [&, calls] {
       setup.run.watchdog.tracker()->phase("checking");
@@ -434,7 +426,7 @@ Soak::Settings soak_settings(const RowSetup& setup, RowBuffers& buffers,
 
 /// Of a soak, beside its statistics. What happened is found on the rank that writes the row.
 void add_soak(const RowSetup& setup, const Soak& soak, Row& row) {
-  if (is_checked(setup, row.record)) add_verdict(row.record, soak.verdict());
+  if (setup.checks(row.record)) add_verdict(row.record, soak.verdict());
   constexpr double kShare = 0.999;
   if (const auto interval = soak.times().quantile_interval(kShare)) {
     row.record.time_p999_us = soak.times().quantile(kShare);
@@ -465,7 +457,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   if (!setup.round_group.world.agree(kept)) add_flag(record, Flag::NotChecked);
   ChunkRunner chunks(setup.round_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
-  setup.verifier.fill(calls, sent_elements(setup), run.options.seed);
+  setup.verifier.fill(calls, setup.sent_elements(), run.options.seed);
   tracker.tick();
   if (run.options.nccl_choice) {
     if (const auto choice = chunks.observe()) {
@@ -488,7 +480,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   // Visits are of the same operation: the first is checked.
   if (soak) {
     add_soak(setup, *soak, row);
-  } else if (is_checked(setup, record) && setup.key.visit == 0) {
+  } else if (setup.checks(record) && setup.key.visit == 0) {
     check_row(setup, buffers, calls, chunks.calls_used(), record);
   }
   add_bound(record, setup.key.bound,

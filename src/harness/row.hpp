@@ -15,6 +15,7 @@
 #include "harness/sampler.hpp"
 #include "harness/soak.hpp"
 #include "harness/verifier.hpp"
+#include "model/flag.hpp"
 #include "model/row.hpp"
 
 namespace busbar {
@@ -121,6 +122,14 @@ struct RowSetup {
   RankLoad& load;
   /// Of a soak, on the rank that writes its row; else empty.
   IntervalReport report_interval{};
+
+  /// The same on every rank, idle ones too.
+  [[nodiscard]] bool checks(const Record& record) const {
+    return run.options.checks > 0 && !has_flag(record, Flag::NotChecked);
+  }
+  [[nodiscard]] std::uint64_t sent_elements() const {
+    return plan.footprint.send / info(like.type).size;
+  }
 };
 
 /// Measures and checks a row. Its record is of a skipped row, without samples, where a device's
