@@ -57,8 +57,8 @@ class MpiCommunicator final : public HostCommunicator {
     const MpiRoutine& routine = routine_of(call);
     const Bytes element = info(call.type).size;
     const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
-    const Bytes copied = call.in_place && routine.copies_in_place ? segment * element : 0;
-    if (copy_.size() < copied) copy_.resize(copied);
+    const bool copies = call.in_place && routine.copies_in_place && progress_ == Progress::Yield;
+    if (copies && copy_.size() < segment * element) copy_.resize(segment * element);
     std::uint64_t first = 0;
     do {
       const std::uint64_t count = std::min(segment, call.count - first);
@@ -95,7 +95,7 @@ class MpiCommunicator final : public HostCommunicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
-  std::vector<std::byte> copy_{};  // of what is sent in place, where a routine needs one
+  std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };
 
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {

@@ -23,7 +23,7 @@ struct MpiArguments {
   int root = 0;
   Peers peers{};
   bool in_place = false;
-  void* copy = nullptr;  ///< memory for what is sent, where a routine needs it (copies_in_place)
+  void* copy = nullptr;  ///< memory for what a nonblocking call sends in place (copies_in_place)
   int rank = 0;
   MPI_Comm comm = MPI_COMM_NULL;
 };

@@ -52,7 +52,11 @@ class IndexedFolder {
         return relative(path).starts_with(one.folder + '/');
       });
       if (path.extension() != ".csv" || of_acceptance || !is_csv(path.string())) continue;
-      read(path, [&] { runs_.push_back(load_dataset(path.string())); });
+      read(path, [&] {
+        Dataset run = load_dataset(path.string());
+        if (run.records.empty()) throw usage_error("{}: no row", path.string());
+        runs_.push_back(std::move(run));
+      });
     }
     if (runs_.empty() && verdicts_.empty()) {
       throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
@@ -145,14 +149,8 @@ class IndexedFolder {
   void add_histories(std::vector<Section>& sections) const {
     std::map<std::string, std::map<std::string, std::vector<Dataset>>> machines;
     for (const Dataset& run : runs_) {
-      std::map<std::string, Dataset> parts;
-      for (const Record& record : run.records) {
-        Dataset& part = parts.try_emplace(record.collective, run).first->second;
-        if (part.records.size() == run.records.size()) part.records.clear();
-        part.records.push_back(record);
-      }
-      for (auto& [collective, part] : parts) {
-        machines[run.label][collective].push_back(std::move(part));
+      for (Dataset& part : by_collective(run)) {
+        machines[run.label][part.records.front().collective].push_back(std::move(part));
       }
     }
     for (auto& [machine, collectives] : machines) {
@@ -167,25 +165,40 @@ class IndexedFolder {
     }
   }
 
+  static std::vector<Dataset> by_collective(const Dataset& run) {
+    return mapped(set_of(run.records, &Record::collective), [&](const std::string& collective) {
+      Dataset part = run;
+      std::erase_if(part.records,
+                    [&](const Record& record) { return record.collective != collective; });
+      return part;
+    });
+  }
+
+  [[nodiscard]] std::vector<std::string> run_cells(const Dataset& part) const {
+    const Record& last = *std::ranges::max_element(part.records, {}, [](const Record& record) {
+      return std::pair(record.busbw_GBps.has_value(), record.size);
+    });
+    const auto bad = std::ranges::count_if(
+        part.records, [](const Record& record) { return record.status != RowStatus::Ok; });
+    return {relative(part.path),
+            started(part),
+            part.label + std::string(part.simulated ? " (simulated)" : ""),
+            last.collective,
+            fmt::format("{}", last.ranks),
+            format_bytes(last.size),
+            last.busbw_GBps ? fmt::format("{:.2f}", *last.busbw_GBps) : "",
+            bad > 0 ? counted(static_cast<std::size_t>(bad), "row") : ""};
+  }
+
   [[nodiscard]] Table run_table() const {
     Table table{.caption = "Runs, the newest first; the rate is of the largest size",
                 .columns = {"File", "Started", "Machine", "Collective", "Ranks", "Size",
                             "Bus bandwidth, GB/s", "Not ok"}};
     for (const Dataset& run : runs_) {
-      const auto last = std::ranges::max_element(run.records, {}, [](const Record& record) {
-        return std::pair(record.busbw_GBps.has_value(), record.size);
-      });
-      const bool any = last != run.records.end();
-      const auto bad = std::ranges::count_if(
-          run.records, [](const Record& record) { return record.status != RowStatus::Ok; });
-      table.rows.push_back({relative(run.path), started(run),
-                            run.label + std::string(run.simulated ? " (simulated)" : ""),
-                            join_all(set_of(run.records, &Record::collective), " "),
-                            any ? fmt::format("{}", last->ranks) : "",
-                            any ? format_bytes(last->size) : "",
-                            any && last->busbw_GBps ? fmt::format("{:.2f}", *last->busbw_GBps) : "",
-                            bad > 0 ? counted(static_cast<std::size_t>(bad), "row") : ""});
-      table.links.push_back(relative(run.path));
+      for (const Dataset& part : by_collective(run)) {
+        table.rows.push_back(run_cells(part));
+        table.links.push_back(table.rows.back().front());
+      }
     }
     return table;
   }
