@@ -22,7 +22,7 @@ std::string subject_of(const Suspect& suspect) {
 
 std::string_view predicate_of(Defect defect) {
   switch (defect) {
-    case Defect::WrongData: return "computes wrong data";
+    case Defect::WrongData: return "delivers wrong data";
     case Defect::FailedLaunches: return "hangs or crashes";
     case Defect::Fact: return "is not what the specification wants";
     case Defect::Slow: break;

@@ -34,11 +34,12 @@ void add_rates(const ReportData& data, std::vector<SummaryRow>& rows) {
   for (const ReportPanel& panel : data.panels) {
     if (panel.collective != data.panels.front().collective) continue;
     for (const SizeCurve& curve : panel.curves) {
+      const SizePoint& best = highest_point(curve);
       rows.push_back({.system = curve.key.label,
                       .title = panel.title(curve),
                       .devices = panel.ranks,
-                      .bound_GBps = curve.points.back().bound_GBps,
-                      .best = highest_point(curve),
+                      .bound_GBps = best.bound_GBps,
+                      .best = best,
                       .origin = origin_of(curve.key),
                       .limit = curve.limit});
     }

@@ -95,7 +95,7 @@ TEST(CauseText, NamesTheWorstSuspectWithItsFiguresAndTheOthers) {
             "h2 is slow: its all-reduce of 8 GiB has 301.5 GB/s, 37 % below 475 (absolute). "
             "1 more to blame: link h0 - h5.");
   acceptance.suspects = {{.nodes = {"h1"}, .evidence = "3 bytes", .defect = Defect::WrongData}};
-  EXPECT_EQ(cause_text(acceptance), "h1 computes wrong data: 3 bytes.");
+  EXPECT_EQ(cause_text(acceptance), "h1 delivers wrong data: 3 bytes.");
   acceptance.suspects = {{.path = "uplink leaf2", .evidence = "half"}};
   EXPECT_EQ(cause_text(acceptance), "uplink leaf2 is slow: half.");
 }
