@@ -184,9 +184,16 @@ class SoakJudge {
 
   void add_recovery(const stats::SlowdownScan& scan) {
     if (scan.needed > 0) return add_short("soak-recover", scan);
+    std::optional<std::string> unseen;
     for (const stats::Slowdown& one : scan.slowdowns) {
       const std::string where = at_text(part_seconds(one.at));
       if (one.recovery && part_seconds(*one.recovery) <= *rule_.recover_s_max) continue;
+      const double watched = part_seconds(series_.timeline.rates().size() - one.at);
+      if (!one.recovery && watched <= *rule_.recover_s_max) {
+        unseen = fmt::format("not recovered {}, {:.1f} s before the end; {:g} s are allowed", where,
+                             watched, *rule_.recover_s_max);
+        continue;
+      }
       return add("soak-recover", Outcome::Fail,
                  one.recovery
                      ? fmt::format("{:.1f} s to recover {}, at most {:g} s are allowed",
@@ -194,6 +201,7 @@ class SoakJudge {
                      : fmt::format("not recovered {}: it stays at {} of the rate before", where,
                                    format_percent(one.settled / one.before)));
     }
+    if (unseen) return add("soak-recover", Outcome::Inconclusive, *unseen);
     add("soak-recover", Outcome::Pass, "");
   }
 

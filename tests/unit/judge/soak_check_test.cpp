@@ -99,6 +99,16 @@ TEST(JudgeSoak, FailsDipsAndWhatDoesNotRecoverInTime) {
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Pass);
 }
 
+TEST(JudgeSoak, DoesNotJudgeARecoveryThatTheEndCutsOff) {
+  SoakCase one({.recover_s_max = 20});
+  one.turn("h1", 0, 100, [](int second) { return second < 90 ? 100.0 : 300.0; });
+  const CheckResult cut = one.result("soak-recover", "h1");
+  EXPECT_EQ(cut.outcome, Outcome::Inconclusive);
+  EXPECT_THAT(cut.reason, HasSubstr("not recovered at 00:01:30, 10.0 s before the end; 20 s"));
+  one.specification.soak->recover_s_max = 5;
+  EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Fail);
+}
+
 TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
   SoakCase one({.level_max = 0.05, .drift_max = 0.05});
   one.turn("h1", 0, 20, [](int) { return 100; });
