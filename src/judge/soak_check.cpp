@@ -190,7 +190,7 @@ class SoakJudge {
       if (one.recovery && part_seconds(*one.recovery) <= *rule_.recover_s_max) continue;
       const double watched = part_seconds(series_.timeline.rates().size() - one.at);
       if (!one.recovery && watched <= *rule_.recover_s_max) {
-        unseen = fmt::format("not recovered {}, {:.1f} s before the end; {:g} s are allowed", where,
+        unseen = fmt::format("the fall {} was watched for {:.1f} s only: {:g} s are allowed", where,
                              watched, *rule_.recover_s_max);
         continue;
       }

@@ -104,7 +104,7 @@ TEST(JudgeSoak, DoesNotJudgeARecoveryThatTheEndCutsOff) {
   one.turn("h1", 0, 100, [](int second) { return second < 90 ? 100.0 : 300.0; });
   const CheckResult cut = one.result("soak-recover", "h1");
   EXPECT_EQ(cut.outcome, Outcome::Inconclusive);
-  EXPECT_THAT(cut.reason, HasSubstr("not recovered at 00:01:30, 10.0 s before the end; 20 s"));
+  EXPECT_THAT(cut.reason, HasSubstr("the fall at 00:01:30 was watched for 10.0 s only: 20 s"));
   one.specification.soak->recover_s_max = 5;
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Fail);
 }
