@@ -131,7 +131,10 @@ run_of() {
   for day in {1..10}; do
     run_of "$day" box "$((400 + day))"
     run_of "$day" "rack <7>" "$((300 + day))"
+    [ "$day" -gt 2 ] || run_of "$day" nameless "$((200 + day))"
   done
+  # As a user's own runs: no system, and the hosts are the machine.
+  sed -i '/^# system:/d; s/^# hosts: .*/# hosts: n4/' "$DIR"/runs/nameless/*.csv
   mkdir "$DIR/runs/night"
   printf 'collective,size_bytes\nallreduce,1\n' > "$DIR/runs/night/launch.csv"
   echo '{"judged": "2026-11-10 04:00:00", "system": "box", "specification": "s.toml", "overall": "FAIL", "suspects": [{"nodes": ["h3"]}]}' > "$DIR/runs/night/verdicts.json"
@@ -143,11 +146,12 @@ run_of() {
   xmllint --noout "$page"
   browse "$page"
   grep -q 'Last verdict, of box (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
-  [ "$(grep -c '<svg' "$page")" -eq 2 ]
+  [ "$(grep -c '<svg' "$page")" -eq 3 ]
+  [ "$(grep -c '<td>n4</td>' "$page")" -eq 2 ]
   run ! grep -q 'launch.csv' "$page"
   # Every link leads to a file, but for those within the page.
   grep -o 'href="[^"#]*"' "$page" | sort -u | sed 's/^href="//; s/"$//' > "$DIR/links"
-  [ "$(wc -l < "$DIR/links")" -eq 21 ]
+  [ "$(wc -l < "$DIR/links")" -eq 23 ]
   python3 -c 'import os, sys, urllib.parse; os.chdir(sys.argv[1]); [os.stat(urllib.parse.unquote(link.strip())) for link in open(sys.argv[2])]' "$DIR/runs" "$DIR/links"
   run_of 11 box 411
   report --index "$DIR/runs/"

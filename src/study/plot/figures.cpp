@@ -64,9 +64,8 @@ void tell_stems_apart(std::vector<Dataset>& datasets) {
   }
 }
 
-/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
-/// machine are one system; but for a figure over time not where two of them have the same rows, as
-/// then they are compared.
+}  // namespace
+
 void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
   std::map<std::string, std::set<MeasuredRow>> known;
   std::set<std::string> compared;
@@ -83,6 +82,8 @@ void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
     if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
   }
 }
+
+namespace {
 
 struct FigureMaker {
   std::string_view name;

@@ -46,6 +46,11 @@ namespace busbar::study {
 /// Those of the head's "started".
 [[nodiscard]] std::optional<double> started_at(const Dataset& dataset);
 
+/// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
+/// machine are one system. Where two of them have the same rows they are compared and keep their
+/// own names, but not over time.
+void label_by_hosts(std::vector<Dataset>& datasets, bool over_time);
+
 /// Median bus bandwidth at one size over the launches' starts, with a mark where a version of the
 /// head changed. Without `size` the size that most launches have, and of those the largest. Empty
 /// where no curve has two starts.

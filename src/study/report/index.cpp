@@ -61,6 +61,7 @@ class IndexedFolder {
     if (runs_.empty() && verdicts_.empty()) {
       throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
     }
+    label_by_hosts(runs_, true);
     std::ranges::stable_sort(runs_, std::greater{}, started);
     std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::cells);
   }
