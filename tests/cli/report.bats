@@ -156,6 +156,11 @@ run_of() {
   run_of 11 box 411
   report --index "$DIR/runs/"
   grep -q 'day%20%2311.csv' "$page"
+  # An acceptance's own folder: its launches are no runs there either.
+  report --index "$DIR/runs/night"
+  grep -q '0 runs and 1 acceptance;' "$DIR/runs/night/index.html"
+  grep -q 'href="report.html"' "$DIR/runs/night/index.html"
+  rm "$DIR/runs/night/index.html"
   echo '<p>mine</p>' > "$page"
   refused "is not an index of busbar" --index "$DIR/runs"
   refused "cannot read" --index "$DIR/absent"

@@ -24,39 +24,36 @@ namespace fs = std::filesystem;
 constexpr std::string_view kVerdicts = "verdicts.json";
 constexpr std::string_view kOwnName = "index.html";
 
-/// An acceptance: its folder relative to the index, and its row there.
+/// An acceptance: where its files are, as in "night/", and its row in the index.
 struct IndexedVerdict {
   std::string folder{};
   std::vector<std::string> cells{};  ///< judged, system, specification, verdict, suspects
 };
 
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::recursive_directory_iterator one(folder, error), end; !error && one != end;
+       one.increment(error)) {
+    if (one->is_regular_file(error)) paths.push_back(one->path());
+  }
+  if (error) throw usage_error("--index: cannot read {}: {}", folder.string(), error.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
 class IndexedFolder {
  public:
   explicit IndexedFolder(const std::string& folder) : folder_(fs::absolute(folder) / "") {
     folder_ = folder_.lexically_normal().parent_path();
-    std::vector<fs::path> paths;
-    std::error_code error;
-    for (fs::recursive_directory_iterator one(folder_, error), end; !error && one != end;
-         one.increment(error)) {
-      if (one->is_regular_file(error)) paths.push_back(one->path());
-    }
-    if (error) throw usage_error("--index: cannot read {}: {}", folder, error.message());
-    std::ranges::sort(paths);
+    const std::vector<fs::path> paths = files_below(folder_);
     for (const fs::path& path : paths) {
       if (path.filename() == kVerdicts) read(path, [&] { read_verdict(path); });
-    }
-    for (const fs::path& path : paths) {
       const bool is_page = path.extension() == ".html" && path.filename() != kOwnName;
       if (is_page) pages_.push_back(relative(path));
-      const bool of_acceptance = std::ranges::any_of(verdicts_, [&](const IndexedVerdict& one) {
-        return relative(path).starts_with(one.folder + '/');
-      });
-      if (path.extension() != ".csv" || of_acceptance || !is_csv(path.string())) continue;
-      read(path, [&] {
-        Dataset run = load_dataset(path.string());
-        if (run.records.empty()) throw usage_error("{}: no row", path.string());
-        runs_.push_back(std::move(run));
-      });
+    }
+    for (const fs::path& path : paths) {
+      if (is_run(path)) read(path, [&] { read_run(path); });
     }
     if (runs_.empty() && verdicts_.empty()) {
       throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
@@ -107,6 +104,20 @@ class IndexedFolder {
     }
   }
 
+  /// Launches of an acceptance are none.
+  [[nodiscard]] bool is_run(const fs::path& path) const {
+    const bool of_acceptance = std::ranges::any_of(verdicts_, [&](const IndexedVerdict& one) {
+      return relative(path).starts_with(one.folder);
+    });
+    return path.extension() == ".csv" && !of_acceptance && is_csv(path.string());
+  }
+
+  void read_run(const fs::path& path) {
+    Dataset run = load_dataset(path.string());
+    if (run.records.empty()) throw usage_error("{}: no row", path.string());
+    runs_.push_back(std::move(run));
+  }
+
   void read_verdict(const fs::path& path) {
     const Json json = Json::parse(read_file(path.string()).value_or(""));
     const auto text = [&](const char* key) {
@@ -116,7 +127,7 @@ class IndexedFolder {
     for (const Json& one : json.at("suspects")) {
       for (const Json& node : one.at("nodes")) suspects.push_back(node.get<std::string>());
     }
-    verdicts_.push_back({relative(path.parent_path()),
+    verdicts_.push_back({relative(path).substr(0, relative(path).rfind(kVerdicts)),
                          {text("judged"), text("system"), text("specification"), text("overall"),
                           join(suspects, ", ")}});
   }
@@ -139,9 +150,9 @@ class IndexedFolder {
                 .columns = {"Judged", "System", "Specification", "Verdict", "Suspects"}};
     for (const IndexedVerdict& one : verdicts_) {
       table.rows.push_back(one.cells);
-      const std::string page = one.folder + "/report.html";
+      const std::string page = one.folder + "report.html";
       const bool has_page = std::ranges::count(pages_, page) > 0;
-      table.links.push_back(has_page ? page : one.folder + '/' + std::string(kVerdicts));
+      table.links.push_back(has_page ? page : one.folder + std::string(kVerdicts));
     }
     return table;
   }
