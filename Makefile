@@ -38,7 +38,7 @@ LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXX
 
 # --- what is built -------------------------------------------------------------------------------
 # Those with a footprint in src/model/collective.cpp, as its unit test checks.
-COLLECTIVES := allreduce allgather reducescatter broadcast reduce alltoall gather scatter sendrecv
+COLLECTIVES := allreduce allgather reducescatter broadcast reduce alltoall alltoallv gather scatter sendrecv
 PERF := $(COLLECTIVES:%=%_perf)
 # nccl-tests' spelling, which scripts and DCGM know.
 LINKS := all_reduce_perf reduce_scatter_perf all_gather_perf

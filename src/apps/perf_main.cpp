@@ -279,7 +279,9 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
     return exit_code(Status::Ok);
   }
   if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
-  apply_environment(line.options, [](const char* name) { return std::getenv(name); });
+  const auto lookup = [](const char* name) { return std::getenv(name); };
+  apply_environment(line.options, lookup);
+  complete_options(line.options, collective(), lookup);
   check_options(line.options);
   if (line.options.backend == "sim") {
     return exit_code(run_simulation(line.options, collective(), invocation));

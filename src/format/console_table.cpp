@@ -125,7 +125,12 @@ void ConsoleTable::write(const Row& row) {
   const auto line = halves_.add(row);
   if (!line) return;
   print_line(*line);
-  for (const std::string& finding : row.findings) print(fmt::format("# {}\n", one_line(finding)));
+  for (const auto& half : {line->out_of_place, line->in_place}) {
+    if (!half) continue;
+    for (const std::string& finding : half->findings) {
+      print(fmt::format("# {}\n", one_line(finding)));
+    }
+  }
 }
 
 void ConsoleTable::count(const Record& record) {

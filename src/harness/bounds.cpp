@@ -93,13 +93,15 @@ SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
 
 std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const BoundRow& row) {
   if (row.ranks < 2 || bandwidth.rates.empty()) return std::nullopt;
-  const MinTraffic traffic = row.collective->min_traffic(row.ranks, row.in_place);
+  if (!row.collective->equal_parts && row.traffic == nullptr) return std::nullopt;
+  const MinTraffic traffic =
+      min_traffic_of(*row.collective, row.ranks, row.in_place, row.traffic);
   const double touched =
       traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
   const MemoryRates& rates = bandwidth.of(static_cast<Bytes>(touched));
   const double per_size = (traffic.copied / rates.copy_GBps + traffic.reduced / rates.reduce_GBps) /
                           static_cast<double>(row.ranks);  // seconds per GB of the size
-  return row.collective->bus_factor(row.ranks) / per_size;
+  return bus_factor_of(*row.collective, row.ranks, row.traffic) / per_size;
 }
 
 std::string host_bound_obstacle(const HostBoundInput& host) {

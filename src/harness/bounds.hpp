@@ -23,6 +23,7 @@ struct BoundRow {
   Bytes size = 0;  ///< Footprint::size
   bool in_place = false;
   std::uint64_t slots = 1;  ///< buffers that operations rotate through
+  const Traffic* traffic = nullptr;  ///< only where parts are not equal
 };
 
 /// What the ranks of a row run on, and its highest bandwidth.

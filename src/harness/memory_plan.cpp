@@ -50,7 +50,10 @@ class Planner {
         communicator_(communicator),
         element_(info(request.type).size),
         plan_{.wanted = wanted,
-              .footprint = request.collective->footprint(wanted, element_, request.ranks),
+              .footprint = request.collective->footprint({.wanted = wanted,
+                                                          .element = element_,
+                                                          .ranks = request.ranks,
+                                                          .distribution = request.distribution}),
               .out_of_place = request.out_of_place,
               .in_place = request.in_place} {}
 
@@ -82,10 +85,8 @@ class Planner {
  private:
   /// Why this operation cannot be measured in this placement, whatever its size.
   [[nodiscard]] std::optional<std::string> find_obstacle(bool in_place) const {
-    Call call{.collective = request_.collective, .type = request_.type, .op = request_.op};
-    call.in_place = in_place;
     if (!request_.obstacle.empty()) return request_.obstacle;
-    if (auto unsupported = communicator_.unsupported(call)) return unsupported;
+    if (auto unsupported = communicator_.unsupported(call(in_place))) return unsupported;
     return Pattern::impossible(request_.type, request_.op, request_.ranks);
   }
 
@@ -108,6 +109,7 @@ class Planner {
             .count = plan_.footprint.count,
             .type = request_.type,
             .op = request_.op,
+            .traffic = plan_.footprint.traffic.get(),
             .in_place = in_place,
             .segment = plan_.segment};
   }

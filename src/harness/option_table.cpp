@@ -77,6 +77,13 @@ void set_delay(O& options, View option, View text) {
             .time = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1, kLongestLoad)}};
 }
 
+void set_skew(O& options, View option, View text) {
+  options.distribution = parse_skew(option, text);
+}
+void set_experts(O& options, View option, View text) {
+  options.distribution = parse_experts(option, text);
+}
+
 void set_load(O& options, View option, View text) {
   const std::vector<std::string> parts = split(text, ':');
   const bool copies = parts.size() == 2 && parts[0] == "copy";
@@ -315,6 +322,10 @@ constexpr auto kRows = std::to_array<RunOption>({
                                   : "none";
           })
          .only(kMeasured)},
+    {{"--skew", "HOW", set_skew},
+     rows("distribution",
+          [](const O& o) { return o.distribution ? to_text(*o.distribution) : "none"; })},
+    {{"--moe", "TOKENS,HIDDEN,TOPK,EXPERTS[,zipf:S]", set_experts}, nothing()},
     // The ranks of each host may have a variable of their own.
     {{"NCCL_TESTS_DEVICE", "", nullptr},
      rows("first-device", shown<&O::first_device>, [](const O&) { return std::string(); })},
@@ -404,8 +415,12 @@ constexpr auto kForeign = std::to_array<ForeignOption>({
     {"-D,--device_implementation", "it runs its own kernels; busbar measures the library's"},
     {"-V,--device_cta_count", "only meaningful with -D, which busbar does not support"},
 });
-constexpr CommandLineTable<O> kTable{
-    {.help = "docs/options.md", .most_positionals = 0, .foreign = kForeign}, kOptions};
+constexpr std::array<std::string_view, 1> kExclusive{"--skew,--moe"};
+constexpr CommandLineTable<O> kTable{{.help = "docs/options.md",
+                                      .most_positionals = 0,
+                                      .exclusive = kExclusive,
+                                      .foreign = kForeign},
+                                     kOptions};
 
 }  // namespace
 

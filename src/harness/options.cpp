@@ -167,6 +167,67 @@ void apply_environment(Options& options, const std::function<const char*(const c
   }
 }
 
+namespace {
+
+/// nccl-tests' variables of alltoallv_perf; nothing where none is set.
+std::optional<Distribution> distribution_of(
+    const std::function<const char*(const char*)>& lookup) {
+  constexpr const char* kMatrix = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE";
+  constexpr const char* kScale = "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE";
+  constexpr const char* kSpread = "NCCL_TESTS_ALLTOALLV_SPREAD";
+  constexpr double kMostScale = 1e9;
+  if (const char* path = lookup(kMatrix)) {
+    const char* scale = lookup(kScale);
+    return parse_skew(kMatrix, fmt::format("{}:{}", name(Skew::Matrix), path),
+                      scale == nullptr ? 1 : parse_number(kScale, scale, 0, kMostScale));
+  }
+  if (const char* spread = lookup(kSpread)) {
+    return Distribution{.figure = parse_number(kSpread, spread, 0, 1)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void complete_options(Options& options, const Collective& collective,
+                      const std::function<const char*(const char*)>& lookup) {
+  if (collective.equal_parts) {
+    if (!options.distribution) return;
+    throw usage_error("{}: {} has equal parts; use alltoallv_perf",
+                      options.distribution->skew == Skew::Moe ? "--moe" : "--skew",
+                      collective.title);
+  }
+  const auto variable = distribution_of(lookup);
+  if (variable && options.distribution) {
+    throw usage_error("--skew {} and NCCL_TESTS_ALLTOALLV_*, which have {}, are mutually exclusive",
+                      to_text(*options.distribution), to_text(*variable));
+  }
+  if (!options.distribution) options.distribution = variable.value_or(Distribution{});
+  options.distribution->seed = options.seed;
+  const char* summary = lookup("NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY");
+  options.traffic_summary = summary != nullptr && to_number<int>(summary).value_or(0) != 0;
+}
+
+Options with_own_size(const Options& options, const Collective& collective, int ranks) {
+  const Distribution* distribution = options.distribution_of(collective);
+  Options sized = options;
+  if (distribution == nullptr || !distribution->has_own_size()) return sized;
+  const Footprint footprint =
+      collective.footprint({.element = info(options.types.front()).size,
+                            .ranks = ranks,
+                            .distribution = distribution});
+  const auto [first, last] = std::pair{options.sweep.first, options.sweep.last};
+  const Sweep usual = Options{}.sweep;
+  const bool given = first != usual.first || last != usual.last;
+  if (given && (first != last || last < footprint.size)) {
+    throw usage_error(
+        "{} has a size of its own, {} for {}; leave -b and -e out, or give both alike and not less",
+        to_text(*distribution), format_bytes(footprint.size), counted(ranks, "rank"));
+  }
+  sized.sweep.first = sized.sweep.last = std::max<Bytes>(1, footprint.size);
+  return sized;
+}
+
 void check_applicable(const Options& options, const Backend& backend,
                       const Collective& collective) {
   if (options.pairs == Pairs::All && collective.peers == nullptr) {

@@ -141,6 +141,7 @@ struct Options {
   std::string nvidia_smi = "nvidia-smi";   ///< --nvidia-smi
   bool host_limits = true;                 ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
+  std::optional<Distribution> distribution;  ///< --skew, --moe, NCCL_TESTS_ALLTOALLV_*
   std::optional<Fault> inject_fault;
   std::optional<Delay> inject_delay;
   std::optional<Load> load;
@@ -153,6 +154,10 @@ struct Options {
   std::optional<topo::Algorithm> algorithm;     ///< --algorithm; empty: the quickest
   /// @}
 
+  /// For Amount: nccl-tests' where none is asked for.
+  [[nodiscard]] const Distribution* distribution_of(const Collective& collective) const {
+    return collective.equal_parts ? nullptr : &distribution.value();
+  }
   /// Whether an output has every rank's times.
   [[nodiscard]] bool wants_rank_times() const {
     return !per_rank_path.empty() || (json_style == JsonStyle::NcclTests && !duration);
@@ -160,12 +165,24 @@ struct Options {
 
   /// @name From the environment, under nccl-tests' names
   /// @{
-  int first_device = 0;  ///< NCCL_TESTS_DEVICE
+  int first_device = 0;          ///< NCCL_TESTS_DEVICE
+  bool traffic_summary = false;  ///< NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   /// @}
 };
 
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);
+
+/// What the collective needs beside what was asked for: nccl-tests' distribution where parts are not
+/// equal and none is given. Refuses one for equal parts; throws a usage error. `lookup` is
+/// std::getenv except in tests.
+void complete_options(Options& options, const Collective& collective,
+                      const std::function<const char*(const char*)>& lookup);
+
+/// The options with the one size that a distribution has of its own for so many ranks; throws a
+/// usage error where sizes that were asked for are none that nccl-tests would take.
+[[nodiscard]] Options with_own_size(const Options& options, const Collective& collective,
+                                    int ranks);
 
 /// Refuses options that have no effect with this backend or collective; throws a usage error.
 void check_applicable(const Options& options, const Backend& backend, const Collective& collective);

@@ -56,6 +56,7 @@ std::vector<Call> RowBuffers::calls(Call like, bool in_place) const {
   const Bytes element = info(like.type).size;
   const bool sends_more = plan_.footprint.send >= plan_.footprint.recv;
   like.count = plan_.footprint.count;
+  like.traffic = plan_.footprint.traffic.get();
   like.segment = plan_.segment;
   like.in_place = in_place;
   std::vector<Call> calls;
@@ -81,82 +82,11 @@ void RowBuffers::poison_results(bool in_place) {
   }
 }
 
-namespace {
-
-constexpr char kSeparator = '\x1f';  // ASCII's unit separator is in no cell
-
-/// Its time, then where they are known the last rank, how late it was, and the times of all ranks.
-std::string sample_text(const Row& row, std::size_t sample) {
-  std::string text = fmt::format("{}", row.samples_us[sample]);
-  if (row.arrivals.empty() && row.rank_times_us.empty()) return text;
-  const Arrival arrival = row.arrivals.empty() ? Arrival{.last = -1} : row.arrivals[sample];
-  text += fmt::format(" {} {}", arrival.last, arrival.late_us);
-  if (row.rank_times_us.empty()) return text;
-  return text + ' ' + fmt::format("{}", fmt::join(row.rank_times_us[sample], " "));
-}
-
-void parse_sample(std::string_view text, Row& row) {
-  const auto numbers = mapped(
-      split(text, ' '), [](const std::string& word) { return to_number<double>(word).value(); });
-  row.samples_us.push_back(numbers.front());
-  if (numbers.size() < 3) return;
-  const auto last = static_cast<int>(numbers[1]);
-  if (last >= 0) row.arrivals.push_back({.last = last, .late_us = numbers[2]});
-  if (numbers.size() > 3) row.rank_times_us.emplace_back(numbers.begin() + 3, numbers.end());
-}
-
-}  // namespace
-
-/// The cells of its record, then its samples.
-std::string row_text(const Row& row) {
-  std::string text;
-  for (const RecordField& field : record_fields()) {
-    text += one_line(field.get(row.record)) + kSeparator;
-  }
-  for (std::size_t i = 0; i < row.samples_us.size(); ++i) text += sample_text(row, i) + kSeparator;
-  return text;
-}
-
-Row parse_row(std::string_view text) {
-  Row row;
-  std::vector<std::string> cells = split(text, kSeparator);
-  cells.pop_back();  // what follows the last separator
-  const auto fields = record_fields();
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i < fields.size()) {
-      fields[i].set(row.record, cells[i]);
-    } else {
-      parse_sample(cells[i], row);
-    }
-  }
-  return row;
-}
-
-std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine) {
-  Bootstrap& world = round_group.world;
-  std::string text = round_group.leads() ? row_text(mine) : std::string();
-  const std::vector<std::size_t> lengths = world.gather(text.size());
-  const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
-  text.resize(longest);
-  std::string all(longest * lengths.size(), '\0');
-  if (longest > 0) {
-    world.gather_bytes(std::as_bytes(std::span(text)), std::as_writable_bytes(std::span(all)));
-  }
-  std::vector<Row> rows;
-  for (std::size_t rank = 0; world.rank() == 0 && rank < lengths.size(); ++rank) {
-    const std::string_view block = std::string_view{all}.substr(rank * longest, lengths[rank]);
-    if (!block.empty()) rows.push_back(parse_row(block));
-  }
-  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.record.group; });
-  return rows;
-}
-
-void add_bandwidths(Record& record, const Collective& collective) {
+void add_bandwidths(Record& record, double bus_factor) {
   const double median_us = record.time_median_us.value_or(0);
   if (median_us <= 0) return;
   record.algbw_GBps = gigabytes_per_second(record.size, Seconds{median_us / 1e6});
-  const double factor = collective.bus_factor(record.ranks);
-  if (factor > 0) record.busbw_GBps = *record.algbw_GBps * factor;
+  if (bus_factor > 0) record.busbw_GBps = *record.algbw_GBps * bus_factor;
 }
 
 namespace {
@@ -185,7 +115,7 @@ void add_interval(Record& record, const Samples& samples) {
 
 }  // namespace
 
-void add_statistics(Record& record, const Samples& samples, const Collective& collective) {
+void add_statistics(Record& record, const Samples& samples, double bus_factor) {
   const auto summary = samples.summary ? samples.summary : stats::summarize(samples.times_us);
   record.samples = summary ? summary->count : 0;
   record.operations = samples.operations;
@@ -213,7 +143,7 @@ void add_statistics(Record& record, const Samples& samples, const Collective& co
   if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
   if (!samples.steady) add_flag(record, Flag::NotSteady);
   if (stats::is_drifting(samples.times_us)) add_flag(record, Flag::Drifting);
-  add_bandwidths(record, collective);
+  add_bandwidths(record, bus_factor);
 }
 
 void add_efficiency(Record& record) {
@@ -276,6 +206,10 @@ Record blank_record(const Collective& collective, const SweepKey& key, const Foo
                 .cycle = key.cycle,
                 .device_set = key.bound.device_set};
   if (collective.rooted) record.root = key.root;
+  if (footprint.traffic) {
+    record.distribution = footprint.traffic->distribution();
+    record.imbalance = footprint.traffic->imbalance();
+  }
   return record;
 }
 
@@ -436,6 +370,25 @@ void add_soak(const RowSetup& setup, const Soak& soak, Row& row) {
   if (setup.report_interval) row.findings = soak.findings();
 }
 
+/// nccl-tests' NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY, whose bus bandwidth is always of (n - 1)/n.
+std::vector<std::string> traffic_lines(const Record& record, const Traffic& traffic,
+                                       const RowSetup& setup) {
+  std::vector<std::string> lines{fmt::format(
+      "NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY: mode={} nranks={} total_bytes={} time_usec={:.2f}",
+      traffic.distribution(), record.ranks, record.size, *record.time_median_us)};
+  const Bytes element = info(setup.like.type).size;
+  for (int rank = 0; rank < record.ranks; ++rank) {
+    const Bytes sent = traffic.send_offset(rank, record.ranks) * element;
+    const Bytes received = traffic.recv_offset(record.ranks, rank) * element;
+    const double rate =
+        gigabytes_per_second(std::max(sent, received), Seconds{*record.time_median_us / 1e6});
+    lines.push_back(fmt::format("  rank={} send_bytes={} recv_bytes={} alg_bw={:.2f} bus_bw={:.2f}",
+                                rank, sent, received, rate,
+                                rate * setup.run.collective.bus_factor(record.ranks)));
+  }
+  return lines;
+}
+
 }  // namespace
 
 void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
@@ -472,7 +425,8 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
     plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
   }
   Samples samples = take_samples(setup.round_group, chunks, plan, report);
-  add_statistics(record, samples, run.collective);
+  const Traffic* traffic = setup.plan.footprint.traffic.get();
+  add_statistics(record, samples, bus_factor_of(run.collective, record.ranks, traffic));
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
@@ -488,10 +442,14 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
              .ranks = record.ranks,
              .size = record.size,
              .in_place = record.in_place,
-             .slots = setup.plan.slots});
+             .slots = setup.plan.slots,
+             .traffic = traffic});
   if (!soak) row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);
+  if (run.options.traffic_summary && record.time_median_us) {
+    row.findings = traffic_lines(record, *traffic, setup);
+  }
 }
 
 }  // namespace busbar

@@ -52,14 +52,6 @@ class RowBuffers {
   std::vector<Buffer> areas_;
 };
 
-/// A row as one text without a line end, and back: the digits of samples are kept.
-[[nodiscard]] std::string row_text(const Row& row);
-[[nodiscard]] Row parse_row(std::string_view text);
-
-/// The rows of all groups on rank 0 of the job, by their numbers; on others
-/// nothing. Numbers arrive with the digits that files have. Collective over the job.
-[[nodiscard]] std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine);
-
 /// What all sizes of one sweep have in common.
 struct SweepKey {
   std::uint64_t cycle = 0;
@@ -88,12 +80,12 @@ struct SweepKey {
 /// When a row has enough samples.
 [[nodiscard]] stats::StopLimits limits_of(const Options& options);
 
-/// Adds a row's statistics to its record: times, interval, bandwidths. `ranks` and `size` of the
-/// record are already there.
-void add_statistics(Record& record, const Samples& samples, const Collective& collective);
+/// Adds a row's statistics to its record: times, interval, bandwidths. `size` of the record is
+/// already there; `bus_factor` is of bus_factor_of.
+void add_statistics(Record& record, const Samples& samples, double bus_factor);
 
 /// Adds the bandwidths of the record's time, where it has one.
-void add_bandwidths(Record& record, const Collective& collective);
+void add_bandwidths(Record& record, double bus_factor);
 
 /// Adds the share of its bound that the record's bus bandwidth is, where it has both.
 void add_efficiency(Record& record);

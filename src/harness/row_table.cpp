@@ -56,8 +56,11 @@ RowVisit RowTable::place(const SweepKey& key, std::size_t size, bool in_place) c
 std::vector<Row> RowTable::blank_rows(const SweepKey& key, std::size_t size, bool in_place) const {
   const GroupRound& round = plan_.rounds[key.round];
   return mapped(round.groups, [&](const RankGroup& group) {
-    const Footprint footprint = collective_.footprint(sizes_[size], info(key.type).size,
-                                                      static_cast<int>(group.ranks.size()));
+    const Footprint footprint =
+        collective_.footprint({.wanted = sizes_[size],
+                               .element = info(key.type).size,
+                               .ranks = static_cast<int>(group.ranks.size()),
+                               .distribution = options_.distribution_of(collective_)});
     Row row{.record = blank_record(collective_, key, footprint, sizes_[size], in_place)};
     set_group(row.record, plan_, round, group, key);
     return row;

@@ -52,6 +52,7 @@ MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
           .type = type,
           .op = run.collective.reduces ? op : ReduceOp::None,
           .ranks = run.group.size(),
+          .distribution = run.options.distribution_of(run.collective),
           .place = run.memory.place,
           .ranks_per_place = run.memory.ranks,
           .available_per_rank = run.memory.per_rank() - RankLoad::bytes(run.options),
@@ -160,7 +161,7 @@ void Runner::run_sweep(const SweepKey& key) {
               .size = number,
               .verifier = verifier,
               .load = load_,
-              .report_interval = interval_report(plans[number].footprint.size)});
+              .report_interval = interval_report(plans[number].footprint)});
   }
 }
 
@@ -278,11 +279,13 @@ void Runner::measure(const RowSetup& setup, Record record) {
   write(setup, std::move(row));
 }
 
-IntervalReport Runner::interval_report(Bytes size) {
+IntervalReport Runner::interval_report(const Footprint& footprint) {
   if (!options_.duration || run_.world.rank() != 0) return {};
-  return [this, size](TimelineInterval interval) {
-    Record record{.ranks = run_.world.size(), .size = size, .time_median_us = interval.median_us};
-    add_bandwidths(record, run_.collective);
+  const double factor =
+      bus_factor_of(run_.collective, run_.group.size(), footprint.traffic.get());
+  return [this, size = footprint.size, factor](TimelineInterval interval) {
+    Record record{.size = size, .time_median_us = interval.median_us};
+    add_bandwidths(record, factor);
     interval.busbw_GBps = record.busbw_GBps;
     outputs_.write_interval(interval);
     ProgressLine* line = outputs_.progress_line();

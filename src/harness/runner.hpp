@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/load.hpp"
+#include "harness/gathered_rows.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
@@ -56,7 +57,7 @@ class Runner {
   /// Writes the rows of all groups. Collective.
   void write(const RowSetup& setup, Row mine);
   /// Writes and shows the intervals of a soak; empty without one.
-  [[nodiscard]] IntervalReport interval_report(Bytes size);
+  [[nodiscard]] IntervalReport interval_report(const Footprint& footprint);
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;

@@ -141,9 +141,10 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
 
 }  // namespace
 
-Status run_session(const Options& options, const Collective& collective,
+Status run_session(const Options& wanted_options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
+  const Options options = with_own_size(wanted_options, collective, world.size());
   const GroupPlan plan = plan_groups(world, options);
   check_ranks(options, world.size(), plan.smallest_group());
   const BackendChoice choice = choose_backend(options.backend, world);

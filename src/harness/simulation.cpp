@@ -40,7 +40,7 @@ std::string configuration(const Options& options, const Collective& collective,
       options.devices ? to_text(*options.devices) : "prefix");
   for (const std::string& part : configuration_of(options)) {
     const std::string key = part.substr(0, part.find('='));
-    for (const char* known : {"sizes", "types", "ops", "root", "placement"}) {
+    for (const char* known : {"sizes", "types", "ops", "root", "placement", "distribution"}) {
       if (key == known) text += ' ' + part;
     }
   }
@@ -149,33 +149,39 @@ topo::Predictor make_predictor(const Options& options, const std::string& system
 
 /// Why there is no prediction, or empty.
 std::string predict(Record& record, const Collective& collective, const topo::Predictor& predictor,
-                    int root) {
+                    const topo::Routed& routed) {
   if (record.ranks < 2) return "one rank exchanges nothing";
   if (record.count == 0) return "the size has no element for each rank";
-  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), root);
+  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), routed);
   if (!prediction || !std::isfinite(prediction->time_us)) {
     return "not modelled: nothing that is known joins these devices";
   }
   record.time_median_us = prediction->time_us;
-  add_bandwidths(record, collective);
+  add_bandwidths(record, bus_factor_of(collective, record.ranks, routed.traffic));
   record.flags += fmt::format(" {}", name(prediction->sending));
   return {};
 }
 
 /// The row of one size and placement.
-Record predicted_row(const Collective& collective, const topo::Predictor& predictor,
-                     const SweepKey& key, Bytes size, bool in_place) {
+Record predicted_row(const Options& options, const Collective& collective,
+                     const topo::Predictor& predictor, const SweepKey& key, Bytes size,
+                     bool in_place) {
   const int ranks = predictor.set().ranks;
-  const Footprint footprint = collective.footprint(size, info(key.type).size, ranks);
+  const Footprint footprint =
+      collective.footprint({.wanted = size,
+                            .element = info(key.type).size,
+                            .ranks = ranks,
+                            .distribution = options.distribution_of(collective)});
+  const topo::Routed routed{.root = key.root, .traffic = footprint.traffic.get()};
   Record record = blank_record(collective, key, footprint, size, in_place);
   record.backend = "sim";
   record.ranks = ranks;
   record.nodes = static_cast<int>(predictor.set().parts.size());
   add_flag(record, Flag::Simulated);
   record.finished_at = local_time();
-  record.reason = predict(record, collective, predictor, key.root);
+  record.reason = predict(record, collective, predictor, routed);
   if (!record.reason.empty()) record.status = RowStatus::Skipped;
-  add_bound(record, key.bound, {});
+  add_bound(record, key.bound, {.traffic = routed.traffic});
   return record;
 }
 
@@ -184,13 +190,17 @@ void write_rows(const Options& options, const Collective& collective,
                 const topo::Predictor& predictor, Outputs& outputs) {
   for (SweepKey& key : sweeps_of(options, collective, predictor.set().ranks)) {
     key.bound = {.device_set = predictor.set().to_text(), .kind = predictor.limits().kind};
-    if (const auto bound = predictor.bound_GBps(collective, key.root)) {
-      key.bound.bus_GBps = [bound](const BoundRow& /*row*/) { return bound; };
-    }
+    const auto bound = collective.equal_parts ? predictor.bound_GBps(collective, {.root = key.root})
+                                              : std::nullopt;
+    key.bound.bus_GBps = [&, bound](const BoundRow& row) {
+      if (row.traffic == nullptr) return bound;
+      return predictor.bound_GBps(collective, {.traffic = row.traffic});
+    };
     for (const Bytes size : options.sweep.sizes()) {
       for (const bool in_place : {false, true}) {
         if (!is_wanted(options.placement, in_place)) continue;
-        outputs.write({.record = predicted_row(collective, predictor, key, size, in_place)});
+        outputs.write(
+            {.record = predicted_row(options, collective, predictor, key, size, in_place)});
       }
     }
   }
@@ -209,7 +219,7 @@ void check_algorithm(const Options& options, const Collective& collective,
 
 }  // namespace
 
-Status run_simulation(const Options& options, const Collective& collective,
+Status run_simulation(const Options& wanted, const Collective& collective,
                       const Invocation& invocation) {
   const auto launcher = find_launcher();
   if (launcher && launcher->size != 1) {
@@ -218,8 +228,9 @@ Status run_simulation(const Options& options, const Collective& collective,
         "without",
         launcher->name);
   }
-  const topo::WantedSystem system = topo::wanted_system(options.system, options.nvidia_smi);
-  const topo::Predictor predictor = make_predictor(options, system.name);
+  const topo::WantedSystem system = topo::wanted_system(wanted.system, wanted.nvidia_smi);
+  const topo::Predictor predictor = make_predictor(wanted, system.name);
+  const Options options = with_own_size(wanted, collective, predictor.set().ranks);
   if (options.root && *options.root >= predictor.set().ranks) {
     throw usage_error("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
                       predictor.set().ranks, predictor.set().ranks - 1);

@@ -39,7 +39,11 @@ std::vector<Piece> Verifier::expected(const Call& call) const {
   if (idle) return {};
   return call.collective->expected(
       call.count,
-      {.rank = members.rank(), .ranks = members.size(), .root = call.root, .pair = pair_});
+      {.rank = members.rank(),
+       .ranks = members.size(),
+       .root = call.root,
+       .pair = pair_,
+       .traffic = call.traffic});
 }
 
 Bytes Verifier::checked_bytes(const Call& call) const {

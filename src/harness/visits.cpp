@@ -61,7 +61,8 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   Samples samples = samples_of(visits, stop);
   record.flags = flags_of(visits);
   record.finished_at = visits.back().record.finished_at;
-  add_statistics(record, samples, *find_collective(record.collective));
+  const double factor = record.busbw_GBps.value_or(0) / record.algbw_GBps.value_or(1);
+  add_statistics(record, samples, factor);
   if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
   add_efficiency(record);
   row.samples_us = std::move(samples.times_us);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/collective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <utility>
@@ -13,33 +14,47 @@ namespace {
 using Pieces = std::vector<Piece>;
 
 /// Whole elements; every rank sends and receives as much.
-Footprint same_everywhere(Bytes wanted, Bytes element, int /*ranks*/) {
-  const std::uint64_t count = wanted / element;
-  const Bytes size = count * element;
+Footprint same_everywhere(const Amount& amount) {
+  const std::uint64_t count = amount.wanted / amount.element;
+  const Bytes size = count * amount.element;
   return {.size = size, .send = size, .recv = size, .count = count};
 }
 
 /// Each rank sends a part, one rank or all receive all parts.
-Footprint parts_to_whole(Bytes wanted, Bytes element, int ranks) {
+Footprint parts_to_whole(const Amount& amount) {
   constexpr Bytes kAlignment = 16;  // nccl-tests rounds what each rank sends down to 16 bytes
-  const Bytes per_rank = wanted / static_cast<Bytes>(ranks);
-  const std::uint64_t count = per_rank / kAlignment * kAlignment / element;
-  const Bytes whole = count * element * static_cast<Bytes>(ranks);
-  return {.size = whole, .send = count * element, .recv = whole, .count = count};
+  const auto ranks = static_cast<Bytes>(amount.ranks);
+  const std::uint64_t count = amount.wanted / ranks / kAlignment * kAlignment / amount.element;
+  const Bytes part = count * amount.element;
+  return {.size = part * ranks, .send = part, .recv = part * ranks, .count = count};
 }
 
 /// A rank sends all parts, each rank receives one.
-Footprint whole_to_parts(Bytes wanted, Bytes element, int ranks) {
-  Footprint footprint = parts_to_whole(wanted, element, ranks);
+Footprint whole_to_parts(const Amount& amount) {
+  Footprint footprint = parts_to_whole(amount);
   std::swap(footprint.send, footprint.recv);
   return footprint;
 }
 
 /// Each rank sends a part to each rank.
-Footprint parts_to_parts(Bytes wanted, Bytes element, int ranks) {
-  Footprint footprint = parts_to_whole(wanted, element, ranks);
+Footprint parts_to_parts(const Amount& amount) {
+  Footprint footprint = parts_to_whole(amount);
   footprint.send = footprint.recv;
   return footprint;
+}
+
+/// Each rank sends each as much as the distribution has for the two. The count is of a part if they
+/// were equal, as nccl-tests' is, and times ranks never less than a rank has.
+Footprint unequal_parts(const Amount& amount) {
+  const auto traffic = std::make_shared<const Traffic>(
+      traffic_of(*amount.distribution, amount.wanted, amount.element, amount.ranks));
+  const auto ranks = static_cast<std::uint64_t>(amount.ranks);
+  const std::uint64_t equal = parts_to_whole(amount).count;
+  return {.size = traffic->most() * amount.element,
+          .send = traffic->most_sent() * amount.element,
+          .recv = traffic->most_received() * amount.element,
+          .count = std::max(traffic->most() > 0 ? equal : 0, (traffic->most() + ranks - 1) / ranks),
+          .traffic = traffic};
 }
 
 /// (n - 1) / n: each rank keeps its own part.
@@ -99,6 +114,21 @@ Pieces all_parts_at_root(std::uint64_t count, Position position) {
 }
 Pieces own_part_of_each(std::uint64_t count, Position position) {
   return one_part_per_rank(count, position.ranks, part_of(count, position.rank));
+}
+
+Pieces part_of_each_sender(std::uint64_t /*count*/, Position position) {
+  const Traffic& traffic = *position.traffic;
+  Pieces pieces;
+  std::uint64_t first = 0;
+  for (int source = 0; source < position.ranks; ++source) {
+    const std::uint64_t count = traffic.count(source, position.rank);
+    pieces.push_back({.first = first,
+                      .count = count,
+                      .source = source,
+                      .source_first = traffic.send_offset(source, position.rank)});
+    first += count;
+  }
+  return pieces;
 }
 
 /// To the next rank and from the one before; or of a pair the one way.
@@ -218,7 +248,10 @@ constexpr auto kCollectives = std::to_array<Collective>({
      .equal_parts = false,
      .checks_in_place = false,
      .others_size_part = true,
-     .bus_factor = others_share},
+     .bus_factor = others_share,
+     .footprint = unequal_parts,
+     .in_place = same_place,
+     .expected = part_of_each_sender},
     {.name = "gather",
      .nccl_name = "gather",
      .title = "gather",
@@ -280,6 +313,17 @@ std::string letters_of(std::string_view word) {
 }
 
 }  // namespace
+
+double bus_factor_of(const Collective& collective, int ranks, const Traffic* traffic) {
+  return traffic == nullptr ? collective.bus_factor(ranks) : traffic->port_share();
+}
+
+MinTraffic min_traffic_of(const Collective& collective, int ranks, bool in_place,
+                          const Traffic* traffic) {
+  if (traffic == nullptr) return collective.min_traffic(ranks, in_place);
+  const double moved = static_cast<double>(traffic->total()) / static_cast<double>(traffic->most());
+  return {.copied = moved, .touched = 2 * moved};
+}
 
 std::span<const Collective> all_collectives() { return kCollectives; }
 

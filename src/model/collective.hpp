@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,15 +10,26 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "model/distribution.hpp"
 
 namespace busbar {
 
-/// What one size of a collective means for every rank.
+/// What is asked of a collective.
+struct Amount {
+  Bytes wanted = 0;  ///< size
+  Bytes element = 1;
+  int ranks = 1;
+  const Distribution* distribution = nullptr;  ///< only where parts are not equal
+};
+
+/// What one size of a collective means for every rank; the most of any where parts are not equal.
 struct Footprint {
   Bytes size = 0;           ///< nccl-tests' "size": the larger of what a rank sends and receives
   Bytes send = 0;           ///< bytes of a rank's send buffer
   Bytes recv = 0;           ///< bytes of a rank's receive buffer
   std::uint64_t count = 0;  ///< elements handed to the library, and nccl-tests' "count"
+  /// Of a collective whose parts are not equal: they add up to less than count times ranks.
+  std::shared_ptr<const Traffic> traffic{};
 };
 
 /// Where, in elements from the start of the one in-place buffer, a rank sends from and receives to.
@@ -49,7 +61,8 @@ struct Position {
   int rank = 0;
   int ranks = 1;
   int root = 0;
-  std::optional<Pair> pair{};  ///< only for collectives that have peers
+  std::optional<Pair> pair{};          ///< only for collectives that have peers
+  const Traffic* traffic = nullptr;    ///< only where parts are not equal
 };
 
 /// Where a rank sends to and what it receives from; -1: no rank.
@@ -102,13 +115,13 @@ struct Collective {
   double (*bus_factor)(int ranks) = nullptr;
   /// Rounds the wanted size down to what the collective can do with `ranks` ranks. This and what
   /// follows is null where no program of ours measures the collective.
-  Footprint (*footprint)(Bytes wanted, Bytes element, int ranks) = nullptr;
+  Footprint (*footprint)(const Amount& amount) = nullptr;
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
   /// The pieces of a correct receive buffer; empty on a rank that receives nothing.
   std::vector<Piece> (*expected)(std::uint64_t count, Position position) = nullptr;
   /// The ranks that this one exchanges data with; null where all take part in one operation.
   Peers (*peers)(Position position) = nullptr;
-  MinTraffic (*min_traffic)(int ranks, bool in_place) = nullptr;
+  MinTraffic (*min_traffic)(int ranks, bool in_place) = nullptr;  ///< null: see min_traffic_of
 
   /// True where a program of ours measures it; others are only imported.
   [[nodiscard]] constexpr bool is_measured() const { return footprint != nullptr; }
@@ -116,6 +129,13 @@ struct Collective {
   /// all.
   [[nodiscard]] constexpr bool waits_for_all() const { return !rooted && peers == nullptr; }
 };
+
+/// Collective::bus_factor, or what the fullest port has of the traffic.
+[[nodiscard]] double bus_factor_of(const Collective& collective, int ranks,
+                                   const Traffic* traffic);
+/// Collective::min_traffic, or that of the traffic, which is out of place.
+[[nodiscard]] MinTraffic min_traffic_of(const Collective& collective, int ranks, bool in_place,
+                                        const Traffic* traffic);
 
 /// The table of collectives.
 [[nodiscard]] std::span<const Collective> all_collectives();

@@ -87,7 +87,8 @@ struct Call {
   DataType type = DataType::Float;
   ReduceOp op = ReduceOp::None;
   int root = 0;
-  Peers peers{};  ///< only for collectives that have them
+  Peers peers{};                     ///< only for collectives that have them
+  const Traffic* traffic = nullptr;  ///< only where parts are not equal; outlives the call
   bool in_place = false;
   /// Elements per library call where an elementwise collective is issued in segments; 0: one call.
   std::uint64_t segment = 0;

@@ -182,6 +182,11 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::connect_s>("connect_s", "s",
                          "time of making the group's communicator, slowest rank; empty where all "
                          "ranks are one group"),
+    field<&R::distribution>("distribution", "",
+                            "how parts differ: uniform, distance, zipf:1, hot:2, matrix:..., "
+                            "moe:...; empty where they are equal"),
+    field<&R::imbalance>("imbalance", "",
+                         "bytes that pass the fullest port over the mean of all ports"),
 });
 
 }  // namespace

@@ -92,6 +92,8 @@ struct Record {
   std::string group_ranks{};
   std::optional<std::uint64_t> groups_seed{};
   std::optional<double> connect_s{};
+  std::string distribution{};
+  std::optional<double> imbalance{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

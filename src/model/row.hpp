@@ -19,7 +19,8 @@ struct Row {
   Record record{};
   std::vector<double> samples_us{};
   std::vector<Arrival> arrivals{};  ///< of each sample; none where operations have no common end
-  /// In sentences, of a row that lasted long (--duration): what happened, what checks prove.
+  /// In sentences: of a row that lasted long (--duration) what happened and what checks prove, of
+  /// unequal parts what each rank had.
   std::vector<std::string> findings{};
   /// Times of all ranks, of each sample; empty unless they were asked for.
   std::vector<std::vector<double>> rank_times_us{};

@@ -23,6 +23,7 @@ struct RowKey {
   std::optional<int> receiver{};
   Bytes size = 0;
   bool in_place = false;
+  std::string distribution{};
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
@@ -39,7 +40,8 @@ struct RowKey {
           .sender = record.sender,
           .receiver = record.receiver,
           .size = record.size,
-          .in_place = record.in_place};
+          .in_place = record.in_place,
+          .distribution = record.distribution};
 }
 
 }  // namespace busbar

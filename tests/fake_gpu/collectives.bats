@@ -23,6 +23,15 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
   machine 16 256MiB 9.0
   COLLECTIVES="reducescatter alltoall" for_all 16 -b 64K -e 64K -d bfloat16 -o avg
 }
+@test "unequal parts of every distribution are right, and timed in place as nccl-tests does" {
+  local skew
+  for skew in uniform distance zipf:1.2 hot:1:1 sparse:0.4; do
+    all_right 3 alltoallv -b 1000 -e 300K -f 17 -d all --placement out --skew "$skew"
+  done
+  all_right 4 alltoallv --moe 64,32,2,8,zipf:1 -d half --placement out -G 2
+  all_right 2 alltoallv -b 4K -e 4K
+  [[ $(column in_place,wrong,flags "$DIR/a.csv" | tail -n 1) == "1||fake not-checked"* ]]
+}
 @test "every number of ranks up to 8 reduces right" {
   local ranks
   for ranks in 4 5 6 7; do all_right "$ranks" allreduce -b 64K -e 64K -d half -o all; done

@@ -259,7 +259,12 @@ std::optional<double> in_switch(const Graph& graph, const DevicePorts& ports, do
 std::optional<double> collective_GBps(const Bound& bound, std::string_view collective) {
   if (bound.devices.size() < 2) return std::nullopt;
   const Collective* known = find_collective(collective);
-  if (known == nullptr || !known->equal_parts) return std::nullopt;
+  if (known == nullptr) return std::nullopt;
+  if (!known->equal_parts) {  // bus bandwidth is of the fullest port
+    const bool by_port =
+        known->movement == Movement::AllToAll && bound.kind == describe(PathKind::NvSwitch);
+    return by_port ? std::optional{bound.bound_GBps} : std::nullopt;
+  }
   if (known->movement == Movement::AllReduce) {
     return std::max(
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});

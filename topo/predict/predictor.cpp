@@ -93,10 +93,11 @@ Schedule Predictor::straight(Movement movement, double seconds, const StepTimes&
           .us_per_byte = seconds / times.share / 1e3};
 }
 
-std::optional<double> Predictor::exchange_seconds(Movement movement, double bytes, int root) const {
-  const auto [at, added] = exchanges_.try_emplace({movement, root});
-  if (added) {
-    const auto found = exchange(movement, root, real_cluster_, set_, real_, bound_options_);
+std::optional<double> Predictor::exchange_seconds(Movement movement, double bytes,
+                                                  const Routed& routed) const {
+  const auto [at, added] = exchanges_.try_emplace({movement, routed.root});
+  if (added || routed.traffic != nullptr) {
+    const auto found = exchange(movement, routed, real_cluster_, set_, real_, bound_options_);
     if (found) at->second = found->seconds;
   }
   if (!at->second || movement != Movement::SendReceive || real_.kind != "nvswitch") {
@@ -114,9 +115,9 @@ std::optional<Schedule> Predictor::way_of(const Collective& collective, Sending 
 }
 
 std::optional<Prediction> Predictor::predict(const Collective& collective, double bytes,
-                                             int root) const {
+                                             const Routed& routed) const {
   const bool direct = !is_ringed(collective.movement) && set_.ranks > 1;
-  const auto seconds = direct ? exchange_seconds(collective.movement, bytes, root) : std::nullopt;
+  const auto seconds = direct ? exchange_seconds(collective.movement, bytes, routed) : std::nullopt;
   std::optional<Prediction> best;
   for (const Sending sending : kSendings) {
     const auto way = may_take(sending) ? way_of(collective, sending, seconds) : std::nullopt;
@@ -131,11 +132,12 @@ std::optional<Prediction> Predictor::predict(const Collective& collective, doubl
   return best;
 }
 
-std::optional<Exchange> Predictor::quickest(const Collective& collective, int root) const {
+std::optional<Exchange> Predictor::quickest(const Collective& collective,
+                                           const Routed& routed) const {
   constexpr StepTimes kNoLoss{.share = 1};
   std::optional<Exchange> best;
   if (!is_ringed(collective.movement) && set_.ranks > 1) {
-    best = exchange(collective.movement, root, nominal_cluster_, set_, nominal_, bound_options_);
+    best = exchange(collective.movement, routed, nominal_cluster_, set_, nominal_, bound_options_);
   }
   for (const Sending sending : kSendings) {
     if (!may_take(sending)) continue;
@@ -147,13 +149,15 @@ std::optional<Exchange> Predictor::quickest(const Collective& collective, int ro
   return best && best->seconds > 0 ? best : std::nullopt;
 }
 
-std::optional<double> Predictor::bound_GBps(const Collective& collective, int root) const {
-  const auto best = quickest(collective, root);
-  return best ? std::optional(collective.bus_factor(set_.ranks) / best->seconds) : std::nullopt;
+std::optional<double> Predictor::bound_GBps(const Collective& collective,
+                                            const Routed& routed) const {
+  const auto best = quickest(collective, routed);
+  if (!best) return std::nullopt;
+  return bus_factor_of(collective, set_.ranks, routed.traffic) / best->seconds;
 }
 
-std::string Predictor::bottleneck(const Collective& collective, int root) const {
-  const auto best = quickest(collective, root);
+std::string Predictor::bottleneck(const Collective& collective, const Routed& routed) const {
+  const auto best = quickest(collective, routed);
   return best ? best->limit : std::string();
 }
 

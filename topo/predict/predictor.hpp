@@ -31,11 +31,13 @@ class Predictor {
 
   /// Nothing where the collective has no model on this set, or the wanted algorithm is none for it.
   [[nodiscard]] std::optional<Prediction> predict(const Collective& collective, double bytes,
-                                                  int root = 0) const;
+                                                  const Routed& routed = {}) const;
   /// Bus bandwidth that the links allow the best of these algorithms, without any loss.
-  [[nodiscard]] std::optional<double> bound_GBps(const Collective& collective, int root = 0) const;
+  [[nodiscard]] std::optional<double> bound_GBps(const Collective& collective,
+                                                 const Routed& routed = {}) const;
   /// What limits that, as Bound::limit; empty where there is no bound.
-  [[nodiscard]] std::string bottleneck(const Collective& collective, int root = 0) const;
+  [[nodiscard]] std::string bottleneck(const Collective& collective,
+                                       const Routed& routed = {}) const;
 
   /// Takes other figures of the software; the flows stay.
   void set_protocol(const Protocol& protocol);
@@ -54,9 +56,10 @@ class Predictor {
                                                std::optional<double> seconds) const;
   [[nodiscard]] Schedule straight(Movement movement, double seconds, const StepTimes& times) const;
   [[nodiscard]] std::optional<double> exchange_seconds(Movement movement, double bytes,
-                                                       int root) const;
+                                                       const Routed& routed) const;
   /// The best of these algorithms without any loss.
-  [[nodiscard]] std::optional<Exchange> quickest(const Collective& collective, int root) const;
+  [[nodiscard]] std::optional<Exchange> quickest(const Collective& collective,
+                                                  const Routed& routed) const;
 
   PredictOptions options_;
   Cluster nominal_cluster_;
@@ -67,7 +70,7 @@ class Predictor {
   Cluster real_cluster_;  ///< with what software reaches of each medium
   SetLimits real_;
   /// What topo::exchange took with these limits.
-  mutable std::map<std::pair<Movement, int>, std::optional<double>> exchanges_{};
+  mutable std::map<std::pair<Movement, int>, std::optional<double>> exchanges_{};  ///< by root
 };
 
 }  // namespace busbar::topo

@@ -69,15 +69,31 @@ std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
   return made_of(limits, times, {.between = tree_steps(limits)}, *seconds);
 }
 
-/// What rank `from` sends rank `to`, in sizes.
-double share_of(Movement movement, int from, int to, int root, int ranks) {
-  switch (movement) {
-    case Movement::AllToAll: return 1.0 / ranks;
-    case Movement::Gather: return to == root ? 1.0 / ranks : 0;
-    case Movement::Scatter: return from == root ? 1.0 / ranks : 0;
-    default: return to == (from + 1) % ranks ? 1 : 0;
+/// Who sends what to whom.
+struct Shares {
+  Movement movement;
+  Routed routed;
+  int ranks;
+
+  /// What rank `from` sends rank `to`, in sizes.
+  [[nodiscard]] double of(int from, int to) const {
+    const auto& [root, traffic] = routed;
+    if (traffic != nullptr) {
+      return static_cast<double>(traffic->count(from, to)) / static_cast<double>(traffic->most());
+    }
+    switch (movement) {
+      case Movement::AllToAll: return 1.0 / ranks;
+      case Movement::Gather: return to == root ? 1.0 / ranks : 0;
+      case Movement::Scatter: return from == root ? 1.0 / ranks : 0;
+      default: return to == (from + 1) % ranks ? 1 : 0;
+    }
   }
-}
+  /// What passes the port of the busiest rank.
+  [[nodiscard]] double fullest_port() const {
+    if (routed.traffic != nullptr) return routed.traffic->port_share();
+    return movement == Movement::SendReceive ? 1 : (ranks - 1.0) / ranks;
+  }
+};
 
 /// The consecutive ranks of a part.
 struct Part {
@@ -118,14 +134,14 @@ Exchange most_loaded(const std::map<int, double>& load, const PathTable& table, 
 }
 
 /// Within a host.
-std::optional<Exchange> within(Movement movement, int root, const Cluster& cluster,
-                               const Part& part, int ranks, const BoundOptions& options) {
+std::optional<Exchange> within(const Shares& shares, const Cluster& cluster, const Part& part,
+                               const BoundOptions& options) {
   const std::vector<int> devices = cluster.indices(*part.host);
   const PathTable table(cluster.graph(), devices, Level::All, options);
   std::map<int, double> load;  // in sizes
   for (int i = 0; i < part.ranks; ++i) {
     for (int j = 0; j < part.ranks; ++j) {
-      const double share = share_of(movement, part.first + i, part.first + j, root, ranks);
+      const double share = shares.of(part.first + i, part.first + j);
       if (i == j || share <= 0) continue;
       if (!table.between(i, j)) return std::nullopt;
       for (const Use& use : table.between(i, j)->uses) load[use.resource] += share * use.times;
@@ -135,20 +151,35 @@ std::optional<Exchange> within(Movement movement, int root, const Cluster& clust
 }
 
 /// What leaves or reaches a host, whichever is more, in sizes.
-double across(Movement movement, int root, const Part& part, int ranks) {
+double across(const Shares& shares, const Part& part) {
   const double here = part.ranks;
-  switch (movement) {
+  const double ranks = shares.ranks;
+  if (shares.routed.traffic != nullptr) {
+    double leaves = 0;
+    double reaches = 0;
+    for (int rank = part.first; rank < part.first + part.ranks; ++rank) {
+      for (int other = 0; other < shares.ranks; ++other) {
+        if (part.has(other)) continue;
+        leaves += shares.of(rank, other);
+        reaches += shares.of(other, rank);
+      }
+    }
+    return std::max(leaves, reaches);
+  }
+  switch (shares.movement) {
     case Movement::AllToAll: return here * (ranks - here) / ranks;
     case Movement::Gather:
-    case Movement::Scatter: return (part.has(root) ? ranks - here : here) / ranks;
+    case Movement::Scatter: return (part.has(shares.routed.root) ? ranks - here : here) / ranks;
     default: return 1;
   }
 }
 
-bool is_like_before(Movement movement, int root, const Cluster& cluster,
-                    const std::vector<Part>& parts, std::size_t i) {
-  if (i < 2 || !cluster.equal_hosts()) return false;
-  const bool rooted = movement == Movement::Gather || movement == Movement::Scatter;
+bool is_like_before(const Shares& shares, const Cluster& cluster, const std::vector<Part>& parts,
+                    std::size_t i) {
+  if (i < 2 || !cluster.equal_hosts() || shares.routed.traffic != nullptr) return false;
+  const int root = shares.routed.root;
+  const bool rooted =
+      shares.movement == Movement::Gather || shares.movement == Movement::Scatter;
   if (rooted && (parts[i].has(root) || parts[i - 1].has(root))) return false;
   return parts[i].host->devices == parts[i - 1].host->devices;
 }
@@ -208,24 +239,23 @@ const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
   return network ? limits.network_limit : limits.host_limit;
 }
 
-std::optional<Exchange> exchange(Movement movement, int root, const Cluster& cluster,
+std::optional<Exchange> exchange(Movement movement, const Routed& routed, const Cluster& cluster,
                                  const RankSet& set, const SetLimits& limits,
                                  const BoundOptions& options) {
+  const Shares shares{.movement = movement, .routed = routed, .ranks = set.ranks};
   if (limits.hosts == 1 && limits.kind == "nvswitch") {
-    // What passes the port of one device, the busiest.
-    const double sizes = movement == Movement::SendReceive ? 1 : (set.ranks - 1.0) / set.ranks;
-    return Exchange{.seconds = sizes / limits.ring_GBps, .limit = limits.limit};
+    return Exchange{.seconds = shares.fullest_port() / limits.ring_GBps, .limit = limits.limit};
   }
   const std::vector<Part> parts = parts_of(set);
   Exchange slowest;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (is_like_before(movement, root, cluster, parts, i)) continue;
-    const auto here = within(movement, root, cluster, parts[i], set.ranks, options);
+    if (is_like_before(shares, cluster, parts, i)) continue;
+    const auto here = within(shares, cluster, parts[i], options);
     if (!here) return std::nullopt;
     slowest = slower(*here, slowest);
     if (limits.hosts < 2) continue;
     if (limits.network_GBps <= 0) return std::nullopt;
-    const double away = across(movement, root, parts[i], set.ranks) / limits.network_GBps;
+    const double away = across(shares, parts[i]) / limits.network_GBps;
     slowest = slower(slowest, {.seconds = away, .limit = limits.network_limit});
   }
   return slowest;

@@ -41,10 +41,17 @@ struct Exchange {
   std::string limit{};  ///< as Bound::limit
 };
 
-/// By the link with the most data for its rate, in a host or between hosts. `root` is a rank.
-/// Nothing where a pair has no route.
-[[nodiscard]] std::optional<Exchange> exchange(Movement movement, int root, const Cluster& cluster,
-                                               const RankSet& set, const SetLimits& limits,
+/// Who sends how much to whom in an exchange, as far as the movement leaves it open.
+struct Routed {
+  int root = 0;                      ///< a rank
+  const Traffic* traffic = nullptr;  ///< of an all-to-all of unequal parts
+};
+
+/// By the link with the most data for its rate, in a host or between hosts. Nothing where a pair
+/// has no route.
+[[nodiscard]] std::optional<Exchange> exchange(Movement movement, const Routed& routed,
+                                               const Cluster& cluster, const RankSet& set,
+                                               const SetLimits& limits,
                                                const BoundOptions& options);
 
 }  // namespace busbar::topo

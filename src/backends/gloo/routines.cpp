@@ -5,6 +5,7 @@
 #include <gloo/allgather.h>
 #include <gloo/allreduce.h>
 #include <gloo/alltoall.h>
+#include <gloo/alltoallv.h>
 #include <gloo/broadcast.h>
 #include <gloo/gather.h>
 #include <gloo/math.h>
@@ -39,22 +40,22 @@ Memory memory(const Context& context, std::byte* start, std::uint64_t count, con
 }
 
 /// Gloo wants the size of an element as a type.
-template <class Options>
-void set_output(Options& options, Memory buffer, const Call& call) {
+template <class Options, class... Parts>
+void set_output(Options& options, Memory buffer, const Call& call, Parts... parts) {
   switch (info(call.type).size) {
-    case 1: return options.template setOutput<std::uint8_t>(std::move(buffer));
-    case 2: return options.template setOutput<std::uint16_t>(std::move(buffer));
-    case 4: return options.template setOutput<std::uint32_t>(std::move(buffer));
-    default: return options.template setOutput<std::uint64_t>(std::move(buffer));
+    case 1: return options.template setOutput<std::uint8_t>(std::move(buffer), parts...);
+    case 2: return options.template setOutput<std::uint16_t>(std::move(buffer), parts...);
+    case 4: return options.template setOutput<std::uint32_t>(std::move(buffer), parts...);
+    default: return options.template setOutput<std::uint64_t>(std::move(buffer), parts...);
   }
 }
-template <class Options>
-void set_input(Options& options, Memory buffer, const Call& call) {
+template <class Options, class... Parts>
+void set_input(Options& options, Memory buffer, const Call& call, Parts... parts) {
   switch (info(call.type).size) {
-    case 1: return options.template setInput<std::uint8_t>(std::move(buffer));
-    case 2: return options.template setInput<std::uint16_t>(std::move(buffer));
-    case 4: return options.template setInput<std::uint32_t>(std::move(buffer));
-    default: return options.template setInput<std::uint64_t>(std::move(buffer));
+    case 1: return options.template setInput<std::uint8_t>(std::move(buffer), parts...);
+    case 2: return options.template setInput<std::uint16_t>(std::move(buffer), parts...);
+    case 4: return options.template setInput<std::uint32_t>(std::move(buffer), parts...);
+    default: return options.template setInput<std::uint64_t>(std::move(buffer), parts...);
   }
 }
 
@@ -105,6 +106,24 @@ void all_to_all(GlooLinks& links, const Call& call) {
   set_input(options, memory(context, call.send, of_all(context, call), call), call);
   set_output(options, memory(context, call.recv, of_all(context, call), call), call);
   gloo::alltoall(options);
+}
+
+void all_to_all_v(GlooLinks& links, const Call& call) {
+  const Context& context = links.context;
+  const Traffic& traffic = *call.traffic;
+  const int rank = context->rank;
+  std::vector<std::int64_t> sent;
+  std::vector<std::int64_t> received;
+  for (int other = 0; other < context->size; ++other) {
+    sent.push_back(static_cast<std::int64_t>(traffic.count(rank, other)));
+    received.push_back(static_cast<std::int64_t>(traffic.count(other, rank)));
+  }
+  gloo::AlltoallvOptions options(context);
+  set_input(options, memory(context, call.send, traffic.send_offset(rank, context->size), call),
+            call, sent);
+  set_output(options, memory(context, call.recv, traffic.recv_offset(context->size, rank), call),
+             call, received);
+  gloo::alltoallv(options);
 }
 
 void gather(GlooLinks& links, const Call& call) {
@@ -202,6 +221,10 @@ constexpr auto kRoutines = std::to_array<GlooRoutine>({
     {.collective = "reduce", .call = reduce, .temporary = two_segments},
     {.collective = "alltoall",
      .call = all_to_all,
+     .temporary = nothing,
+     .not_in_place = kOverwrites},
+    {.collective = "alltoallv",
+     .call = all_to_all_v,
      .temporary = nothing,
      .not_in_place = kOverwrites},
     {.collective = "sendrecv", .call = exchange, .temporary = nothing, .not_in_place = kOverwrites},

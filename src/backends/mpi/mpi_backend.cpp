@@ -24,6 +24,21 @@ const MpiRoutine& routine_of(const Call& call) {
   return *routine;
 }
 
+MpiParts parts_of(const Traffic& traffic, int rank) {
+  MpiParts parts;
+  int sent = 0;
+  int received = 0;
+  for (int other = 0; other < traffic.ranks(); ++other) {
+    parts.send_counts.push_back(static_cast<int>(traffic.count(rank, other)));
+    parts.recv_counts.push_back(static_cast<int>(traffic.count(other, rank)));
+    parts.send_offsets.push_back(sent);
+    parts.recv_offsets.push_back(received);
+    sent += parts.send_counts.back();
+    received += parts.recv_counts.back();
+  }
+  return parts;
+}
+
 /// Host memory over MPI, which allows no second operation on the same buffers before the first is
 /// complete.
 class MpiCommunicator final : public HostCommunicator {
@@ -59,6 +74,7 @@ class MpiCommunicator final : public HostCommunicator {
     const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
     const bool copies = call.in_place && routine.copies_in_place && progress_ == Progress::Yield;
     if (copies && copy_.size() < segment * element) copy_.resize(segment * element);
+    if (call.traffic != nullptr) parts_ = parts_of(*call.traffic, rank_);
     std::uint64_t first = 0;
     do {
       const std::uint64_t count = std::min(segment, call.count - first);
@@ -77,6 +93,7 @@ class MpiCommunicator final : public HostCommunicator {
             .op = *mpi_op(call.op),
             .root = call.root,
             .peers = call.peers,
+            .parts = &parts_,
             .in_place = call.in_place,
             .copy = copy_.data(),
             .rank = rank_,
@@ -95,13 +112,16 @@ class MpiCommunicator final : public HostCommunicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
+  MpiParts parts_{};               // of the last call with traffic
   std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };
 
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
-  if (find_routine(call.collective->name) == nullptr) {
+  const MpiRoutine* routine = find_routine(call.collective->name);
+  if (routine == nullptr) {
     return fmt::format("the mpi backend has no {}", call.collective->title);
   }
+  if (call.in_place && !routine->not_in_place.empty()) return std::string(routine->not_in_place);
   if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
   if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
   return std::nullopt;
@@ -121,7 +141,8 @@ std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
     return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
   }
   const bool totals_at_root = call.collective->rooted && !call.collective->elementwise;
-  return kLargestInt / element / (totals_at_root ? ranks_ : 1);
+  const bool any_part_is_large = !call.collective->equal_parts;
+  return kLargestInt / element / (totals_at_root || any_part_is_large ? ranks_ : 1);
 }
 
 class MpiBackend final : public Backend {

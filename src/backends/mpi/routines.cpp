@@ -164,6 +164,16 @@ const auto kRoutines = std::to_array<MpiRoutine>({
                        a.type, a.comm);
          },
      .temporary = {.mpich = one_block, .open_mpi = one_block}},
+    {.collective = "alltoallv",
+     .call =
+         [](const A& a, R* r) {
+           const MpiParts& p = *a.parts;
+           return call(r, MPI_Alltoallv, MPI_Ialltoallv, a.send, p.send_counts.data(),
+                       p.send_offsets.data(), a.type, a.recv, p.recv_counts.data(),
+                       p.recv_offsets.data(), a.type, a.comm);
+         },
+     .temporary = {.mpich = nothing, .open_mpi = nothing},
+     .not_in_place = "MPI exchanges parts in place only where both ways are as long"},
     {.collective = "sendrecv",
      .call = exchange,
      .temporary = {.mpich = nothing, .open_mpi = nothing},

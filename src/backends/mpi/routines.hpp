@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <mpi.h>
 
@@ -11,6 +12,15 @@
 #include "model/communicator.hpp"
 
 namespace busbar {
+
+/// What this rank sends to each and receives from each, in elements, and where it lies in its
+/// buffers: MPI_Alltoallv's arrays.
+struct MpiParts {
+  std::vector<int> send_counts{};
+  std::vector<int> send_offsets{};
+  std::vector<int> recv_counts{};
+  std::vector<int> recv_offsets{};
+};
 
 /// The arguments of one MPI call on this rank. In place `send` is where the rank's data lies, and
 /// each routine knows whose MPI_IN_PLACE that is.
@@ -22,6 +32,7 @@ struct MpiArguments {
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   Peers peers{};
+  const MpiParts* parts = nullptr;  ///< only where parts are not equal
   bool in_place = false;
   void* copy = nullptr;  ///< memory for what a nonblocking call sends in place (copies_in_place)
   int rank = 0;
@@ -53,6 +64,8 @@ struct MpiRoutine {
   bool widens = false;
   /// Where MPI wants in-place data if not where nccl-tests has it.
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
+  /// Why it cannot run in place; empty: it can.
+  std::string_view not_in_place{};
   /// Whether an in-place call sends from a copy of its buffer.
   bool copies_in_place = false;
 };

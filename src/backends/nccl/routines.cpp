@@ -13,11 +13,12 @@ class NcclGroup {
  public:
   NcclGroup() { note(nccl().group_start()); }
 
-  void send(const A& a, Bytes offset, int peer) {
-    note(nccl().send(a.send + offset, a.count, a.type, peer, a.comm, a.stream));
+  /// `first` is an element of the buffer.
+  void send(const A& a, std::size_t first, std::size_t count, int peer) {
+    note(nccl().send(a.send + first * a.element, count, a.type, peer, a.comm, a.stream));
   }
-  void receive(const A& a, Bytes offset, int peer) {
-    note(nccl().receive(a.recv + offset, a.count, a.type, peer, a.comm, a.stream));
+  void receive(const A& a, std::size_t first, std::size_t count, int peer) {
+    note(nccl().receive(a.recv + first * a.element, count, a.type, peer, a.comm, a.stream));
   }
   [[nodiscard]] ncclResult_t end() {
     const ncclResult_t result = nccl().group_end();
@@ -31,14 +32,31 @@ class NcclGroup {
   ncclResult_t first_failure_ = ncclSuccess;
 };
 
-Bytes block_of(const A& a, int rank) { return a.block * static_cast<Bytes>(rank); }
+std::size_t block_of(const A& a, int rank) { return a.count * static_cast<std::size_t>(rank); }
 
 ncclResult_t alltoall(const A& a) {
   if (nccl().alltoall) return nccl().alltoall(a.send, a.recv, a.count, a.type, a.comm, a.stream);
   NcclGroup group;
   for (int peer = 0; peer < a.ranks; ++peer) {
-    group.send(a, block_of(a, peer), peer);
-    group.receive(a, block_of(a, peer), peer);
+    group.send(a, block_of(a, peer), a.count, peer);
+    group.receive(a, block_of(a, peer), a.count, peer);
+  }
+  return group.end();
+}
+
+/// Who has nothing for another sends it nothing.
+ncclResult_t alltoallv(const A& a) {
+  const Traffic& traffic = *a.traffic;
+  NcclGroup group;
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  for (int peer = 0; peer < a.ranks; ++peer) {
+    const std::uint64_t out = traffic.count(a.rank, peer);
+    const std::uint64_t in = traffic.count(peer, a.rank);
+    if (out > 0) group.send(a, sent, out, peer);
+    if (in > 0) group.receive(a, received, in, peer);
+    sent += out;
+    received += in;
   }
   return group.end();
 }
@@ -49,9 +67,9 @@ ncclResult_t gather(const A& a) {
   }
   NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
-    group.receive(a, block_of(a, peer), peer);
+    group.receive(a, block_of(a, peer), a.count, peer);
   }
-  group.send(a, 0, a.root);
+  group.send(a, 0, a.count, a.root);
   return group.end();
 }
 
@@ -61,16 +79,16 @@ ncclResult_t scatter(const A& a) {
   }
   NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
-    group.send(a, block_of(a, peer), peer);
+    group.send(a, block_of(a, peer), a.count, peer);
   }
-  group.receive(a, 0, a.root);
+  group.receive(a, 0, a.count, a.root);
   return group.end();
 }
 
 ncclResult_t sendrecv(const A& a) {
   NcclGroup group;
-  if (a.peers.to >= 0) group.send(a, 0, a.peers.to);
-  if (a.peers.from >= 0) group.receive(a, 0, a.peers.from);
+  if (a.peers.to >= 0) group.send(a, 0, a.count, a.peers.to);
+  if (a.peers.from >= 0) group.receive(a, 0, a.count, a.peers.from);
   return group.end();
 }
 
@@ -98,6 +116,7 @@ const auto kRoutines = std::to_array<NcclRoutine>({
     {"gather", gather},
     {"scatter", scatter},
     {"alltoall", alltoall, true},
+    {"alltoallv", alltoallv, true},
     {"sendrecv", sendrecv, true},
 });
 

@@ -13,11 +13,12 @@ struct NcclArguments {
   const std::byte* send = nullptr;
   std::byte* recv = nullptr;
   std::size_t count = 0;  ///< elements, as Call::count
-  Bytes block = 0;        ///< bytes of `count` elements
+  Bytes element = 1;      ///< bytes of one
   ncclDataType_t type = ncclFloat;
   ncclRedOp_t op = ncclSum;
   int root = 0;
   Peers peers;
+  const Traffic* traffic = nullptr;
   int rank = 0;
   int ranks = 1;
   ncclComm_t comm = nullptr;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/gathered_rows.hpp"
 #include "model/record.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
@@ -22,7 +23,7 @@ const std::byte kPoison{0xa5};
 
 SizePlan plan_for(const char* name, std::uint64_t slots = 1) {
   return {.wanted = 4096,
-          .footprint = test::collective(name).footprint(4096, 4, kRanks),
+          .footprint = test::collective(name).footprint({.wanted = 4096, .element = 4, .ranks = kRanks}),
           .slots = slots};
 }
 
@@ -232,7 +233,7 @@ TEST(GatherRows, KeepsWhoWasLastAndTheTimesOfAllRanks) {
 /// The record of an all-reduce of 10^6 bytes with these samples.
 Record record_of(const Samples& samples, int ranks = 4) {
   Record record{.ranks = ranks, .size = 1000000};
-  add_statistics(record, samples, test::collective("allreduce"));
+  add_statistics(record, samples, test::collective("allreduce").bus_factor(record.ranks));
   return record;
 }
 

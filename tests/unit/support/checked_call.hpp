@@ -20,8 +20,12 @@ namespace busbar::test {
                                            bool in_place, std::uint64_t segment = 0) {
   const Collective& asked = *like.collective;
   const Bytes element = info(like.type).size;
+  Distribution distribution;
   const SizePlan plan{.wanted = 4096,
-                      .footprint = asked.footprint(4096, element, ranks.size()),
+                      .footprint = asked.footprint({.wanted = 4096,
+                                                    .element = element,
+                                                    .ranks = ranks.size(),
+                                                    .distribution = &distribution}),
                       .segment = segment};
   RowBuffers buffers(communicator, plan, 0);
   if (asked.rooted) like.root = ranks.size() - 1;

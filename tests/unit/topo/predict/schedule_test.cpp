@@ -187,7 +187,7 @@ double slow_seconds(Movement movement, int root, const Graph& graph,
 
 double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
   const Cluster cluster(machine);
-  return exchange(movement, root, cluster, set, limits_of(cluster, set, {}), {}).value().seconds;
+  return exchange(movement, {.root = root}, cluster, set, limits_of(cluster, set, {}), {}).value().seconds;
 }
 
 TEST(Exchange, AddsUpThePairsOfAHost) {
@@ -248,12 +248,46 @@ TEST(Exchange, SharesSeveralCablesOfAPair) {
   EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
 }
 
+TEST(Exchange, OfUnequalPartsIsOfTheFullestPortOrHost) {
+  const Traffic even = [] {
+    Traffic traffic(16, "even");
+    for (int from = 0; from < 16; ++from) {
+      for (int to = 0; to < 16; ++to) traffic.set(from, to, 1);
+    }
+    return traffic;
+  }();
+  Traffic incast(16, "all to rank 3");
+  for (int from = 0; from < 16; ++from) incast.set(from, 3, 1);
+  for (const int hosts : {1, 2}) {
+    EqualHosts machine = load_machine("dgx-h100");
+    machine.hosts = hosts;
+    if (hosts > 1) machine.host = with_network(std::move(machine.host), parse_network("--nic", "8x50"));
+    const Cluster cluster(machine);
+    const int ranks = 8 * hosts;
+    const RankSet set = cluster.place(ranks, {}, {});
+    const SetLimits limits = limits_of(cluster, set, {});
+    const auto seconds = [&](const Traffic* traffic) {
+      return exchange(Movement::AllToAll, {.traffic = traffic}, cluster, set, limits, {})
+          .value()
+          .seconds;
+    };
+    if (hosts == 1) {
+      Traffic half(8, "all to rank 3");
+      for (int from = 0; from < 8; ++from) half.set(from, 3, 1);
+      EXPECT_DOUBLE_EQ(seconds(&half), 7.0 / 8 / limits.ring_GBps);
+    } else {
+      EXPECT_DOUBLE_EQ(seconds(&even), seconds(nullptr));
+      EXPECT_DOUBLE_EQ(seconds(&incast), 0.5 / limits.network_GBps);  // of 8 ranks, into its host
+    }
+  }
+}
+
 TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const RankSet set{.parts = {{.devices = {0, 1, 2}}}, .ranks = 3};
   const Cluster cluster({.host = nvlink_graph({"011", "100", "100"}, 25)});
   const SetLimits limits = limits_of(cluster, set, {});
   const auto has = [&](Movement movement, int root) {
-    return exchange(movement, root, cluster, set, limits, {}).has_value();
+    return exchange(movement, {.root = root}, cluster, set, limits, {}).has_value();
   };
   EXPECT_FALSE(has(Movement::AllToAll, 0));
   EXPECT_TRUE(has(Movement::Gather, 0)) << "1 and 2 have nothing for each other";
@@ -261,7 +295,7 @@ TEST(Exchange, IsNoneWhereAPairHasNoWay) {
   const RankSet hosts{.parts = {{.host = 0, .devices = {0}}, {.host = 1, .devices = {0}}},
                       .ranks = 2};
   const Cluster apart({.host = nvlink_graph({"01", "10"}, 25), .hosts = 2});
-  EXPECT_FALSE(exchange(Movement::AllToAll, 0, apart, hosts, limits_of(apart, hosts, {}), {}))
+  EXPECT_FALSE(exchange(Movement::AllToAll, {}, apart, hosts, limits_of(apart, hosts, {}), {}))
       << "no network";
 }
 

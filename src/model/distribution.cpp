@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/distribution.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "base/error.hpp"
+#include "base/lists.hpp"
+#include "base/shuffle.hpp"
+#include "base/splitmix64.hpp"
+#include "base/text.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr Bytes kAlignment = 16;  // of each part, as nccl-tests'
+
+Bytes aligned(Bytes bytes) { return bytes / kAlignment * kAlignment; }
+
+/// How often rank `from` sends to rank `to`, in any unit.
+class Weights {
+ public:
+  Weights(int ranks, const Distribution& distribution)
+      : ranks_(static_cast<std::size_t>(ranks)), of_(ranks_ * ranks_) {
+    std::mt19937_64 random(splitmix64(distribution.seed));
+    switch (distribution.skew) {
+      case Skew::Distance: by_distance(distribution.figure); break;
+      case Skew::Zipf: by_receiver(zipf(distribution.figure, random)); break;
+      case Skew::Hot: by_receiver(hot(distribution, random)); break;
+      case Skew::Sparse: sparse(distribution.figure, random); break;
+      default: of_.assign(of_.size(), 1);
+    }
+  }
+
+  [[nodiscard]] double of(std::size_t from, std::size_t to) const { return of_[from * ranks_ + to]; }
+
+  /// Of the rank that sends or receives most.
+  [[nodiscard]] double most() const {
+    double most = 0;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      double sent = 0;
+      double received = 0;
+      for (std::size_t other = 0; other < ranks_; ++other) {
+        sent += of(rank, other);
+        received += of(other, rank);
+      }
+      most = std::max({most, sent, received});
+    }
+    return most;
+  }
+
+ private:
+  /// nccl-tests': the more, the farther round the ring of ranks, blended with equal parts.
+  void by_distance(double spread) {
+    const double equal = static_cast<double>(ranks_ - 1) / 2;  // as much in all
+    for (std::size_t from = 0; from < ranks_; ++from) {
+      for (std::size_t to = 0; to < ranks_; ++to) {
+        const auto distance = static_cast<double>((to + ranks_ - from) % ranks_);
+        of_[from * ranks_ + to] = ranks_ == 1 ? 1 : (1 - spread) * equal + spread * distance;
+      }
+    }
+  }
+
+  void by_receiver(const std::vector<double>& shares) {
+    for (std::size_t from = 0; from < ranks_; ++from) {
+      std::ranges::copy(shares, of_.begin() + static_cast<std::ptrdiff_t>(from * ranks_));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::size_t> in_random_order(std::mt19937_64& random) const {
+    std::vector<std::size_t> ranks(ranks_);
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    shuffle(ranks, random);
+    return ranks;
+  }
+
+  [[nodiscard]] std::vector<double> zipf(double exponent, std::mt19937_64& random) const {
+    std::vector<double> shares(ranks_);
+    double place = 0;
+    for (const std::size_t rank : in_random_order(random)) {
+      shares[rank] = std::pow(++place, -exponent);
+    }
+    return shares;
+  }
+
+  [[nodiscard]] std::vector<double> hot(const Distribution& distribution,
+                                        std::mt19937_64& random) const {
+    const auto count = static_cast<std::size_t>(distribution.figure);
+    if (count >= ranks_) {
+      throw usage_error("--skew {}: there are {}; give fewer than that", to_text(distribution),
+                        counted(ranks_, "rank"));
+    }
+    const auto others = static_cast<double>(ranks_ - count);
+    std::vector<double> shares(ranks_, (1 - distribution.hot_share) / others);
+    const std::vector<std::size_t> ranks = in_random_order(random);
+    for (std::size_t i = 0; i < count; ++i) {
+      shares[ranks[i]] = distribution.hot_share / static_cast<double>(count);
+    }
+    return shares;
+  }
+
+  void sparse(double share, std::mt19937_64& random) {
+    const auto peers = static_cast<std::size_t>(
+        std::max(1.0, std::round(share * static_cast<double>(ranks_))));
+    for (std::size_t from = 0; from < ranks_; ++from) {
+      const std::vector<std::size_t> ranks = in_random_order(random);
+      for (std::size_t i = 0; i < peers; ++i) of_[from * ranks_ + ranks[i]] = 1;
+    }
+  }
+
+  std::size_t ranks_;
+  std::vector<double> of_;
+};
+
+Traffic scaled(const Distribution& distribution, Bytes wanted, Bytes element, int ranks) {
+  const Weights weights(ranks, distribution);
+  const auto count = static_cast<Bytes>(ranks);
+  const auto whole = static_cast<double>(aligned(wanted / count) * count);
+  const double most = weights.most();
+  Traffic traffic(ranks, to_text(distribution));
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      const double share = weights.of(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+      traffic.set(from, to, aligned(static_cast<Bytes>(share * whole / most)) / element);
+    }
+  }
+  return traffic;
+}
+
+Traffic from_matrix(const Distribution& distribution, Bytes element, int ranks) {
+  const TrafficMatrix& matrix = *distribution.matrix;
+  if (ranks > matrix.ranks) {
+    throw usage_error("{}: it is of {}, and there are {}; start fewer, or give a larger matrix",
+                      to_text(distribution), counted(matrix.ranks, "rank"), ranks);
+  }
+  Traffic traffic(ranks, to_text(distribution));
+  for (int from = 0; from < ranks; ++from) {
+    for (int to = 0; to < ranks; ++to) {
+      traffic.set(from, to,
+                  matrix.bytes[static_cast<std::size_t>(from * matrix.ranks + to)] / element);
+    }
+  }
+  return traffic;
+}
+
+/// Draws experts by their popularity.
+class ExpertDraw {
+ public:
+  ExpertDraw(const ExpertLoad& load, std::uint64_t seed) : below_(load.experts) {
+    std::vector<std::size_t> places(below_.size());
+    std::iota(places.begin(), places.end(), std::size_t{1});
+    std::mt19937_64 random(splitmix64(seed));
+    shuffle(places, random);
+    double sum = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      sum += std::pow(static_cast<double>(places[i]), -load.zipf);
+      below_[i] = sum;
+    }
+  }
+
+  [[nodiscard]] std::size_t next(std::mt19937_64& random) const {
+    constexpr double kStep = 0x1p-53;  // the same on every machine
+    const double point = static_cast<double>(random() >> 11U) * kStep * below_.back();
+    const auto found = std::ranges::upper_bound(below_, point);
+    return std::min(static_cast<std::size_t>(found - below_.begin()), below_.size() - 1);
+  }
+
+ private:
+  std::vector<double> below_;  // an expert's weight and those of all before it
+};
+
+/// As Megatron Core's all-to-all of tokens: a copy for each expert, even if two are on one rank.
+Traffic of_experts(const Distribution& distribution, int ranks) {
+  const ExpertLoad& load = distribution.experts;
+  const ExpertDraw draw(load, distribution.seed);
+  Traffic traffic(ranks, to_text(distribution));
+  for (int from = 0; from < ranks; ++from) {
+    std::mt19937_64 random(splitmix64(splitmix64(distribution.seed) + static_cast<Bytes>(from)));
+    std::vector<std::size_t> chosen;
+    for (std::uint64_t token = 0; token < load.tokens; ++token) {
+      chosen.clear();
+      while (chosen.size() < load.chosen) {
+        const std::size_t expert = draw.next(random);
+        if (std::ranges::find(chosen, expert) != chosen.end()) continue;
+        chosen.push_back(expert);
+        const auto to = static_cast<int>(expert * static_cast<std::size_t>(ranks) / load.experts);
+        traffic.set(from, to, traffic.count(from, to) + load.hidden);
+      }
+    }
+  }
+  return traffic;
+}
+
+/// Its lines of whitespace-separated figures, all as long as there are lines.
+TrafficMatrix read_matrix(std::string_view option, const std::string& path, double scale) {
+  const auto text = read_file(path);
+  if (!text) throw usage_error("{}: cannot read '{}'", option, path);
+  TrafficMatrix matrix;
+  std::size_t columns = 0;
+  std::size_t line_number = 0;
+  std::uint64_t checksum = 0;
+  for (const std::string& line : split(*text, '\n')) {
+    ++line_number;
+    const std::vector<std::string> words = split_words(line);
+    if (words.empty()) continue;
+    if (columns == 0) columns = words.size();
+    if (words.size() != columns) {
+      throw usage_error("{}: {}:{}: {}, and the first line has {}; a matrix of bytes is square",
+                        option, path, line_number, counted(words.size(), "figure"), columns);
+    }
+    ++matrix.ranks;
+    for (const std::string& word : words) {
+      const auto bytes = to_number<double>(word);
+      constexpr double kMost = 0x1p50;
+      if (!bytes || !(*bytes >= 0) || *bytes * scale > kMost) {
+        throw usage_error("{}: {}:{}: '{}' is not a number of bytes", option, path, line_number,
+                          word);
+      }
+      matrix.bytes.push_back(aligned(static_cast<Bytes>(*bytes * scale)));
+      checksum = splitmix64(checksum + matrix.bytes.back());
+    }
+  }
+  if (matrix.ranks == 0 || static_cast<std::size_t>(matrix.ranks) != columns) {
+    throw usage_error("{}: {}: {} of {}; a matrix of bytes from each rank to each is square",
+                      option, path, counted(matrix.ranks, "line"), counted(columns, "figure"));
+  }
+  matrix.name = fmt::format("{}@{:08x}", std::filesystem::path(path).filename().string(),
+                            checksum & 0xffffffffU);
+  return matrix;
+}
+
+InvalidValue invalid_skew(std::string_view option, std::string_view text) {
+  return invalid_value(option, text,
+                       split("uniform|distance[:SPREAD]|zipf:S|hot:K[:SHARE]|sparse:F|matrix:FILE",
+                             '|'));
+}
+
+}  // namespace
+
+Distribution parse_skew(std::string_view option, std::string_view text, double scale) {
+  constexpr double kMostExponent = 10;
+  constexpr double kMostRanks = 1 << 20;
+  const std::size_t colon = text.find(':');
+  const auto skew = find_value<Skew>(text.substr(0, colon));
+  if (!skew || *skew == Skew::Moe) throw invalid_skew(option, text);
+  Distribution result{.skew = *skew};
+  const bool bare = colon == std::string_view::npos;
+  if (bare && (*skew == Skew::Uniform || *skew == Skew::Distance)) return result;
+  if (bare || *skew == Skew::Uniform) throw invalid_skew(option, text);
+  const std::string_view rest = text.substr(colon + 1);
+  if (*skew == Skew::Matrix) {
+    result.matrix = std::make_shared<const TrafficMatrix>(
+        read_matrix(option, std::string(rest), scale));
+    return result;
+  }
+  const std::vector<std::string> figures = split(rest, ':');
+  if (figures.size() > (*skew == Skew::Hot ? 2U : 1U)) throw invalid_skew(option, text);
+  switch (*skew) {
+    case Skew::Zipf: result.figure = parse_number(option, figures[0], 0, kMostExponent); break;
+    case Skew::Hot:
+      result.figure = std::floor(parse_number(option, figures[0], 1, kMostRanks));
+      if (figures.size() > 1) result.hot_share = parse_number(option, figures[1], 0, 1);
+      break;
+    case Skew::Sparse: result.figure = parse_number(option, figures[0], 1e-6, 1); break;
+    default: result.figure = parse_number(option, figures[0], 0, 1);
+  }
+  return result;
+}
+
+Distribution parse_experts(std::string_view option, std::string_view text) {
+  const std::vector<std::string> words = split(text, ',');
+  const bool weighted = words.size() == 5 && words[4].starts_with("zipf:");
+  if (words.size() != 4 && !weighted) {
+    throw usage_error(
+        "invalid value '{}' for {}; expected TOKENS,HIDDEN,TOPK,EXPERTS[,zipf:S], as in "
+        "4096,7168,8,256",
+        text, option);
+  }
+  constexpr std::int64_t kMost = 1 << 24;
+  std::array<std::uint64_t, 4> figures{};
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    figures.at(i) = static_cast<std::uint64_t>(parse_integer(option, words[i], 1, kMost));
+  }
+  Distribution result{.skew = Skew::Moe};
+  result.experts = {.tokens = figures[0],
+                    .hidden = figures[1],
+                    .chosen = figures[2],
+                    .experts = figures[3]};
+  if (result.experts.chosen > result.experts.experts) {
+    throw usage_error("{} {}: a token cannot go to {} of {}", option, text, figures[2],
+                      counted(figures[3], "expert"));
+  }
+  constexpr double kMostExponent = 4;
+  if (weighted) {
+    result.experts.zipf = parse_number(option, words[4].substr(5), 0, kMostExponent);
+  }
+  return result;
+}
+
+std::string to_text(const Distribution& distribution) {
+  const std::string_view word = name(distribution.skew);
+  const ExpertLoad& load = distribution.experts;
+  switch (distribution.skew) {
+    case Skew::Uniform: break;
+    case Skew::Matrix: return fmt::format("{}:{}", word, distribution.matrix->name);
+    case Skew::Moe:
+      return fmt::format("{}:{}:{}:{}:{}", word, load.tokens, load.hidden, load.chosen,
+                         load.experts) +
+             (load.zipf > 0 ? fmt::format(":zipf:{:g}", load.zipf) : "");
+    case Skew::Distance:
+      if (distribution.figure == 1) break;
+      return fmt::format("{}:{:g}", word, distribution.figure);
+    case Skew::Hot:
+      if (distribution.hot_share == Distribution{}.hot_share) {
+        return fmt::format("{}:{:g}", word, distribution.figure);
+      }
+      return fmt::format("{}:{:g}:{:g}", word, distribution.figure, distribution.hot_share);
+    default: return fmt::format("{}:{:g}", word, distribution.figure);
+  }
+  return std::string(word);
+}
+
+Traffic traffic_of(const Distribution& distribution, Bytes wanted, Bytes element, int ranks) {
+  switch (distribution.skew) {
+    case Skew::Matrix: return from_matrix(distribution, element, ranks);
+    case Skew::Moe: return of_experts(distribution, ranks);
+    default: return scaled(distribution, wanted, element, ranks);
+  }
+}
+
+}  // namespace busbar

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# All-to-alls of unequal parts over MPI: every element, nccl-tests' variables, what the columns say.
+load ../common
+
+USUAL=(--host-limits off --placement out -n 2 -w 0)
+SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
+
+@test "every distribution and type is right on three ranks" {
+  local skew
+  for skew in $SKEWS; do
+    STATUSES="ok skipped" all_right 3 alltoallv -b 1000 -e 300K -f 17 -d all -c 2 --skew "$skew"
+    [ "$(column distribution "$DIR/a.csv" | sort -u)" = "$skew" ]
+  done
+  all_right 1 alltoallv -b 1000 -e 300K -f 17
+}
+@test "tokens of experts and parts of 16 ranks are right" {
+  all_right 4 alltoallv --moe 64,32,2,8,zipf:1 -d double
+  all_right 16 alltoallv -b 64K -e 64K --skew zipf:1 --progress yield
+  all_right 16 alltoallv -b 64K -e 64K --skew sparse:0.2 --seed 3
+  all_right 2 alltoallv -b 1M -e 1M -n 70 --cache rotate --cadence isolated
+}
+# bats test_tags=any-mpi
+@test "a fault in the part of one sender is found" {
+  run -1 mpirun -np 3 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K --inject-fault 1:8000
+  [[ $output == *"rank 1, element 8000: expected"* ]]
+}
+# bats test_tags=any-mpi
+@test "nccl-tests' matrix, scale, spread and summary are read" {
+  printf '0 64 32\n100000 0 160\n48 48 48\n' > "$DIR/traffic.txt"
+  export NCCL_TESTS_ALLTOALLV_MATRIX_FILE=$DIR/traffic.txt NCCL_TESTS_ALLTOALLV_MATRIX_SCALE=2
+  all_right 3 alltoallv
+  # Rank 1 sends 200,000 and 320 bytes; the mean of the three ports is a third of all but what rank 2 keeps.
+  [[ $(column size_bytes,distribution,imbalance "$DIR/a.csv") == "200320|matrix:traffic.txt@"????????"|2.99"* ]]
+  NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY=1 run -0 mpirun -np 3 ./alltoallv_perf "${USUAL[@]}" -b 1M -e 1M
+  [ "$(grep -c '^# *rank=[012] send_bytes=[0-9]* recv_bytes=[0-9]* alg_bw=' <<<"$output")" -eq 3 ]
+  [[ $output == *"rank=1 send_bytes=200320 recv_bytes=224 "* ]]
+  COMMAND=(mpirun -np 3 ./alltoallv_perf "${USUAL[@]}")
+  refused "has a size of its own, 195.62 KiB for 3 ranks; leave -b and -e out" -b 64K -e 64K
+  refused "--skew uniform and NCCL_TESTS_ALLTOALLV_*" --skew uniform
+  COMMAND=(mpirun -np 4 ./alltoallv_perf "${USUAL[@]}")
+  refused "it is of 3 ranks, and there are 4"
+  unset NCCL_TESTS_ALLTOALLV_MATRIX_FILE
+  NCCL_TESTS_ALLTOALLV_SPREAD=0.5 all_right 2 alltoallv -b 64K -e 64K
+  [ "$(column distribution "$DIR/a.csv")" = distance:0.5 ]
+}
+# bats test_tags=any-mpi
+@test "two distributions are two measurements, for --resume and for compare" {
+  local skew
+  for skew in uniform zipf:1; do
+    all_right 2 alltoallv -b 64K -e 64K --skew "$skew"
+    mv "$DIR/a.csv" "$DIR/$skew.csv"
+  done
+  COMMAND=(mpirun -np 2 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K)
+  refused "distribution" --skew zipf:2 --csv "$DIR/zipf:1.csv" --resume
+  COMMAND=(./busbar compare "$DIR/uniform.csv")
+  refused "no row is in both groups" "$DIR/zipf:1.csv"
+}
+@test "in place is skipped with the reason" {
+  run -0 mpirun -np 2 ./alltoallv_perf -b 64K -e 64K --csv "$DIR/a.csv"
+  [[ $(column status,reason "$DIR/a.csv") == *"skipped|MPI exchanges parts in place only where both ways are as long"* ]]
+}
+@test "what does not fit is refused in one line" {
+  COMMAND=(mpirun -np 2 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K)
+  refused "expected one of uniform, distance[:SPREAD]" --skew even
+  refused "there are 2 ranks; give fewer than that" --skew hot:2
+  refused "expected TOKENS,HIDDEN,TOPK,EXPERTS" --moe 1,2
+  refused "mutually exclusive" --moe 1,2,1,4 --skew uniform
+  COMMAND=(mpirun -np 2 ./alltoall_perf "${USUAL[@]}" -b 64K -e 64K)
+  refused "--skew: all-to-all has equal parts; use alltoallv_perf" --skew uniform
+}
+@test "a prediction has the fullest port and the bound of it" {
+  run -0 ./alltoallv_perf --backend sim --system dgx-h100 --skew hot:1:1 -b 1M -e 1G -f 1024 --csv "$DIR/a.csv"
+  [ "$(column distribution,imbalance,bound_GBps "$DIR/a.csv" | sort -u)" = "hot:1:1|8|450" ]
+  # All bytes but a rank's own pass one port of 450 GB/s.
+  column time_median_us "$DIR/a.csv" | awk 'END { exit !($1 > 1073.741824e6 * 7 / 8 / 450e3) }'
+}
