@@ -94,8 +94,7 @@ SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
 std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const BoundRow& row) {
   if (row.ranks < 2 || bandwidth.rates.empty()) return std::nullopt;
   if (!row.collective->equal_parts && row.traffic == nullptr) return std::nullopt;
-  const MinTraffic traffic =
-      min_traffic_of(*row.collective, row.ranks, row.in_place, row.traffic);
+  const MinTraffic traffic = min_traffic_of(*row.collective, row.ranks, row.in_place, row.traffic);
   const double touched =
       traffic.touched * static_cast<double>(row.size) * static_cast<double>(row.slots);
   const MemoryRates& rates = bandwidth.of(static_cast<Bytes>(touched));

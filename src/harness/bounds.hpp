@@ -22,7 +22,7 @@ struct BoundRow {
   int ranks = 1;
   Bytes size = 0;  ///< Footprint::size
   bool in_place = false;
-  std::uint64_t slots = 1;  ///< buffers that operations rotate through
+  std::uint64_t slots = 1;           ///< buffers that operations rotate through
   const Traffic* traffic = nullptr;  ///< only where parts are not equal
 };
 

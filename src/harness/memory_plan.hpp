@@ -52,7 +52,7 @@ struct MemoryRequest {
   ReduceOp op = ReduceOp::None;
   int ranks = 1;
   const Distribution* distribution = nullptr;  ///< only where parts are not equal
-  std::string_view place = "host";  ///< what has the memory: MemoryPool
+  std::string_view place = "host";             ///< what has the memory: MemoryPool
   int ranks_per_place = 1;
   Bytes available_per_rank = 0;  ///< what a place has for each of its ranks
   Bytes library_growth = 0;      ///< what the library has been seen to take of each rank's share

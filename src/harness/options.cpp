@@ -170,8 +170,7 @@ void apply_environment(Options& options, const std::function<const char*(const c
 namespace {
 
 /// nccl-tests' variables of alltoallv_perf; nothing where none is set.
-std::optional<Distribution> distribution_of(
-    const std::function<const char*(const char*)>& lookup) {
+std::optional<Distribution> distribution_of(const std::function<const char*(const char*)>& lookup) {
   constexpr const char* kMatrix = "NCCL_TESTS_ALLTOALLV_MATRIX_FILE";
   constexpr const char* kScale = "NCCL_TESTS_ALLTOALLV_MATRIX_SCALE";
   constexpr const char* kSpread = "NCCL_TESTS_ALLTOALLV_SPREAD";
@@ -212,10 +211,8 @@ Options with_own_size(const Options& options, const Collective& collective, int 
   const Distribution* distribution = options.distribution_of(collective);
   Options sized = options;
   if (distribution == nullptr || !distribution->has_own_size()) return sized;
-  const Footprint footprint =
-      collective.footprint({.element = info(options.types.front()).size,
-                            .ranks = ranks,
-                            .distribution = distribution});
+  const Footprint footprint = collective.footprint(
+      {.element = info(options.types.front()).size, .ranks = ranks, .distribution = distribution});
   const auto [first, last] = std::pair{options.sweep.first, options.sweep.last};
   const Sweep usual = Options{}.sweep;
   const bool given = first != usual.first || last != usual.last;

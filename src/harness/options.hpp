@@ -173,8 +173,8 @@ struct Options {
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);
 
-/// What the collective needs beside what was asked for: nccl-tests' distribution where parts are not
-/// equal and none is given. Refuses one for equal parts; throws a usage error. `lookup` is
+/// What the collective needs beside what was asked for: nccl-tests' distribution where parts are
+/// not equal and none is given. Refuses one for equal parts; throws a usage error. `lookup` is
 /// std::getenv except in tests.
 void complete_options(Options& options, const Collective& collective,
                       const std::function<const char*(const char*)>& lookup);

@@ -281,8 +281,7 @@ void Runner::measure(const RowSetup& setup, Record record) {
 
 IntervalReport Runner::interval_report(const Footprint& footprint) {
   if (!options_.duration || run_.world.rank() != 0) return {};
-  const double factor =
-      bus_factor_of(run_.collective, run_.group.size(), footprint.traffic.get());
+  const double factor = bus_factor_of(run_.collective, run_.group.size(), footprint.traffic.get());
   return [this, size = footprint.size, factor](TimelineInterval interval) {
     Record record{.size = size, .time_median_us = interval.median_us};
     add_bandwidths(record, factor);

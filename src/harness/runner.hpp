@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "harness/load.hpp"
 #include "harness/gathered_rows.hpp"
+#include "harness/load.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"

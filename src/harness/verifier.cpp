@@ -37,13 +37,11 @@ void Verifier::fill(std::span<const Call> calls, std::uint64_t count, std::uint6
 std::vector<Piece> Verifier::expected(const Call& call) const {
   const auto& [world, members, idle] = round_group_;
   if (idle) return {};
-  return call.collective->expected(
-      call.count,
-      {.rank = members.rank(),
-       .ranks = members.size(),
-       .root = call.root,
-       .pair = pair_,
-       .traffic = call.traffic});
+  return call.collective->expected(call.count, {.rank = members.rank(),
+                                                .ranks = members.size(),
+                                                .root = call.root,
+                                                .pair = pair_,
+                                                .traffic = call.traffic});
 }
 
 Bytes Verifier::checked_bytes(const Call& call) const {

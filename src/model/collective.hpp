@@ -61,8 +61,8 @@ struct Position {
   int rank = 0;
   int ranks = 1;
   int root = 0;
-  std::optional<Pair> pair{};          ///< only for collectives that have peers
-  const Traffic* traffic = nullptr;    ///< only where parts are not equal
+  std::optional<Pair> pair{};        ///< only for collectives that have peers
+  const Traffic* traffic = nullptr;  ///< only where parts are not equal
 };
 
 /// Where a rank sends to and what it receives from; -1: no rank.
@@ -131,8 +131,7 @@ struct Collective {
 };
 
 /// Collective::bus_factor, or what the fullest port has of the traffic.
-[[nodiscard]] double bus_factor_of(const Collective& collective, int ranks,
-                                   const Traffic* traffic);
+[[nodiscard]] double bus_factor_of(const Collective& collective, int ranks, const Traffic* traffic);
 /// Collective::min_traffic, or that of the traffic, which is out of place.
 [[nodiscard]] MinTraffic min_traffic_of(const Collective& collective, int ranks, bool in_place,
                                         const Traffic* traffic);

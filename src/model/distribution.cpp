@@ -35,7 +35,9 @@ class Weights {
     }
   }
 
-  [[nodiscard]] double of(std::size_t from, std::size_t to) const { return of_[from * ranks_ + to]; }
+  [[nodiscard]] double of(std::size_t from, std::size_t to) const {
+    return of_[from * ranks_ + to];
+  }
 
   /// Of the rank that sends or receives most.
   [[nodiscard]] double most() const {
@@ -103,8 +105,8 @@ class Weights {
   }
 
   void sparse(double share, std::mt19937_64& random) {
-    const auto peers = static_cast<std::size_t>(
-        std::max(1.0, std::round(share * static_cast<double>(ranks_))));
+    const auto peers =
+        static_cast<std::size_t>(std::max(1.0, std::round(share * static_cast<double>(ranks_))));
     for (std::size_t from = 0; from < ranks_; ++from) {
       const std::vector<std::size_t> ranks = in_random_order(random);
       for (std::size_t i = 0; i < peers; ++i) of_[from * ranks_ + ranks[i]] = 1;
@@ -233,9 +235,9 @@ TrafficMatrix read_matrix(std::string_view option, const std::string& path, doub
 }
 
 InvalidValue invalid_skew(std::string_view option, std::string_view text) {
-  return invalid_value(option, text,
-                       split("uniform|distance[:SPREAD]|zipf:S|hot:K[:SHARE]|sparse:F|matrix:FILE",
-                             '|'));
+  return invalid_value(
+      option, text,
+      split("uniform|distance[:SPREAD]|zipf:S|hot:K[:SHARE]|sparse:F|matrix:FILE", '|'));
 }
 
 }  // namespace
@@ -252,8 +254,8 @@ Distribution parse_skew(std::string_view option, std::string_view text, double s
   if (bare || *skew == Skew::Uniform) throw invalid_skew(option, text);
   const std::string_view rest = text.substr(colon + 1);
   if (*skew == Skew::Matrix) {
-    result.matrix = std::make_shared<const TrafficMatrix>(
-        read_matrix(option, std::string(rest), scale));
+    result.matrix =
+        std::make_shared<const TrafficMatrix>(read_matrix(option, std::string(rest), scale));
     return result;
   }
   const std::vector<std::string> figures = split(rest, ':');
@@ -285,10 +287,8 @@ Distribution parse_experts(std::string_view option, std::string_view text) {
     figures.at(i) = static_cast<std::uint64_t>(parse_integer(option, words[i], 1, kMost));
   }
   Distribution result{.skew = Skew::Moe};
-  result.experts = {.tokens = figures[0],
-                    .hidden = figures[1],
-                    .chosen = figures[2],
-                    .experts = figures[3]};
+  result.experts = {
+      .tokens = figures[0], .hidden = figures[1], .chosen = figures[2], .experts = figures[3]};
   if (result.experts.chosen > result.experts.experts) {
     throw usage_error("{} {}: a token cannot go to {} of {}", option, text, figures[2],
                       counted(figures[3], "expert"));

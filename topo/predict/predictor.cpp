@@ -133,7 +133,7 @@ std::optional<Prediction> Predictor::predict(const Collective& collective, doubl
 }
 
 std::optional<Exchange> Predictor::quickest(const Collective& collective,
-                                           const Routed& routed) const {
+                                            const Routed& routed) const {
   constexpr StepTimes kNoLoss{.share = 1};
   std::optional<Exchange> best;
   if (!is_ringed(collective.movement) && set_.ranks > 1) {

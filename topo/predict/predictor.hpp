@@ -59,7 +59,7 @@ class Predictor {
                                                        const Routed& routed) const;
   /// The best of these algorithms without any loss.
   [[nodiscard]] std::optional<Exchange> quickest(const Collective& collective,
-                                                  const Routed& routed) const;
+                                                 const Routed& routed) const;
 
   PredictOptions options_;
   Cluster nominal_cluster_;

@@ -178,8 +178,7 @@ bool is_like_before(const Shares& shares, const Cluster& cluster, const std::vec
                     std::size_t i) {
   if (i < 2 || !cluster.equal_hosts() || shares.routed.traffic != nullptr) return false;
   const int root = shares.routed.root;
-  const bool rooted =
-      shares.movement == Movement::Gather || shares.movement == Movement::Scatter;
+  const bool rooted = shares.movement == Movement::Gather || shares.movement == Movement::Scatter;
   if (rooted && (parts[i].has(root) || parts[i - 1].has(root))) return false;
   return parts[i].host->devices == parts[i - 1].host->devices;
 }

@@ -105,7 +105,9 @@ struct RowMeasurement : testing::Test {
                           .memory = {.free = kGiB},
                           .timer_cost_s = timer_cost_s};
     const RoundGroup round_group{.world = bootstrap, .members = bootstrap};
-    const SizePlan plan{.footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}), .slots = slots};
+    const SizePlan plan{
+        .footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}),
+        .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
     RowBuffers buffers(communicator, plan, 0);
     RankLoad load(options, bootstrap, communicator);

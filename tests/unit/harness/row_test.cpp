@@ -23,7 +23,8 @@ const std::byte kPoison{0xa5};
 
 SizePlan plan_for(const char* name, std::uint64_t slots = 1) {
   return {.wanted = 4096,
-          .footprint = test::collective(name).footprint({.wanted = 4096, .element = 4, .ranks = kRanks}),
+          .footprint =
+              test::collective(name).footprint({.wanted = 4096, .element = 4, .ranks = kRanks}),
           .slots = slots};
 }
 

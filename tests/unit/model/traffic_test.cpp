@@ -122,9 +122,9 @@ TEST(Traffic, OfAMatrixIsItsFirstRanks) {
   const std::string path = folder.path() + "/m.txt";
   folder.write("m.txt", "100 200 150\n\n50 100 75\n300.5\t150 200\n");
   const Distribution matrix = parse_skew("--skew", "matrix:" + path, 2);
-  EXPECT_THAT(rows_of(traffic_of(matrix, 0, 4, 3)),
-              ElementsAre(ElementsAre(48, 100, 72), ElementsAre(24, 48, 36),
-                          ElementsAre(148, 72, 100)));
+  EXPECT_THAT(
+      rows_of(traffic_of(matrix, 0, 4, 3)),
+      ElementsAre(ElementsAre(48, 100, 72), ElementsAre(24, 48, 36), ElementsAre(148, 72, 100)));
   EXPECT_THAT(rows_of(traffic_of(matrix, 0, 4, 2)),
               ElementsAre(ElementsAre(48, 100), ElementsAre(24, 48)));
   EXPECT_THAT(to_text(matrix), testing::MatchesRegex("matrix:m.txt@[0-9a-f]{8}"));
@@ -139,14 +139,14 @@ TEST(Traffic, RefusesMatricesThatAreNone) {
     const char* message;
   };
   const test::TemporaryFolder folder;
-  for (const auto& [text, message] : std::initializer_list<Row>{
-           {"1 2\n3\n", "m.txt:2: 1 figure, and the first line has 2"},
-           {"1 2\n", "1 line of 2 figures"},
-           {"", "0 lines"},
-           {"1 x\n2 3\n", "m.txt:1: 'x' is not a number of bytes"},
-           {"1 -5\n2 3\n", "m.txt:1: '-5' is not a number of bytes"},
-           {"1 nan\n2 3\n", "'nan' is not"},
-           {"1 1e30\n2 3\n", "'1e30' is not"}}) {
+  for (const auto& [text, message] :
+       std::initializer_list<Row>{{"1 2\n3\n", "m.txt:2: 1 figure, and the first line has 2"},
+                                  {"1 2\n", "1 line of 2 figures"},
+                                  {"", "0 lines"},
+                                  {"1 x\n2 3\n", "m.txt:1: 'x' is not a number of bytes"},
+                                  {"1 -5\n2 3\n", "m.txt:1: '-5' is not a number of bytes"},
+                                  {"1 nan\n2 3\n", "'nan' is not"},
+                                  {"1 1e30\n2 3\n", "'1e30' is not"}}) {
     const std::string path = folder.path() + "/m.txt";
     folder.write("m.txt", text);
     const test::Failure failure =
@@ -173,8 +173,8 @@ TEST(Traffic, RefusesDistributionsThatAreNone) {
 }
 
 TEST(Traffic, HasTheNameThatItIsReadBy) {
-  for (const char* text : {"uniform", "distance", "distance:0.5", "zipf:1.2", "hot:2", "hot:2:0.8",
-                           "sparse:0.25"}) {
+  for (const char* text :
+       {"uniform", "distance", "distance:0.5", "zipf:1.2", "hot:2", "hot:2:0.8", "sparse:0.25"}) {
     EXPECT_EQ(to_text(parse_skew("--skew", text)), text);
   }
 }
@@ -194,16 +194,12 @@ TEST(AllToAllV, HasTheFootprintOfTheRankWithTheMost) {
 
 TEST(AllToAllV, ReceivesThePartOfEachSenderInOrder) {
   const Distribution distribution;
-  const Footprint footprint = test::collective("alltoallv")
-                                  .footprint({.wanted = 1200,
-                                              .element = 4,
-                                              .ranks = 4,
-                                              .distribution = &distribution});
-  const std::vector<Piece> pieces = test::collective("alltoallv")
-                                        .expected(footprint.count,
-                                                  {.rank = 1,
-                                                   .ranks = 4,
-                                                   .traffic = footprint.traffic.get()});
+  const Footprint footprint =
+      test::collective("alltoallv")
+          .footprint({.wanted = 1200, .element = 4, .ranks = 4, .distribution = &distribution});
+  const std::vector<Piece> pieces =
+      test::collective("alltoallv")
+          .expected(footprint.count, {.rank = 1, .ranks = 4, .traffic = footprint.traffic.get()});
   ASSERT_EQ(pieces.size(), 4U);
   // 48 of rank 0 from its start, none of itself, 148 of rank 2 and 96 of rank 3 behind what these
   // send rank 0.

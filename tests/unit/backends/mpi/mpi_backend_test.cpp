@@ -85,8 +85,10 @@ bool sends_only(Pair pair, Progress progress) {
   Call like = call_of("sendrecv");
   const Position me{.rank = ranks.rank(), .ranks = ranks.size(), .pair = pair};
   like.peers = like.collective->peers(me);
-  RowBuffers buffers(*mpi, {.footprint = like.collective->footprint(
-                               {.wanted = 4096, .element = 4, .ranks = me.ranks})}, 0);
+  RowBuffers buffers(
+      *mpi,
+      {.footprint = like.collective->footprint({.wanted = 4096, .element = 4, .ranks = me.ranks})},
+      0);
   const auto calls = buffers.calls(like, false);
   Verifier verifier({.world = ranks, .members = ranks}, *mpi, like.type, like.op, pair);
   buffers.poison_results(false);

@@ -187,7 +187,9 @@ double slow_seconds(Movement movement, int root, const Graph& graph,
 
 double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
   const Cluster cluster(machine);
-  return exchange(movement, {.root = root}, cluster, set, limits_of(cluster, set, {}), {}).value().seconds;
+  return exchange(movement, {.root = root}, cluster, set, limits_of(cluster, set, {}), {})
+      .value()
+      .seconds;
 }
 
 TEST(Exchange, AddsUpThePairsOfAHost) {
@@ -261,7 +263,8 @@ TEST(Exchange, OfUnequalPartsIsOfTheFullestPortOrHost) {
   for (const int hosts : {1, 2}) {
     EqualHosts machine = load_machine("dgx-h100");
     machine.hosts = hosts;
-    if (hosts > 1) machine.host = with_network(std::move(machine.host), parse_network("--nic", "8x50"));
+    if (hosts > 1)
+      machine.host = with_network(std::move(machine.host), parse_network("--nic", "8x50"));
     const Cluster cluster(machine);
     const int ranks = 8 * hosts;
     const RankSet set = cluster.place(ranks, {}, {});
