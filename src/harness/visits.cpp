@@ -52,6 +52,13 @@ std::string flags_of(std::span<const Row> visits) {
   return all.flags;
 }
 
+/// Bus bandwidth over algorithm bandwidth, which a file has to six digits.
+double factor_of(const Record& record) {
+  const Collective& collective = *find_collective(record.collective);
+  if (collective.equal_parts) return collective.bus_factor(record.ranks);
+  return record.busbw_GBps.value_or(0) / record.algbw_GBps.value_or(1);
+}
+
 }  // namespace
 
 Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
@@ -61,8 +68,7 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   Samples samples = samples_of(visits, stop);
   record.flags = flags_of(visits);
   record.finished_at = visits.back().record.finished_at;
-  const double factor = record.busbw_GBps.value_or(0) / record.algbw_GBps.value_or(1);
-  add_statistics(record, samples, factor);
+  add_statistics(record, samples, factor_of(record));
   if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
   add_efficiency(record);
   row.samples_us = std::move(samples.times_us);

@@ -12,7 +12,7 @@ files() { (cd "$1" && find . ! -type d | sort); }
   local target=$DIR/a\ folder name
   run -0 make_here install DESTDIR="$target" PREFIX=/opt/busbar
   cd "$target/opt/busbar"
-  for name in $ALL; do
+  for name in $ALL alltoallv; do
     [ -x "bin/${name}_perf" ] && [ -e "share/man/man1/${name}_perf.1" ] && [ -e "share/bash-completion/completions/${name}_perf" ]
   done
   [ "$(bin/busbar version)" = "$(bin/all_reduce_perf --version)" ]

@@ -33,10 +33,10 @@ Traffic skewed(const char* text, Bytes wanted, int ranks, std::uint64_t seed = 1
 }
 
 TEST(Traffic, GrowsWithTheDistanceAsNcclTestsHasIt) {
-  // 1200 bytes: 1/6, 2/6 and 3/6 of them, down to 16 bytes each.
+  // 1200 bytes, down to four times 16: of 1152 a sixth, two and three.
   EXPECT_THAT(rows_of(skewed("distance", 1200, 4)),
-              ElementsAre(ElementsAre(0, 48, 96, 148), ElementsAre(148, 0, 48, 96),
-                          ElementsAre(96, 148, 0, 48), ElementsAre(48, 96, 148, 0)));
+              ElementsAre(ElementsAre(0, 48, 96, 144), ElementsAre(144, 0, 48, 96),
+                          ElementsAre(96, 144, 0, 48), ElementsAre(48, 96, 144, 0)));
   EXPECT_THAT(rows_of(skewed("uniform", 96, 3)),
               ElementsAre(ElementsAre(8, 8, 8), ElementsAre(8, 8, 8), ElementsAre(8, 8, 8)));
   EXPECT_EQ(rows_of(skewed("distance:0", 4096, 4)), rows_of(skewed("uniform", 4096, 4)));
@@ -124,7 +124,7 @@ TEST(Traffic, OfAMatrixIsItsFirstRanks) {
   const Distribution matrix = parse_skew("--skew", "matrix:" + path, 2);
   EXPECT_THAT(
       rows_of(traffic_of(matrix, 0, 4, 3)),
-      ElementsAre(ElementsAre(48, 100, 72), ElementsAre(24, 48, 36), ElementsAre(148, 72, 100)));
+      ElementsAre(ElementsAre(48, 100, 72), ElementsAre(24, 48, 36), ElementsAre(144, 72, 100)));
   EXPECT_THAT(rows_of(traffic_of(matrix, 0, 4, 2)),
               ElementsAre(ElementsAre(48, 100), ElementsAre(24, 48)));
   EXPECT_THAT(to_text(matrix), testing::MatchesRegex("matrix:m.txt@[0-9a-f]{8}"));
@@ -201,10 +201,10 @@ TEST(AllToAllV, ReceivesThePartOfEachSenderInOrder) {
       test::collective("alltoallv")
           .expected(footprint.count, {.rank = 1, .ranks = 4, .traffic = footprint.traffic.get()});
   ASSERT_EQ(pieces.size(), 4U);
-  // 48 of rank 0 from its start, none of itself, 148 of rank 2 and 96 of rank 3 behind what these
+  // 48 of rank 0 from its start, none of itself, 144 of rank 2 and 96 of rank 3 behind what these
   // send rank 0.
   const std::vector<std::array<std::uint64_t, 3>> expected{
-      {0, 48, 0}, {48, 0, 148}, {48, 148, 96}, {196, 96, 48}};
+      {0, 48, 0}, {48, 0, 144}, {48, 144, 96}, {196, 96, 48}};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     EXPECT_EQ(pieces[i].source, static_cast<int>(i));
     EXPECT_EQ((std::array{pieces[i].first, pieces[i].count, pieces[i].source_first}), expected[i]);

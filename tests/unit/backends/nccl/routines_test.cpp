@@ -15,8 +15,8 @@ TEST(NcclRoutines, ExistForEveryMeasuredCollectiveInPlaceUnlessTheyWouldOverwrit
     ASSERT_NE(routine, nullptr) << collective->name;
     EXPECT_EQ(routine->collective, collective->name);
     EXPECT_NE(routine->enqueue, nullptr) << collective->name;
-    const bool overwrites = collective->name == "alltoall" || collective->name == "sendrecv";
-    EXPECT_EQ(routine->overwrites, overwrites) << collective->name;
+    const std::set<std::string_view> overwriting{"alltoall", "alltoallv", "sendrecv"};
+    EXPECT_EQ(routine->overwrites, overwriting.contains(collective->name)) << collective->name;
   }
   EXPECT_EQ(find_nccl_routine("allscatter"), nullptr);
   EXPECT_EQ(find_nccl_routine(""), nullptr);
