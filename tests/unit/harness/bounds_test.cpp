@@ -117,18 +117,6 @@ TEST(HostBoundNote, GivesTheReasonWhyThereIsNone) {
   expect_note("no memory");
 }
 
-TEST(HostBound, IsOfTheFullestPortWherePartsDiffer) {
-  Traffic traffic(4, "by hand");
-  traffic.set(0, 0, 100);
-  traffic.set(0, 1, 300);
-  traffic.set(2, 1, 100);
-  // Four ranks copy 500 elements, 400 at most of one, at 12 GB/s each, of which 400 pass rank 1's
-  // port.
-  const BoundRow row{
-      .collective = &test::collective("alltoallv"), .ranks = 4, .size = kGiB, .traffic = &traffic};
-  EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), row).value_or(0), 4 * 12 * 400.0 / 500);
-}
-
 TEST(HostBoundNote, IsEmptyForOneRank) {
   const HostBoundInput group{.device_set = "cores 0"};
   EXPECT_EQ(host_bound_obstacle(group), "one rank");
