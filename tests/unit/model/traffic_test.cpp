@@ -204,7 +204,7 @@ TEST(AllToAllV, ReceivesThePartOfEachSenderInOrder) {
   // 48 of rank 0 from its start, none of itself, 144 of rank 2 and 96 of rank 3 behind what these
   // send rank 0.
   const std::vector<std::array<std::uint64_t, 3>> expected{
-      {0, 48, 0}, {48, 0, 144}, {48, 144, 96}, {196, 96, 48}};
+      {0, 48, 0}, {48, 0, 144}, {48, 144, 96}, {192, 96, 48}};
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     EXPECT_EQ(pieces[i].source, static_cast<int>(i));
     EXPECT_EQ((std::array{pieces[i].first, pieces[i].count, pieces[i].source_first}), expected[i]);
