@@ -23,10 +23,11 @@ inline const Collective& all_reduce() { return *find_collective("allreduce"); }
 /// Buffers and calls of an out-of-place float all-reduce of one size.
 struct Case {
   Case(Communicator& communicator, Bytes size)
-      : buffers(
-            communicator,
-            SizePlan{.wanted = size, .footprint = all_reduce().footprint(size, sizeof(float), 1)},
-            0),
+      : buffers(communicator,
+                SizePlan{.wanted = size,
+                         .footprint =
+                             all_reduce().footprint({.wanted = size, .element = sizeof(float)})},
+                0),
         calls(buffers.calls(
             {.collective = &all_reduce(), .type = DataType::Float, .op = ReduceOp::Sum}, false)) {}
 

@@ -80,8 +80,12 @@ void measure(Bootstrap& bootstrap, Communicator& communicator, const RowBuffers&
 
 void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& collective, Bytes size,
              Most& most) {
+  const Distribution distribution;  // of unequal parts
   const SizePlan plan{.wanted = size,
-                      .footprint = collective.footprint(size, sizeof(float), bootstrap.size())};
+                      .footprint = collective.footprint({.wanted = size,
+                                                         .element = sizeof(float),
+                                                         .ranks = bootstrap.size(),
+                                                         .distribution = &distribution})};
   for (const Progress progress : {Progress::Block, Progress::Yield}) {
     const auto communicator = backend.connect(bootstrap, {.progress = progress});
     const RowBuffers buffers(*communicator, plan, 0);

@@ -93,30 +93,30 @@ Pieces one_part_per_rank(std::uint64_t count, int ranks, std::uint64_t source_fi
   return pieces;
 }
 
-Pieces reduction(std::uint64_t count, Position /*position*/) { return {{.count = count}}; }
-Pieces reduction_at_root(std::uint64_t count, Position position) {
+Pieces reduction(std::uint64_t count, const Position& /*position*/) { return {{.count = count}}; }
+Pieces reduction_at_root(std::uint64_t count, const Position& position) {
   return position.rank == position.root ? reduction(count, position) : Pieces{};
 }
-Pieces part_of_reduction(std::uint64_t count, Position position) {
+Pieces part_of_reduction(std::uint64_t count, const Position& position) {
   return {{.count = count, .source_first = part_of(count, position.rank)}};
 }
-Pieces all_of_root(std::uint64_t count, Position position) {
+Pieces all_of_root(std::uint64_t count, const Position& position) {
   return {{.count = count, .source = position.root}};
 }
-Pieces part_of_root(std::uint64_t count, Position position) {
+Pieces part_of_root(std::uint64_t count, const Position& position) {
   return {{.count = count, .source = position.root, .source_first = part_of(count, position.rank)}};
 }
-Pieces all_parts(std::uint64_t count, Position position) {
+Pieces all_parts(std::uint64_t count, const Position& position) {
   return one_part_per_rank(count, position.ranks, 0);
 }
-Pieces all_parts_at_root(std::uint64_t count, Position position) {
+Pieces all_parts_at_root(std::uint64_t count, const Position& position) {
   return position.rank == position.root ? all_parts(count, position) : Pieces{};
 }
-Pieces own_part_of_each(std::uint64_t count, Position position) {
+Pieces own_part_of_each(std::uint64_t count, const Position& position) {
   return one_part_per_rank(count, position.ranks, part_of(count, position.rank));
 }
 
-Pieces part_of_each_sender(std::uint64_t /*count*/, Position position) {
+Pieces part_of_each_sender(std::uint64_t /*count*/, const Position& position) {
   const Traffic& traffic = *position.traffic;
   Pieces pieces;
   std::uint64_t first = 0;
@@ -132,7 +132,7 @@ Pieces part_of_each_sender(std::uint64_t /*count*/, Position position) {
 }
 
 /// To the next rank and from the one before; or of a pair the one way.
-Peers ring_or_pair(Position position) {
+Peers ring_or_pair(const Position& position) {
   const int rank = position.rank;
   const int ranks = position.ranks;
   if (!position.pair) return {.to = (rank + 1) % ranks, .from = (rank + ranks - 1) % ranks};
@@ -140,7 +140,7 @@ Peers ring_or_pair(Position position) {
   return {.to = rank == sender ? receiver : -1, .from = rank == receiver ? sender : -1};
 }
 
-Pieces what_peer_sends(std::uint64_t count, Position position) {
+Pieces what_peer_sends(std::uint64_t count, const Position& position) {
   const int source = ring_or_pair(position).from;
   return source < 0 ? Pieces{} : Pieces{{.count = count, .source = source}};
 }

@@ -118,9 +118,9 @@ struct Collective {
   Footprint (*footprint)(const Amount& amount) = nullptr;
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
   /// The pieces of a correct receive buffer; empty on a rank that receives nothing.
-  std::vector<Piece> (*expected)(std::uint64_t count, Position position) = nullptr;
+  std::vector<Piece> (*expected)(std::uint64_t count, const Position& position) = nullptr;
   /// The ranks that this one exchanges data with; null where all take part in one operation.
-  Peers (*peers)(Position position) = nullptr;
+  Peers (*peers)(const Position& position) = nullptr;
   MinTraffic (*min_traffic)(int ranks, bool in_place) = nullptr;  ///< null: see min_traffic_of
 
   /// True where a program of ours measures it; others are only imported.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include "base/error.hpp"
@@ -139,11 +140,9 @@ Traffic from_matrix(const Distribution& distribution, Bytes element, int ranks) 
                       to_text(distribution), counted(matrix.ranks, "rank"), ranks);
   }
   Traffic traffic(ranks, to_text(distribution));
-  for (int from = 0; from < ranks; ++from) {
-    for (int to = 0; to < ranks; ++to) {
-      traffic.set(from, to,
-                  matrix.bytes[static_cast<std::size_t>(from * matrix.ranks + to)] / element);
-    }
+  const Bytes* row = matrix.bytes.data();
+  for (int from = 0; from < ranks; ++from, row += matrix.ranks) {
+    for (int to = 0; to < ranks; ++to) traffic.set(from, to, row[to] / element);
   }
   return traffic;
 }
@@ -196,6 +195,13 @@ Traffic of_experts(const Distribution& distribution, int ranks) {
   return traffic;
 }
 
+std::optional<Bytes> bytes_of(std::string_view word, double scale) {
+  constexpr double kMost = 0x1p50;
+  const double bytes = to_number<double>(word).value_or(-1) * scale;
+  if (!(bytes >= 0) || bytes > kMost) return std::nullopt;
+  return static_cast<Bytes>(bytes);
+}
+
 /// Its lines of whitespace-separated figures, all as long as there are lines.
 TrafficMatrix read_matrix(std::string_view option, const std::string& path, double scale) {
   const auto text = read_file(path);
@@ -215,14 +221,13 @@ TrafficMatrix read_matrix(std::string_view option, const std::string& path, doub
     }
     ++matrix.ranks;
     for (const std::string& word : words) {
-      const auto bytes = to_number<double>(word);
-      constexpr double kMost = 0x1p50;
-      if (!bytes || !(*bytes >= 0) || *bytes * scale > kMost) {
+      const auto bytes = bytes_of(word, scale);
+      if (!bytes) {
         throw usage_error("{}: {}:{}: '{}' is not a number of bytes", option, path, line_number,
                           word);
       }
-      matrix.bytes.push_back(aligned(static_cast<Bytes>(*bytes * scale)));
-      checksum = splitmix64(checksum + matrix.bytes.back());
+      matrix.bytes.push_back(aligned(*bytes));
+      checksum = splitmix64(checksum + *bytes);
     }
   }
   if (matrix.ranks == 0 || static_cast<std::size_t>(matrix.ranks) != columns) {

@@ -71,9 +71,9 @@ std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
 
 /// Who sends what to whom.
 struct Shares {
-  Movement movement;
-  Routed routed;
-  int ranks;
+  Movement movement = Movement::AllToAll;
+  Routed routed{};
+  int ranks = 1;
 
   /// What rank `from` sends rank `to`, in sizes.
   [[nodiscard]] double of(int from, int to) const {
