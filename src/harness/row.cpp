@@ -389,6 +389,14 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
+void add_choice(ChunkRunner& chunks, Record& record) {
+  const auto choice = chunks.observe();
+  if (!choice) return;
+  record.algorithm = choice->algorithm;
+  record.protocol = choice->protocol;
+  record.channels = choice->channels;
+}
+
 }  // namespace
 
 void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
@@ -412,13 +420,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, setup.sent_elements(), run.options.seed);
   tracker.tick();
-  if (run.options.nccl_choice) {
-    if (const auto choice = chunks.observe()) {
-      record.algorithm = choice->algorithm;
-      record.protocol = choice->protocol;
-      record.channels = choice->channels;
-    }
-  }
+  if (run.options.nccl_choice) add_choice(chunks, record);
   SamplingPlan plan = sampling_plan(run, setup.key.visit);
   std::optional<Soak> soak;
   if (run.options.duration) {

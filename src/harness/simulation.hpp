@@ -11,7 +11,7 @@ namespace busbar {
 /// --backend sim: predicts every row from a system file (topo/predict) and gives it to the outputs
 /// of a measured run; every row and head says `simulated`. One process, without MPI. Throws Error
 /// (Usage) before anything is written.
-[[nodiscard]] Status run_simulation(const Options& options, const Collective& collective,
+[[nodiscard]] Status run_simulation(const Options& wanted, const Collective& collective,
                                     const Invocation& invocation);
 
 }  // namespace busbar
