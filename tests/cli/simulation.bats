@@ -75,7 +75,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
 }
 @test "the configuration of a simulation has what its rows depend on" {
   run ./reduce_perf --backend sim --system dgx-2 -b 1M -e 4M -f 4 -d double -o max -r 3 --placement in --csv "$DIR/x.csv"
-  grep -q '^# configuration: .* sizes=1048576-4194304x4 types=double ops=max root=3 placement=in$' "$DIR/x.csv"
+  grep -q '^# configuration: .* sizes=1048576-4194304x4 types=double ops=max root=3 placement=in distribution=none$' "$DIR/x.csv"
 }
 @test "a file of a machine is simulated, with 1,024 hosts too" {
   sed '0,/^name = .*/s//name = "many"/; s/^hosts = .*/hosts = 1024/; /^aliases/d' topo/systems/p3dn-x2.toml >"$DIR/many.toml"
