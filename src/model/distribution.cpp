@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/distribution.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -162,14 +163,40 @@ class ExpertDraw {
     }
   }
 
-  [[nodiscard]] std::size_t next(std::mt19937_64& random) const {
-    constexpr double kStep = 0x1p-53;  // the same on every machine
-    const double point = static_cast<double>(random() >> 11U) * kStep * below_.back();
-    const auto found = std::ranges::upper_bound(below_, point);
-    return std::min(static_cast<std::size_t>(found - below_.begin()), below_.size() - 1);
+  /// One that is not among the `taken`.
+  [[nodiscard]] std::size_t next(const std::vector<std::size_t>& taken,
+                                 std::mt19937_64& random) const {
+    constexpr int kTries = 64;
+    for (int i = 0; i < kTries; ++i) {
+      const auto found = std::ranges::upper_bound(below_, share(random) * below_.back());
+      const auto expert =
+          std::min(static_cast<std::size_t>(found - below_.begin()), below_.size() - 1);
+      if (std::ranges::count(taken, expert) == 0) return expert;
+    }
+    return next_by_scan(taken, random);
   }
 
  private:
+  [[nodiscard]] static double share(std::mt19937_64& random) {
+    constexpr double kStep = 0x1p-53;  // the same on every machine
+    return static_cast<double>(random() >> 11U) * kStep;
+  }
+
+  /// The same where the taken are so popular that trying takes too long.
+  [[nodiscard]] std::size_t next_by_scan(const std::vector<std::size_t>& taken,
+                                         std::mt19937_64& random) const {
+    std::vector<std::size_t> left;
+    std::vector<double> sums;
+    for (std::size_t expert = 0; expert < below_.size(); ++expert) {
+      if (std::ranges::count(taken, expert) > 0) continue;
+      const double weight = below_[expert] - (expert == 0 ? 0 : below_[expert - 1]);
+      left.push_back(expert);
+      sums.push_back(weight + (sums.empty() ? 0 : sums.back()));
+    }
+    const auto found = std::ranges::upper_bound(sums, share(random) * sums.back());
+    return left[std::min(static_cast<std::size_t>(found - sums.begin()), left.size() - 1)];
+  }
+
   std::vector<double> below_;  // an expert's weight and those of all before it
 };
 
@@ -184,8 +211,7 @@ Traffic of_experts(const Distribution& distribution, int ranks) {
     for (std::uint64_t token = 0; token < load.tokens; ++token) {
       chosen.clear();
       while (chosen.size() < load.chosen) {
-        const std::size_t expert = draw.next(random);
-        if (std::ranges::find(chosen, expert) != chosen.end()) continue;
+        const std::size_t expert = draw.next(chosen, random);
         chosen.push_back(expert);
         const auto to = static_cast<int>(expert * static_cast<std::size_t>(ranks) / load.experts);
         traffic.set(from, to, traffic.count(from, to) + load.hidden);
@@ -249,7 +275,7 @@ InvalidValue invalid_skew(std::string_view option, std::string_view text) {
 
 Distribution parse_skew(std::string_view option, std::string_view text, double scale) {
   constexpr double kMostExponent = 10;
-  constexpr double kMostRanks = 1 << 20;
+  constexpr std::int64_t kMostRanks = 1 << 20;
   const std::size_t colon = text.find(':');
   const auto skew = find_value<Skew>(text.substr(0, colon));
   if (!skew || *skew == Skew::Moe) throw invalid_skew(option, text);
@@ -268,7 +294,7 @@ Distribution parse_skew(std::string_view option, std::string_view text, double s
   switch (*skew) {
     case Skew::Zipf: result.figure = parse_number(option, figures[0], 0, kMostExponent); break;
     case Skew::Hot:
-      result.figure = std::floor(parse_number(option, figures[0], 1, kMostRanks));
+      result.figure = static_cast<double>(parse_integer(option, figures[0], 1, kMostRanks));
       if (figures.size() > 1) result.hot_share = parse_number(option, figures[1], 0, 1);
       break;
     case Skew::Sparse: result.figure = parse_number(option, figures[0], 1e-6, 1); break;

@@ -12,7 +12,7 @@ namespace busbar {
 /// How many elements each rank sends to each, itself included: one operation whose parts differ.
 class Traffic {
  public:
-  /// Nothing from nobody; `distribution` is what it is drawn from, as the column has it.
+  /// All counts are 0; `distribution` is what it is drawn from, as the column has it.
   Traffic(int ranks, std::string distribution)
       : ranks_(static_cast<std::size_t>(ranks)),
         distribution_(std::move(distribution)),

@@ -24,8 +24,12 @@ const MpiRoutine& routine_of(const Call& call) {
   return *routine;
 }
 
-MpiParts parts_of(const Traffic& traffic, int rank) {
-  MpiParts parts;
+/// In the memory that the parts have: it is a part of what is timed.
+void set_parts(MpiParts& parts, const Traffic& traffic, int rank) {
+  parts.send_counts.clear();
+  parts.recv_counts.clear();
+  parts.send_offsets.clear();
+  parts.recv_offsets.clear();
   int sent = 0;
   int received = 0;
   for (int other = 0; other < traffic.ranks(); ++other) {
@@ -36,7 +40,6 @@ MpiParts parts_of(const Traffic& traffic, int rank) {
     sent += parts.send_counts.back();
     received += parts.recv_counts.back();
   }
-  return parts;
 }
 
 /// Host memory over MPI, which allows no second operation on the same buffers before the first is
@@ -74,7 +77,7 @@ class MpiCommunicator final : public HostCommunicator {
     const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
     const bool copies = call.in_place && routine.copies_in_place && progress_ == Progress::Yield;
     if (copies && copy_.size() < segment * element) copy_.resize(segment * element);
-    if (call.traffic != nullptr) parts_ = parts_of(*call.traffic, rank_);
+    if (call.traffic != nullptr) set_parts(parts_, *call.traffic, rank_);
     std::uint64_t first = 0;
     do {
       const std::uint64_t count = std::min(segment, call.count - first);

@@ -68,7 +68,7 @@ TEST(Traffic, OfEqualPartsHasTheBusFactorOfAnAllToAll) {
     EXPECT_DOUBLE_EQ(equal.port_share(), test::collective("alltoall").bus_factor(ranks));
     EXPECT_DOUBLE_EQ(equal.imbalance(), 1);
     EXPECT_DOUBLE_EQ(skewed("distance", kMiB, ranks).imbalance(), 1);
-    EXPECT_EQ(skewed("distance", kMiB, ranks).port_share(), 1);  // nobody keeps anything
+    EXPECT_EQ(skewed("distance", kMiB, ranks).port_share(), 1);  // no rank keeps a part
   }
 }
 
@@ -131,6 +131,12 @@ TEST(Traffic, OfAMatrixIsItsFirstRanks) {
   EXPECT_NE(to_text(matrix), to_text(parse_skew("--skew", "matrix:" + path)));
   const test::Failure failure = test::failure_of([&] { (void)traffic_of(matrix, 0, 4, 4); });
   EXPECT_THAT(failure.message, HasSubstr("it is of 3 ranks, and there are 4"));
+}
+
+TEST(Traffic, OfATokenThatGoesToAllExpertsIsOneEachHoweverRareTheyAre) {
+  const Distribution all = parse_experts("--moe", "5,2,64,64,zipf:4");
+  EXPECT_THAT(rows_of(traffic_of(all, 0, 4, 2)),
+              ElementsAre(ElementsAre(320, 320), ElementsAre(320, 320)));
 }
 
 TEST(Traffic, RefusesMatricesThatAreNone) {
