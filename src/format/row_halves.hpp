@@ -26,12 +26,17 @@ struct RowHalves {
 };
 
 /// Which of several rows of one size this is: "pair 3 -> 0", "group 1", with rounds "round 2 group
-/// 1"; empty where there is only one.
+/// 1", and its variant; empty where there is only one.
 [[nodiscard]] inline std::string row_scope(const Record& record, bool rounds) {
-  if (record.sender) return fmt::format("pair {} -> {}", *record.sender, *record.receiver);
-  if (!record.group) return {};
-  const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
-  return fmt::format("{}group {}", round, *record.group);
+  std::string scope;
+  if (record.sender) {
+    scope = fmt::format("pair {} -> {}", *record.sender, *record.receiver);
+  } else if (record.group) {
+    const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
+    scope = fmt::format("{}group {}", round, *record.group);
+  }
+  if (record.variant.empty()) return scope;
+  return scope.empty() ? record.variant : scope + " " + record.variant;
 }
 
 /// Puts halves together. Those of several groups or pairs may arrive in turns.

@@ -34,9 +34,8 @@ double spinning_rate() {
 
 RankLoad::RankLoad(const Options& options, Bootstrap& world, Communicator& communicator)
     : communicator_(communicator),
-      any_(options.load || options.inject_delay),
-      delays_(options.inject_delay.has_value()) {
-  if (delays_ && options.inject_delay->rank == world.rank()) delay_ = options.inject_delay->time;
+      loads_(options.load.has_value()) {
+  delay(options, world.rank());
   if (!options.load) return;
   if (options.load->spin > Seconds{0}) {
     turns_ =
@@ -46,6 +45,11 @@ RankLoad::RankLoad(const Options& options, Bootstrap& world, Communicator& commu
   if (copied_ == 0) return;
   from_ = communicator.allocate(copied_);
   to_ = communicator.allocate(copied_);
+}
+
+void RankLoad::delay(const Options& options, int rank) {
+  delays_ = options.inject_delay.has_value();
+  delay_ = delays_ && options.inject_delay->rank == rank ? options.inject_delay->time : Seconds{0};
 }
 
 void RankLoad::run() {

@@ -23,8 +23,10 @@ class RankLoad {
   /// Collective over the job.
   RankLoad(const Options& options, Bootstrap& world, Communicator& communicator);
 
+  /// Delays as these options have it from now on.
+  void delay(const Options& options, int rank);
   /// True where there is something to do, on some rank at least.
-  [[nodiscard]] bool any() const { return any_; }
+  [[nodiscard]] bool any() const { return loads_ || delays_; }
   /// True where the host does it, and not the device.
   [[nodiscard]] bool on_host() const { return turns_ > 0 || delays_; }
   /// Does it once; a copy in device memory is only enqueued.
@@ -32,8 +34,8 @@ class RankLoad {
 
  private:
   Communicator& communicator_;
-  bool any_;
-  bool delays_;      ///< some rank is delayed
+  bool loads_;
+  bool delays_ = false;  ///< some rank is delayed
   Seconds delay_{};  ///< of this rank
   std::uint64_t turns_ = 0;
   Bytes copied_ = 0;

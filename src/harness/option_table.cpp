@@ -255,6 +255,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-m,--agg_iters", "N", set::integer<&O::aggregated, 1, kMost>},
      rows("aggregated", shown<&O::aggregated>)},
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
+    {{"--vary", "NAME=a,b", [](O& o, View n, View v) { o.vary = parse_vary(n, v); }},
+     rows("vary", [](const O& o) { return o.vary ? to_text(*o.vary) : "none"; }).only(kMeasured)},
     {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"--duration", "TIME", set_duration},
@@ -433,6 +435,17 @@ std::vector<Setting> settings_of(const Options& options) {
     settings.push_back({row.effect.key, row.effect.value(options), words_of(row, options)});
   }
   return settings;
+}
+
+bool vary_option(Options& options, std::string_view name, std::string_view value) {
+  constexpr std::array<std::string_view, 5> kVaried{"cadence", "blocking", "agg_iters", "cudagraph",
+                                                    "inject-delay"};
+  if (std::ranges::find(kVaried, name) == kVaried.end()) return false;
+  const std::string option = fmt::format("--{}", name);
+  const auto row = std::ranges::find_if(
+      kRows, [&](const RunOption& each) { return each.option.names.ends_with(option); });
+  row->option.set(options, option, value);
+  return true;
 }
 
 void refuse_options(const Options& options, unsigned scope, std::string_view problem) {

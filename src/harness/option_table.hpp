@@ -13,6 +13,10 @@ namespace busbar {
 /// All options of *_perf.
 [[nodiscard]] const CommandLineTable<Options>& perf_options();
 
+/// Sets the option of this long name, without its dashes, to a value; throws a usage error. False
+/// where it is none that each row can have a value of its own of.
+[[nodiscard]] bool vary_option(Options& options, std::string_view name, std::string_view value);
+
 /// What only some runs have a use for; an option may be of several.
 inline constexpr unsigned kSimulated = 1;
 inline constexpr unsigned kMeasured = 2;

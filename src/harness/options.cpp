@@ -67,7 +67,11 @@ void check_groups(const Options& o) {
 }
 
 void check_visits(const Options& o) {
-  if (o.visits == 1) return;
+  if (o.visits == 1) {
+    if (!o.vary || o.duration || o.backend == "sim") return;
+    throw usage_error("--visits 1: values of --vary take turns; give {} visits or more",
+                      stats::kFewestVisits);
+  }
   if (o.visits < stats::kFewestVisits) {
     throw usage_error("invalid value '{}' for --visits; expected 1, or {} and more", o.visits,
                       stats::kFewestVisits);
@@ -101,6 +105,7 @@ void check_duration(const Options& o) {
   };
   const std::array others{Other{"-n", o.operations.has_value()},
                           Other{"-N", o.cycles != 1},
+                          Other{"--vary", o.vary.has_value()},
                           Other{"--visits", o.visits != 1},
                           Other{"--pairs", o.pairs == Pairs::All},
                           Other{"-G", o.graph_launches > 0},
@@ -240,6 +245,17 @@ void check_applicable(const Options& options, const Backend& backend,
   }
 }
 
+std::vector<Options> variants_of(const Options& options) {
+  if (!options.vary) return {options};
+  std::vector<Options> variants;
+  for (const std::string& value : options.vary->values) {
+    Options variant = options;
+    if (value != kDefaultValue && !vary_option(variant, options.vary->name, value)) return {options};
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
 void check_options(const Options& options) {
   check_sweep(options.sweep);
   if (options.devices && options.bind == Bind::None) {
@@ -275,7 +291,10 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   if (given.has("-i") && !given.has("-f")) options.sweep.factor = 1;
   if (!given.has("-i")) options.sweep.step = kMiB;
   if (options.duration && !given.has("--placement")) options.placement = Placement::Out;
-  check_options(options);
+  constexpr std::uint64_t kTurns = 10;
+  const bool measures_turns = options.vary && !options.duration && options.backend != "sim";
+  if (measures_turns && !given.has("--visits")) options.visits = kTurns;
+  for (const Options& variant : variants_of(options)) check_options(variant);
   return line;
 }
 

@@ -16,6 +16,7 @@
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
 #include "model/sweep.hpp"
+#include "model/variant.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
@@ -141,6 +142,7 @@ struct Options {
   std::string nvidia_smi = "nvidia-smi";   ///< --nvidia-smi
   bool host_limits = true;                 ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
+  std::optional<Vary> vary;                        ///< --vary
   std::optional<Distribution> distribution;  ///< --skew, --moe, NCCL_TESTS_ALLTOALLV_*
   std::optional<Fault> inject_fault;
   std::optional<Delay> inject_delay;
@@ -169,6 +171,10 @@ struct Options {
   bool traffic_summary = false;  ///< NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   /// @}
 };
+
+/// The options of each variant of --vary; the options themselves without one, and where the setting
+/// is the library's. Throws a usage error.
+[[nodiscard]] std::vector<Options> variants_of(const Options& options);
 
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);

@@ -97,6 +97,7 @@ void Outputs::open(const Options& options) {
     journals_.push_back(std::move(csv));
   }
   if (options.visits > 1) visits_.emplace(options);
+  if (options.vary) ratios_.emplace(*options.vary);
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),
@@ -198,8 +199,12 @@ void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
 }
 
 void Outputs::write_final_rows() {
-  while (const auto final = visits_->take_next()) {
-    for (const Row& row : final->rows) final->written ? show(row) : write(row);
+  while (auto final = visits_->take_next()) {
+    for (std::size_t i = 0; i < final->rows.size(); ++i) {
+      Row& row = final->rows[i];
+      if (ratios_) append(row.findings, ratios_->add(row.record, std::move(final->medians[i])));
+      final->written ? show(row) : write(std::move(row));
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include "format/writer.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
+#include "harness/variant_ratios.hpp"
 #include "harness/visits.hpp"
 #include "model/bootstrap.hpp"
 #include "model/row_key.hpp"
@@ -89,6 +90,7 @@ class Outputs {
   ProgressLine progress_line_;
   std::uint64_t planned_visits_;
   std::optional<Visits> visits_{};  ///< where there are several
+  std::optional<VariantRatios> ratios_{};
 };
 
 }  // namespace busbar

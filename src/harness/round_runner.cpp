@@ -18,10 +18,8 @@ std::vector<Flag> row_flags(const Run& run) {
   add_if(std::ranges::any_of(devices, is_fake), Flag::Fake);
   add_if(any_shared(devices), Flag::SharedGpu);
   add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
-  add_if(run.options.graph_launches > 0, Flag::Graph);
   add_if(run.options.unalign > 0, Flag::Unaligned);
   add_if(run.options.load.has_value(), Flag::Loaded);
-  add_if(run.options.inject_delay.has_value(), Flag::DelayInjected);
   return flags;
 }
 
@@ -105,6 +103,7 @@ void RoundRunner::connect(std::size_t round) {
                    .world = world,
                    .group = members,
                    .plan = plan,
+                   .variants = setup_.variants,
                    .round = round,
                    .mine = mine,
                    .communicator = *communicator_,

@@ -26,6 +26,7 @@ struct RoundSetup {
   const RankMap& rank_map;
   const std::vector<Device>& devices;
   const std::optional<HostTopology>& topology;
+  std::span<const Options> variants{};
   Progress progress = Progress::Block;
   Watchdog& watchdog;
 };

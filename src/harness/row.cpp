@@ -244,7 +244,7 @@ constexpr std::uint64_t kGraphOperations = 20;  // nccl-tests' iterations, all i
 
 ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
   const Run& run = setup.run;
-  const Options& options = run.options;
+  const Options& options = setup.options();
   RankLoad& load = setup.load;
   const bool several = setup.round_group.members.size() > 1;
   // Else the device would still be at the operation before while the host works.
@@ -260,8 +260,10 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
           .prepare = load.any() ? [&load] { load.run(); } : std::function<void()>{}};
 }
 
-SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
-  const Options& options = run.options;
+SamplingPlan sampling_plan(const RowSetup& setup) {
+  const Run& run = setup.run;
+  const Options& options = setup.options();
+  const std::uint64_t visit = setup.key.visit;
   SamplingPlan plan{.operations = options.operations,
                     .warmup_operations = options.warmup_operations,
                     .least_batch = options.aggregated};
@@ -288,10 +290,10 @@ SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
 }
 
 /// Where operations follow each other without a wait, issuing them may be what takes the time.
-bool is_limited_by_issuing(const Run& run, const Record& record) {
-  const Options& options = run.options;
+bool is_limited_by_issuing(const RowSetup& setup, const Record& record) {
+  const Options& options = setup.options();
   const bool streaming = options.cadence == Cadence::Streaming && options.blocking == Blocking::Off;
-  return run.on_devices && streaming && is_launch_bound(record);
+  return setup.run.on_devices && streaming && is_launch_bound(record);
 }
 
 /// Checks these calls' results, `again` of an operation of its own.
@@ -421,7 +423,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   setup.verifier.fill(calls, setup.sent_elements(), run.options.seed);
   tracker.tick();
   if (run.options.nccl_choice) add_choice(chunks, record);
-  SamplingPlan plan = sampling_plan(run, setup.key.visit);
+  SamplingPlan plan = sampling_plan(setup);
   std::optional<Soak> soak;
   if (run.options.duration) {
     plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
@@ -429,7 +431,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   Samples samples = take_samples(setup.round_group, chunks, plan, report);
   const Traffic* traffic = setup.plan.footprint.traffic.get();
   add_statistics(record, samples, bus_factor_of(run.collective, record.ranks, traffic));
-  if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
+  if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
   }

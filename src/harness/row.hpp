@@ -62,6 +62,7 @@ struct SweepKey {
   ReduceOp op = ReduceOp::None;
   int root = 0;
   std::optional<Pair> pair{};  ///< of the group's ranks
+  std::size_t variant = 0;     ///< number of the value of --vary
   SetBound bound{};
 };
 
@@ -105,7 +106,7 @@ void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 /// What the rows of one size are measured with.
 struct RowSetup {
   const Run& run;
-  const SweepKey& key;
+  SweepKey key;
   const RoundGroup& round_group;
   const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
@@ -115,6 +116,10 @@ struct RowSetup {
   /// Of a soak, on the rank that writes its row; else empty.
   IntervalReport report_interval{};
 
+  /// Those of the row's variant.
+  [[nodiscard]] const Options& options() const {
+    return run.variants.empty() ? run.options : run.variants[key.variant];
+  }
   /// The same on every rank, idle ones too.
   [[nodiscard]] bool checks(const Record& record) const {
     return run.options.checks > 0 && !has_flag(record, Flag::NotChecked);

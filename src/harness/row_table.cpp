@@ -49,7 +49,7 @@ std::vector<SweepKey> RowTable::sweeps(std::size_t round, std::uint64_t pass) co
 
 RowVisit RowTable::place(const SweepKey& key, std::size_t size, bool in_place) const {
   const bool both = options_.placement == Placement::Both;
-  const std::size_t position = key.part * sizes_.size() + size;
+  const std::size_t position = (key.part * sizes_.size() + size) * variants() + key.variant;
   return {.position = both ? 2 * position + (in_place ? 1 : 0) : position, .visit = key.visit};
 }
 
@@ -63,8 +63,13 @@ std::vector<Row> RowTable::blank_rows(const SweepKey& key, std::size_t size, boo
                                .distribution = options_.distribution_of(collective_)});
     Row row{.record = blank_record(collective_, key, footprint, sizes_[size], in_place)};
     set_group(row.record, plan_, round, group, key);
+    set_variant(row.record, key);
     return row;
   });
+}
+
+void RowTable::set_variant(Record& record, const SweepKey& key) const {
+  if (options_.vary) record.variant = variant_text(*options_.vary, key.variant);
 }
 
 bool RowTable::resume(Outputs& outputs, const SweepKey& key, std::size_t size,
@@ -76,10 +81,12 @@ bool RowTable::resume(Outputs& outputs, const SweepKey& key, std::size_t size,
 
 template <class Visit>
 void RowTable::for_each(std::size_t round, std::uint64_t pass, const Visit& visit) const {
-  for (const SweepKey& key : sweeps(round, pass)) {
+  for (SweepKey key : sweeps(round, pass)) {
     for (std::size_t size = 0; size < sizes_.size(); ++size) {
-      for (const bool in_place : {false, true}) {
-        if (is_wanted(options_.placement, in_place)) visit(key, size, in_place);
+      for (key.variant = 0; key.variant < variants(); ++key.variant) {
+        for (const bool in_place : {false, true}) {
+          if (is_wanted(options_.placement, in_place)) visit(key, size, in_place);
+        }
       }
     }
   }

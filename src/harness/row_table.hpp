@@ -31,8 +31,14 @@ class RowTable {
   [[nodiscard]] const GroupPlan& plan() const { return plan_; }
   /// The sweeps of a round in this pass, a cycle or a visit.
   [[nodiscard]] std::vector<SweepKey> sweeps(std::size_t round, std::uint64_t pass) const;
-  /// Where the rows of a size of a sweep stand, by the size's number.
+  /// Values of --vary; 1 without it.
+  [[nodiscard]] std::size_t variants() const {
+    return options_.vary ? options_.vary->values.size() : 1;
+  }
+  /// Where the rows of a size and variant of a sweep stand, by the size's number.
   [[nodiscard]] RowVisit place(const SweepKey& key, std::size_t size, bool in_place) const;
+  /// Writes the variant to a row.
+  void set_variant(Record& record, const SweepKey& key) const;
   /// What its rows are of, one of each group of the round.
   [[nodiscard]] std::vector<Row> blank_rows(const SweepKey& key, std::size_t size,
                                             bool in_place) const;
@@ -47,7 +53,7 @@ class RowTable {
   void resume_round(Outputs& outputs, std::size_t round, std::uint64_t pass) const;
 
  private:
-  /// Calls `visit` with the sweep, the size's number and the placement of each row of a round.
+  /// Calls `visit` with the sweep and variant, the size's number and the placement of each row of a round.
   template <class Visit>
   void for_each(std::size_t round, std::uint64_t pass, const Visit& visit) const;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Run {
   Bootstrap& world;                 ///< the ranks of the job
   Bootstrap& group;                 ///< the ranks of the communicator: all, or a group of a round
   const GroupPlan& plan;            ///< of the job
+  std::span<const Options> variants{};  ///< of --vary; empty where rows have the same options
   std::size_t round = 0;            ///< of the plan
   const RankGroup* mine = nullptr;  ///< this rank's group of the round; null: it has none
   Communicator& communicator;

@@ -85,9 +85,10 @@ std::string round_prefix(const GroupPlan& plan, std::size_t round, const RankGro
 std::string row_name(const Run& run, const Record& record) {
   const std::string pair =
       record.sender ? fmt::format(" from rank {} to {}", *record.sender, *record.receiver) : "";
-  return fmt::format("{}{} {} {}{}", round_prefix(run.plan, run.round, run.mine),
+  const std::string variant = record.variant.empty() ? "" : " with " + record.variant;
+  return fmt::format("{}{} {} {}{}{}", round_prefix(run.plan, run.round, run.mine),
                      run.collective.title, format_bytes(record.size),
-                     record.in_place ? "in place" : "out of place", pair);
+                     record.in_place ? "in place" : "out of place", pair, variant);
 }
 
 std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Bytes library_growth) {
@@ -185,7 +186,8 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
     set_group(record, run_.plan, run_.plan.rounds[run_.round], *run_.mine, setup.key);
     if (run_.plan.kind != GroupPlan::Kind::World) record.connect_s = run_.group_connect_s;
   }
-  record.cadence = name(options_.cadence);
+  const Options& options = setup.options();
+  record.cadence = name(options.cadence);
   record.aggregation = name(options_.aggregation);
   record.progress = run_.progress == Progress::Yield ? "yield" : "block";
   record.cache = name(options_.cache);
@@ -197,24 +199,37 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
   const bool in_cache = options_.cache == Cache::Rotate && !plan.leaves_cache;
   if (in_cache && plan.footprint.count > 0) add_flag(record, Flag::RotatesInCache);
   for (const Flag flag : run_.flags) add_flag(record, flag);
+  if (options.graph_launches > 0) add_flag(record, Flag::Graph);
+  if (options.inject_delay) add_flag(record, Flag::DelayInjected);
+  table_.set_variant(record, setup.key);
   return record;
 }
 
-void Runner::run_size(const RowSetup& setup) {
-  for (const bool in_place : {false, true}) {
-    if (!is_wanted(options_.placement, in_place)) continue;
-    Record record = blank(setup, in_place);
-    run_.watchdog.step(row_name(run_, record));
-    if (table_.resume(outputs_, setup.key, setup.size, in_place)) continue;
-    record.reason = find_obstacle(setup, in_place);
-    if (record.reason.empty()) {
-      measure(setup, std::move(record));
-    } else {
-      record.status = RowStatus::Skipped;
-      write(setup, {.record = std::move(record)});
+/// Variants take turns, so that what the machine does meanwhile is the same for all.
+void Runner::run_size(RowSetup setup) {
+  for (const std::size_t number :
+       visiting_order(options_, table_.variants(), setup.key.visit, setup.key.part)) {
+    setup.key.variant = number;
+    for (const bool in_place : {false, true}) {
+      if (is_wanted(options_.placement, in_place)) run_row(setup, in_place);
     }
   }
   buffers_.reset();
+}
+
+void Runner::run_row(const RowSetup& setup, bool in_place) {
+  Record record = blank(setup, in_place);
+  run_.watchdog.step(row_name(run_, record));
+  if (table_.resume(outputs_, setup.key, setup.size, in_place)) return;
+  record.reason = find_obstacle(setup, in_place);
+  if (record.reason.empty()) {
+    load_.delay(setup.options(), run_.world.rank());
+    run_.communicator.use_variant(setup.key.variant);
+    measure(setup, std::move(record));
+  } else {
+    record.status = RowStatus::Skipped;
+    write(setup, {.record = std::move(record)});
+  }
 }
 
 /// Plans of ranks differ where their devices or their groups do; what one cannot run, none does.

@@ -42,7 +42,8 @@ class Runner {
  private:
   void run_first_operation();
   void run_sweep(const SweepKey& key);
-  void run_size(const RowSetup& setup);
+  void run_size(RowSetup setup);
+  void run_row(const RowSetup& setup, bool in_place);
   [[nodiscard]] Record blank(const RowSetup& setup, bool in_place) const;
   [[nodiscard]] Call call_like(const SweepKey& key) const;
   [[nodiscard]] Bytes offset_of(DataType type) const;

@@ -83,7 +83,7 @@ BindRequest bind_request(const Options& options, const Backend& backend,
 }
 
 ConnectOptions connect_options(const Options& options, const Collective& collective,
-                               Progress progress, bool shared, int rank) {
+                               Progress progress, bool shared, int rank, bool own) {
   constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
   const bool is_ring = collective.peers != nullptr && options.pairs != Pairs::All;
   ConnectOptions wanted{.progress = progress,
@@ -93,6 +93,7 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
                         .pages = options.pages,
                         .shares_devices = shared,
                         .observe_choice = options.nccl_choice,
+                        .vary = own ? std::nullopt : options.vary,
                         .world_rank = rank};
   const bool watched = options.timeout > Seconds{0};
   if (watched) wanted.timeout = Seconds::max();  // -T's watchdog ends it
@@ -150,7 +151,10 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
-  check_applicable(options, backend, collective);
+  const std::vector<Options> variants = variants_of(options);
+  for (const Options& variant : variants) check_applicable(variant, backend, collective);
+  const bool own = variants.size() > 1;  // settings of --vary
+  if (options.vary && !own) backend.check_vary(*options.vary);
   Outputs outputs(world, options);
   watchdog.step("reading the hosts' facts");
   HostFacts facts(world, options);
@@ -162,7 +166,8 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   world.set_progress(progress);
   const RowTable table(options, collective, plan);
   const ConnectOptions wanted =
-      connect_options(options, collective, progress, any_shared(claimed.devices), world.rank());
+      connect_options(options, collective, progress, any_shared(claimed.devices), world.rank(),
+                      own);
   const RoundSetup setup{
       .options = options,
       .collective = collective,
@@ -175,6 +180,7 @@ Status run_session(const Options& wanted_options, const Collective& collective,
       .rank_map = rank_map,
       .devices = claimed.devices,
       .topology = claimed.topology,
+      .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
       .progress = progress,
       .watchdog = watchdog};
   RoundRunner rounds(setup);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "harness/gathered_rows.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -80,7 +81,8 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
 Visits::Visits(const Options& options)
     : planned_(options.visits),
       limits_(limits_of(options)),
-      exact_(options.operations.has_value()) {
+      exact_(options.operations.has_value()),
+      all_made_(exact_ || options.vary) {
   if (options.csv_path.empty() || options.csv_path == "-") return;
   file_.emplace(options.csv_path + ".visits", "--csv",
                 options.resume ? OutputFile::Mode::Continue : OutputFile::Mode::New);
@@ -153,8 +155,9 @@ stats::StopReason Visits::decide(std::span<const Row> visits) const {
   const bool one_sample = samples.size() == 1 && samples.front().size() < 2;
   if (one_sample) spent_s = 0;
   const stats::StopReason stop = stats::decide_visits(samples, planned_, limits_, spent_s);
-  if (!exact_) return stop;  // exactly -n operations are those of all visits together
-  return stop == stats::StopReason::Visits ? stats::StopReason::Count : stats::StopReason::None;
+  // Exactly -n operations are those of all visits together; the visits of variants are pairs.
+  if (all_made_ && stop != stats::StopReason::Visits) return stats::StopReason::None;
+  return exact_ ? stats::StopReason::Count : stop;
 }
 
 std::optional<Visits::FinalRows> Visits::take_next() {
@@ -163,6 +166,10 @@ std::optional<Visits::FinalRows> Visits::take_next() {
   FinalRows final{.written = first->second.written};
   for (const std::vector<Row>& visits : first->second.rows) {
     final.rows.push_back(merge_visits(visits, decide(visits)));
+    final.medians.emplace_back();
+    for (const Row& visit : visits) {
+      if (!visit.samples_us.empty()) final.medians.back().push_back(stats::median(visit.samples_us));
+    }
   }
   entries_.erase(first);
   ++next_;

@@ -40,6 +40,7 @@ class Visits {
   /// The rows of a position.
   struct FinalRows {
     std::vector<Row> rows{};
+    std::vector<std::vector<double>> medians{};  ///< of the visits of each row, us
     bool written = false;
   };
   /// Those of the next position in the table, once they are final and all before them were taken.
@@ -61,7 +62,8 @@ class Visits {
 
   std::size_t planned_;
   stats::StopLimits limits_;
-  bool exact_;  ///< -n: every visit is made
+  bool exact_;     ///< -n
+  bool all_made_;  ///< no row ends before its last visit
   std::optional<OutputFile> file_{};
   std::map<std::size_t, Entry> entries_{};
   std::size_t next_ = 0;

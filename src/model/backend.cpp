@@ -93,6 +93,14 @@ void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks)
 
 Backend::Backend() { registry().push_back(this); }
 
+void Backend::refuse_vary(const Vary& vary, std::string_view own) const {
+  throw usage_error(
+      "--vary {}: the {} backend has no setting of this name whose values can take turns within a "
+      "launch; it has {}cadence, blocking, agg_iters, cudagraph and inject-delay, and busbar sweep "
+      "varies variables from launch to launch",
+      vary.name, name(), own);
+}
+
 std::vector<const Backend*> registered_backends() {
   std::vector<const Backend*> sorted = registry();
   std::ranges::sort(sorted, std::greater(), &Backend::preference);

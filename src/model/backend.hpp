@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
+#include "model/variant.hpp"
 
 namespace busbar {
 
@@ -50,6 +51,7 @@ struct ConnectOptions {
   Pages pages = Pages::Huge;        ///< of host memory
   bool shares_devices = false;      ///< some ranks are on one device
   bool observe_choice = false;      ///< --nccl-choice: read the library's log
+  std::optional<Vary> vary{};       ///< a setting whose values Communicator::use_variant takes
   int world_rank = 0;               ///< this rank among all of the job
 };
 
@@ -73,6 +75,8 @@ class Backend {
   [[nodiscard]] virtual std::string library_files() const { return {}; }
   /// What a communicator is configured with beside the library's defaults, as "name=value,...".
   [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }
+  /// Throws a usage error where this is no setting whose values can take turns within a launch.
+  virtual void check_vary(const Vary& vary) const { refuse_vary(vary, {}); }
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
   /// Whether threads of its own move the data: a rank that is bound to one core has them wait.
@@ -95,6 +99,8 @@ class Backend {
  protected:
   /// Registers the backend.
   Backend();
+  /// Throws the usage error of check_vary; `own` are the settings that it has.
+  [[noreturn]] void refuse_vary(const Vary& vary, std::string_view own) const;
 };
 
 /// Every backend of this build, best first.

@@ -205,6 +205,8 @@ class Communicator {
   /// Issues one operation; calls of one communicator run in order. Throws Error (Unavailable) where
   /// the library refuses this operation and can go on with others.
   virtual void enqueue(const Call& call) = 0;
+  /// Operations from now on run with this value of ConnectOptions::vary, a number of it.
+  virtual void use_variant(std::size_t /*number*/) {}
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}

@@ -187,6 +187,7 @@ const auto kFields = std::to_array<RecordField>({
                             "moe:...; empty where they are equal"),
     field<&R::imbalance>("imbalance", "",
                          "bytes that pass the fullest port over the mean of all ports"),
+    field<&R::variant>("variant", "", "value of --vary, as in cadence=isolated; empty without it"),
 });
 
 }  // namespace

@@ -25,7 +25,8 @@ bool has_value(const Record& record) {
 }
 
 CurveKey key_of(const Dataset& dataset, const Record& record) {
-  return {.label = dataset.label,
+  const std::string variant = record.variant.empty() ? "" : " " + record.variant;
+  return {.label = dataset.label + variant,
           .collective = record.collective,
           .type = record.type,
           .op = record.op,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/mpi/control_variable.hpp"
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
@@ -51,7 +52,11 @@ class MpiCommunicator final : public HostCommunicator {
         comm_(mpi_comm_of(bootstrap)),
         rank_(bootstrap.rank()),
         ranks_(static_cast<std::uint64_t>(bootstrap.size())),
-        progress_(options.progress) {}
+        progress_(options.progress) {
+    if (!options.vary) return;
+    variable_ = ControlVariable::find(options.vary->name);
+    values_ = variable_.value().numbers(options.vary->values);
+  }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
   [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
@@ -69,6 +74,17 @@ class MpiCommunicator final : public HostCommunicator {
     const MpiRoutine* routine = find_routine(collective.name);
     const bool own_rule = routine != nullptr && routine->in_place != nullptr;
     return (own_rule ? routine->in_place : collective.in_place)(count, rank_);
+  }
+
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+  /// The variable is the process's: the next round's communicator finds it as it was.
+  ~MpiCommunicator() override {
+    if (variable_) variable_->restore();
+  }
+
+  void use_variant(std::size_t number) override {
+    if (variable_) variable_->write(values_[number]);
   }
 
   void enqueue(const Call& call) override {
@@ -115,6 +131,8 @@ class MpiCommunicator final : public HostCommunicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
+  std::optional<ControlVariable> variable_{};  // of --vary
+  std::vector<int> values_{};
   MpiParts parts_{};               // of the last call with traffic
   std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };
@@ -159,6 +177,11 @@ class MpiBackend final : public Backend {
     return "the ranks are not joined by MPI (mpirun does that)";
   }
   [[nodiscard]] std::string library() const override { return mpi_library().name; }
+  void check_vary(const Vary& vary) const override {
+    const auto variable = ControlVariable::find(vary.name);
+    if (!variable) refuse_vary(vary, "MPICH's control variables of whole numbers or names, ");
+    (void)variable->numbers(vary.values);
+  }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
     return std::make_unique<MpiCommunicator>(bootstrap, options);

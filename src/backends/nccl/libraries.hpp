@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -176,6 +177,22 @@ struct NcclConfig {
   int graph_stream_ordering = kUndefined;
 };
 
+/// ncclCollConfig_t of NCCL 2.31: what one operation is configured with.
+struct NcclCallConfig {
+  std::size_t size = sizeof(NcclCallConfig);
+  unsigned magic = 0xcafebeef;
+  unsigned version = 23100;
+  void* extension = nullptr;
+  int min_ctas = NcclConfig::kUndefined;
+  int max_ctas = NcclConfig::kUndefined;
+  int nvls_ctas = NcclConfig::kUndefined;
+  int cga_cluster_size = NcclConfig::kUndefined;
+  const char* algorithm = nullptr;
+  int forces_algorithm = 1;  ///< one that is not possible is an error
+  int cta_policy = NcclConfig::kUndefined;
+  std::uint64_t profiler_tag = 0;
+};
+
 /// What the program calls of NCCL, found at run time in libnccl. Whatever came after 2.14 may be
 /// null; types and constants of later versions are given as numbers, so that one program
 /// serves old and new libraries, whichever header it was built with.
@@ -228,6 +245,25 @@ struct NcclApi {
       library.find("ncclGather")};
   Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t)> scatter{
       library.find("ncclScatter")};
+  // From 2.31 on.
+  using Op = ncclRedOp_t;
+  using CallConfig = const NcclCallConfig*;
+  Function<Result(const void*, void*, Count, Type, Op, Comm, cudaStream_t, CallConfig)>
+      allreduce_config{library.find("ncclAllReduceConfig")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t, CallConfig)>
+      broadcast_config{library.find("ncclBroadcastConfig")};
+  Function<Result(const void*, void*, Count, Type, Op, int, Comm, cudaStream_t, CallConfig)>
+      reduce_config{library.find("ncclReduceConfig")};
+  Function<Result(const void*, void*, Count, Type, Op, Comm, cudaStream_t, CallConfig)>
+      reducescatter_config{library.find("ncclReduceScatterConfig")};
+  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t, CallConfig)>
+      allgather_config{library.find("ncclAllGatherConfig")};
+  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t, CallConfig)>
+      alltoall_config{library.find("ncclAlltoAllConfig")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t, CallConfig)>
+      gather_config{library.find("ncclGatherConfig")};
+  Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t, CallConfig)>
+      scatter_config{library.find("ncclScatterConfig")};
 };
 
 /// NCCL, opened at the first call. Its functions may be called where nccl_problem() is empty.
@@ -241,6 +277,7 @@ inline constexpr int kNcclWindows = 22700;        ///< symmetric windows, CTAPol
 inline constexpr int kNcclZeroCtas = 22800;       ///< CTAPolicy 2, nvlinkCentricSched
 inline constexpr int kNcclNullWindows = 22900;    ///< no window is a null handle
 inline constexpr int kNcclSharedDevices = 23000;  ///< ranks that share a device, maxP2pPeers
+inline constexpr int kNcclCallConfigs = 23100;    ///< ncclCollConfig_t
 
 /// The version of the library; 0 if there is none.
 [[nodiscard]] int nccl_version();

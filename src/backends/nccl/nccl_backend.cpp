@@ -11,6 +11,7 @@
 #include "backends/nccl/nccl_comm.hpp"
 #include "backends/nccl/nccl_log.hpp"
 #include "backends/nccl/nccl_ras.hpp"
+#include "backends/nccl/nccl_variant.hpp"
 #include "backends/nccl/routines.hpp"
 #include "backends/nccl/stream.hpp"
 #include "base/text.hpp"
@@ -75,9 +76,10 @@ class NcclCommunicator final : public Communicator {
         held_start_(stream_.get()),
         log_(options.observe_choice ? std::make_unique<NcclLog>(nccl().reread_log_settings)
                                     : nullptr),
-        comm_(bootstrap, options),
+        comm_(bootstrap, nccl_config(options), options.timeout),
         free_when_connected_(device_memory_now().free) {
     if (log_) observe_transports();
+    if (options.vary) vary(bootstrap, options);
   }
 
   NcclCommunicator(const NcclCommunicator&) = delete;
@@ -95,6 +97,9 @@ class NcclCommunicator final : public Communicator {
     const NcclRoutine* routine = find_nccl_routine(call.collective->name);
     if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
     if (auto reason = no_registration()) return reason;
+    if (call_config() != nullptr && routine->of_pairs) {
+      return fmt::format("NCCL configures no call of {}", call.collective->title);
+    }
     if (!is_small_float(call.type)) return std::nullopt;
     const std::string_view name = info(call.type).name;
     if (nccl_version() < kNcclSmallFloats) return newer_nccl_text(name, kNcclSmallFloats);
@@ -242,13 +247,15 @@ class NcclCommunicator final : public Communicator {
                                   .traffic = call.traffic,
                                   .rank = rank_,
                                   .ranks = ranks_,
-                                  .comm = comm_.get(),
-                                  .stream = stream_.get()};
-    comm_.settle_operation(routine->enqueue(arguments));
+                                  .comm = active().get(),
+                                  .stream = stream_.get(),
+                                  .config = call_config()};
+    active().settle_operation(routine->enqueue(arguments));
   }
 
-  void begin_group() override { comm_.settle(nccl().group_start()); }
-  void end_group() override { comm_.settle_operation(nccl().group_end()); }
+  void use_variant(std::size_t number) override { variant_ = number; }
+  void begin_group() override { active().settle(nccl().group_start()); }
+  void end_group() override { active().settle_operation(nccl().group_end()); }
   [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override {
     return std::make_unique<CudaGraph>(stream_.get(), issue);
   }
@@ -274,11 +281,11 @@ class NcclCommunicator final : public Communicator {
       if (state == cudaSuccess) return;
       if (state != cudaErrorNotReady) {
         // What NCCL reports is nearer to the cause than what is left of it in CUDA.
-        comm_.check_async();
+        active().check_async();
         check_cuda(state);
       }
       (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
-      comm_.check_async();
+      active().check_async();
       // NCCL's own threads may have no other processor than this one.
       std::this_thread::yield();
     }
@@ -287,6 +294,28 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
 
  private:
+  /// One communicator for each value where operations have no configuration of their own.
+  void vary(Bootstrap& bootstrap, const ConnectOptions& options) {
+    variants_ = nccl_variants(*options.vary, nccl_config(options)).value();
+    if (nccl_configures_calls()) return;
+    for (const NcclVariant& variant : variants_) {
+      auto& comm = comms_.emplace_back();
+      if (variant.is_default) continue;
+      comm = std::make_unique<NcclComm>(bootstrap, variant.communicator, options.timeout);
+    }
+    free_when_connected_ = device_memory_now().free;
+  }
+
+  /// The communicator of the variant.
+  [[nodiscard]] NcclComm& active() {
+    NcclComm* own = comms_.empty() ? nullptr : comms_[variant_].get();
+    return own == nullptr ? comm_ : *own;
+  }
+  [[nodiscard]] const NcclCallConfig* call_config() const {
+    const bool has_one = comms_.empty() && !variants_.empty() && !variants_[variant_].is_default;
+    return has_one ? &variants_[variant_].call : nullptr;
+  }
+
   /// Why -R is not possible with this library, or nothing.
   [[nodiscard]] std::optional<std::string> no_registration() const {
     if (registration_ == Registration::Local && !nccl().register_buffer) {
@@ -345,6 +374,9 @@ class NcclCommunicator final : public Communicator {
   std::optional<LibraryTransports> transports_;
   // Ends before all memory: freeing waits for operations, which only its end ends.
   NcclComm comm_;
+  std::vector<NcclVariant> variants_{};            // of --vary
+  std::vector<std::unique_ptr<NcclComm>> comms_{}; // null: comm_
+  std::size_t variant_ = 0;
   Bytes free_when_connected_;
 };
 
@@ -389,6 +421,10 @@ class NcclBackend final : public Backend {
     return join(words, ",");
   }
 
+  void check_vary(const Vary& vary) const override {
+    if (!nccl_variants(vary, NcclConfig{})) refuse_vary(vary, nccl_setting_names() + ", ");
+  }
+
   [[nodiscard]] std::vector<Device> visible_devices() const override {
     return visible_cuda_devices();
   }
@@ -411,6 +447,10 @@ class NcclBackend final : public Backend {
     if (options.cta_policy) check_cta_policy(*options.cta_policy);
     const auto conflict = options.observe_choice ? nccl_log_conflict(std::getenv) : std::nullopt;
     if (conflict) throw usage_error("--nccl-choice: " + *conflict);
+    if (options.vary && options.registration != Registration::None) {
+      throw usage_error("-R and --vary {} are mutually exclusive: each value may have a communicator "
+                        "of its own", options.vary->name);
+    }
     if (options.shares_devices) let_ranks_share_devices(options.world_rank);
     return std::make_unique<NcclCommunicator>(bootstrap, options);
   }

@@ -47,7 +47,8 @@ NcclConfig nccl_config(const ConnectOptions& options) {
   return config;
 }
 
-NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocking_(is_blocking()) {
+NcclComm::NcclComm(Bootstrap& bootstrap, const NcclConfig& wanted, Seconds timeout)
+    : blocking_(is_blocking()) {
   ncclUniqueId id{};
   ncclResult_t result = ncclSuccess;
   if (bootstrap.rank() == 0) result = nccl().get_unique_id(&id);
@@ -55,7 +56,7 @@ NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocki
   if (result != ncclSuccess) fail(result, Where::here());
   bootstrap.broadcast(id);
   const auto comm = std::make_shared<ncclComm_t>(nullptr);
-  const auto begin = [comm, id, config = nccl_config(options), size = bootstrap.size(),
+  const auto begin = [comm, id, config = wanted, size = bootstrap.size(),
                       rank = bootstrap.rank()]() mutable {
     const ncclResult_t begun = nccl().init(comm.get(), size, id, rank, &config);
     ncclResult_t state = begun;  // in progress with NCCL_COMM_BLOCKING=0
@@ -65,12 +66,12 @@ NcclComm::NcclComm(Bootstrap& bootstrap, const ConnectOptions& options) : blocki
     }
     return state;
   };
-  const auto connected = run_within(options.timeout, begin);
+  const auto connected = run_within(timeout, begin);
   if (!connected) {
     throw runtime_failure(
         fmt::format("NCCL has not connected the ranks within {:g} s; NCCL_DEBUG=INFO shows what it "
                     "waits for, -T sets another time",
-                    options.timeout.count()));
+                    timeout.count()));
   }
   comm_ = *comm;
   if (*connected != ncclSuccess) fail(*connected, Where::here());

@@ -15,8 +15,8 @@ namespace busbar {
 /// every group of a non-blocking one, which costs more than a small operation.
 class NcclComm {
  public:
-  /// Collective over `bootstrap`. Throws Error (Runtime) after options.timeout.
-  NcclComm(Bootstrap& bootstrap, const ConnectOptions& options);
+  /// Collective over `bootstrap`. Throws Error (Runtime) after `timeout`.
+  NcclComm(Bootstrap& bootstrap, const NcclConfig& config, Seconds timeout);
   NcclComm(const NcclComm&) = delete;
   NcclComm& operator=(const NcclComm&) = delete;
   ~NcclComm();

@@ -32,10 +32,21 @@ class NcclGroup {
   ncclResult_t first_failure_ = ncclSuccess;
 };
 
+/// With the operation's own configuration where it has one.
+template <class Plain, class Configured, class... Arguments>
+ncclResult_t issue(const A& a, const Plain& plain, const Configured& configured,
+                   Arguments... arguments) {
+  if (a.config != nullptr) return configured(arguments..., a.config);
+  return plain(arguments...);
+}
+
 std::size_t block_of(const A& a, int rank) { return a.count * static_cast<std::size_t>(rank); }
 
 ncclResult_t alltoall(const A& a) {
-  if (nccl().alltoall) return nccl().alltoall(a.send, a.recv, a.count, a.type, a.comm, a.stream);
+  if (nccl().alltoall) {
+    return issue(a, nccl().alltoall, nccl().alltoall_config, a.send, a.recv, a.count, a.type,
+                 a.comm, a.stream);
+  }
   NcclGroup group;
   for (int peer = 0; peer < a.ranks; ++peer) {
     group.send(a, block_of(a, peer), a.count, peer);
@@ -63,7 +74,8 @@ ncclResult_t alltoallv(const A& a) {
 
 ncclResult_t gather(const A& a) {
   if (nccl().gather) {
-    return nccl().gather(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+    return issue(a, nccl().gather, nccl().gather_config, a.send, a.recv, a.count, a.type, a.root,
+                 a.comm, a.stream);
   }
   NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
@@ -75,7 +87,8 @@ ncclResult_t gather(const A& a) {
 
 ncclResult_t scatter(const A& a) {
   if (nccl().scatter) {
-    return nccl().scatter(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+    return issue(a, nccl().scatter, nccl().scatter_config, a.send, a.recv, a.count, a.type, a.root,
+                 a.comm, a.stream);
   }
   NcclGroup group;
   for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
@@ -95,29 +108,29 @@ ncclResult_t sendrecv(const A& a) {
 const auto kRoutines = std::to_array<NcclRoutine>({
     {"allreduce",
      [](const A& a) {
-       return nccl().allreduce(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return issue(a, nccl().allreduce, nccl().allreduce_config, a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
      }},
     {"broadcast",
      [](const A& a) {
-       return nccl().broadcast(a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+       return issue(a, nccl().broadcast, nccl().broadcast_config, a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
      }},
     {"reduce",
      [](const A& a) {
-       return nccl().reduce(a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
+       return issue(a, nccl().reduce, nccl().reduce_config, a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
      }},
     {"reducescatter",
      [](const A& a) {
-       return nccl().reducescatter(a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return issue(a, nccl().reducescatter, nccl().reducescatter_config, a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
      }},
     {"allgather",
      [](const A& a) {
-       return nccl().allgather(a.send, a.recv, a.count, a.type, a.comm, a.stream);
+       return issue(a, nccl().allgather, nccl().allgather_config, a.send, a.recv, a.count, a.type, a.comm, a.stream);
      }},
     {"gather", gather},
     {"scatter", scatter},
     {"alltoall", alltoall, true},
-    {"alltoallv", alltoallv, true},
-    {"sendrecv", sendrecv, true},
+    {"alltoallv", alltoallv, true, true},
+    {"sendrecv", sendrecv, true, true},
 });
 
 }  // namespace

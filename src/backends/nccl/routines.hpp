@@ -23,6 +23,7 @@ struct NcclArguments {
   int ranks = 1;
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
+  const NcclCallConfig* config = nullptr;  ///< of this operation; null: the communicator's
 };
 
 /// A collective in NCCL: one row of the table in routines.cpp.
@@ -32,6 +33,8 @@ struct NcclRoutine {
   ncclResult_t (*enqueue)(const NcclArguments& arguments);
   /// Whether, in place, what is received overwrites what is still to be sent.
   bool overwrites = false;
+  /// Whether it consists of sends and receives, which take no configuration.
+  bool of_pairs = false;
 };
 
 /// The row of a collective, or null where NCCL cannot do it.

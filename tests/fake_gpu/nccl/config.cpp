@@ -99,7 +99,9 @@ constexpr Setting kSettings[] = {
     {"nvlinkCentricSched", "NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE",
      offsetof(Layout, nvlink_centric_sched), 22800, is_flag, &CommConfig::nvlink_centric_sched},
     {"maxP2pPeers", "NCCL_P2P_MAX_PEERS", offsetof(Layout, max_p2p_peers), 23000, is_positive,
-     &CommConfig::max_p2p_peers}};
+     &CommConfig::max_p2p_peers},
+    {"maxCTAs", "NCCL_MAX_CTAS", offsetof(Layout, max_ctas), 21700, is_positive,
+     &CommConfig::max_ctas}};
 
 ncclResult_t read_fields(const Layout& layout, CommConfig* config) {
   const int blocking = field(layout, offsetof(Layout, blocking), 21400);
@@ -142,6 +144,20 @@ ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* confi
   read_variables(config);
   if (config->max_p2p_peers != CommConfig::kUndefined)
     config->max_p2p_peers = std::min(config->max_p2p_peers, ranks);
+  return ncclSuccess;
+}
+
+ncclResult_t read_call_config(const CallConfig* config, const char* function) {
+  if (config == nullptr) return ncclSuccess;
+  if (config->magic != kMagic || config->size != sizeof *config || config->version < 23100) {
+    return invalid("ncclCollConfig_t argument not initialized via NCCL_COLLCONFIG_INITIALIZER");
+  }
+  const std::string algorithm = config->algorithm == nullptr ? "-" : config->algorithm;
+  if (algorithm != "-" && algorithm != "ring" && algorithm != "tree") {
+    return invalid("config->algSelection \"" + algorithm + "\" cannot be honored");
+  }
+  trace(std::string("call ") + function + " algorithm=" + algorithm +
+        " max_ctas=" + std::to_string(config->max_ctas));
   return ncclSuccess;
 }
 

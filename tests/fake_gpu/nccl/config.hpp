@@ -27,10 +27,30 @@ struct CommConfig {
   int cta_policy = 0;
   int nvlink_centric_sched = 0;
   int max_p2p_peers = kUndefined;
+  int max_ctas = kUndefined;
 };
 
 /// Reads a configuration of any NCCL's layout; null: the defaults. What came after this version of
 /// NCCL is ignored.
 [[nodiscard]] ncclResult_t read_config(const ncclConfig_t* given, int ranks, CommConfig* config);
+
+/// ncclCollConfig_t of NCCL 2.31.
+struct CallConfig {
+  std::size_t size;
+  unsigned magic;
+  unsigned version;
+  void* extension;
+  int min_ctas;
+  int max_ctas;
+  int nvls_ctas;
+  int cga_cluster_size;
+  const char* algorithm;
+  int forces_algorithm;
+  int cta_policy;
+  unsigned long long profiler_tag;
+};
+
+/// Checks the configuration of an operation, and traces it.
+ncclResult_t read_call_config(const CallConfig* config, const char* function);
 
 }  // namespace fake_gpu

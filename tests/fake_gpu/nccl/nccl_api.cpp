@@ -83,7 +83,7 @@ std::string describe(const CommConfig& config) {
   return " blocking=" + number(config.blocking ? 1 : 0) +
          " cta_policy=" + number(config.cta_policy) +
          " nvlink_centric_sched=" + number(config.nvlink_centric_sched) +
-         " max_p2p_peers=" + number(config.max_p2p_peers);
+         " max_p2p_peers=" + number(config.max_p2p_peers) + " max_ctas=" + number(config.max_ctas);
 }
 
 ncclResult_t init_rank(ncclComm_t* handle, int ranks, const ncclUniqueId& id, int rank,
@@ -235,6 +235,14 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
         {#name, Collective::what, source, target, count, type, reduction, root_or_peer, stream}, \
         comm);                                                                                   \
   }
+/// The same with a configuration of its own, as from 2.31 on.
+#define CONFIGURED_CALL(name, what, options, reduction, root)                                    \
+  ncclResult_t name(const void* from, void* to, size_t count, ncclDataType_t type,               \
+                    options ncclComm_t comm, cudaStream_t stream, const CallConfig* config) {    \
+    if (const auto status = read_call_config(config, #name); status != ncclSuccess) return status; \
+    return communicate(                                                                          \
+        {#name, Collective::what, from, to, count, type, reduction, root, stream}, comm);        \
+  }
 #define FROM const void *from,
 #define TO void *to,
 #define OP ncclRedOp_t op,
@@ -360,6 +368,15 @@ MOVE_CALL(ncclGather, Gather, FROM TO, ROOT, from, to, ncclSum, root)
 MOVE_CALL(ncclScatter, Scatter, FROM TO, ROOT, from, to, ncclSum, root)
 MOVE_CALL(ncclSend, Send, FROM, ROOT, from, nullptr, ncclSum, root)
 MOVE_CALL(ncclRecv, Recv, TO, ROOT, nullptr, to, ncclSum, root)
+
+CONFIGURED_CALL(ncclAllReduceConfig, AllReduce, OP, op, 0)
+CONFIGURED_CALL(ncclReduceConfig, Reduce, OP ROOT, op, root)
+CONFIGURED_CALL(ncclBroadcastConfig, Broadcast, ROOT, ncclSum, root)
+CONFIGURED_CALL(ncclReduceScatterConfig, ReduceScatter, OP, op, 0)
+CONFIGURED_CALL(ncclAllGatherConfig, AllGather, , ncclSum, 0)
+CONFIGURED_CALL(ncclAlltoAllConfig, AlltoAll, , ncclSum, 0)
+CONFIGURED_CALL(ncclGatherConfig, Gather, ROOT, ncclSum, root)
+CONFIGURED_CALL(ncclScatterConfig, Scatter, ROOT, ncclSum, root)
 
 ncclResult_t ncclGroupStart() {
   return call_without_device("ncclGroupStart",

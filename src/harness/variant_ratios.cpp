@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/variant_ratios.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "stats/signed_rank.hpp"
+
+namespace busbar {
+
+std::vector<std::string> VariantRatios::add(const Record& record, std::vector<double> medians) {
+  RowKey key = row_key(record);
+  key.variant.clear();
+  auto& variants = rows_[key];
+  variants[record.variant] = std::move(medians);
+  if (variants.size() < vary_.values.size()) return {};
+  const std::vector<double> first = std::move(variants[variant_text(vary_, 0)]);
+  std::vector<std::string> sentences;
+  for (std::size_t number = 1; number < vary_.values.size(); ++number) {
+    const std::string name = vary_.values[number] + (record.in_place ? " in place" : "");
+    sentences.push_back(sentence(first, variants[variant_text(vary_, number)], name));
+  }
+  rows_.erase(key);
+  return sentences;
+}
+
+std::string VariantRatios::sentence(const std::vector<double>& first,
+                                    const std::vector<double>& other,
+                                    const std::string& name) const {
+  std::vector<double> logarithms;  // of how many times as fast the other is
+  for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+    logarithms.push_back(std::log(first[i] / other[i]));
+  }
+  const stats::SignedRank test = stats::signed_rank(logarithms);
+  if (!test.interval) {
+    return fmt::format("{}: {} visits with both are too few to compare", name, logarithms.size());
+  }
+  // As many comparisons as there are other values.
+  const double p = std::min(1.0, test.p * static_cast<double>(vary_.values.size() - 1));
+  constexpr double kLevel = 0.05;
+  const char* verdict = p >= kLevel      ? "no difference from"
+                        : test.shift > 0 ? "faster than"
+                                         : "slower than";
+  return fmt::format("{}: {} {}, {:.3f} times its speed ({:.3f} to {:.3f}), p {:.2g}, {} visits",
+                     name, verdict, vary_.values.front(), std::exp(test.shift),
+                     std::exp(test.interval->low), std::exp(test.interval->high), p,
+                     logarithms.size());
+}
+
+}  // namespace busbar
