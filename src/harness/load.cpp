@@ -33,8 +33,7 @@ double spinning_rate() {
 }  // namespace
 
 RankLoad::RankLoad(const Options& options, Bootstrap& world, Communicator& communicator)
-    : communicator_(communicator),
-      loads_(options.load.has_value()) {
+    : communicator_(communicator), loads_(options.load.has_value()) {
   delay(options, world.rank());
   if (!options.load) return;
   if (options.load->spin > Seconds{0}) {

@@ -36,7 +36,7 @@ class RankLoad {
   Communicator& communicator_;
   bool loads_;
   bool delays_ = false;  ///< some rank is delayed
-  Seconds delay_{};  ///< of this rank
+  Seconds delay_{};      ///< of this rank
   std::uint64_t turns_ = 0;
   Bytes copied_ = 0;
   Buffer from_{};

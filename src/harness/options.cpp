@@ -250,7 +250,8 @@ std::vector<Options> variants_of(const Options& options) {
   std::vector<Options> variants;
   for (const std::string& value : options.vary->values) {
     Options variant = options;
-    if (value != kDefaultValue && !vary_option(variant, options.vary->name, value)) return {options};
+    if (value != kDefaultValue && !vary_option(variant, options.vary->name, value))
+      return {options};
     variants.push_back(std::move(variant));
   }
   return variants;

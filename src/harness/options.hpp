@@ -142,7 +142,7 @@ struct Options {
   std::string nvidia_smi = "nvidia-smi";   ///< --nvidia-smi
   bool host_limits = true;                 ///< --host-limits: measure what host memory can do
   std::uint64_t seed = 1;
-  std::optional<Vary> vary;                        ///< --vary
+  std::optional<Vary> vary;                  ///< --vary
   std::optional<Distribution> distribution;  ///< --skew, --moe, NCCL_TESTS_ALLTOALLV_*
   std::optional<Fault> inject_fault;
   std::optional<Delay> inject_delay;

@@ -53,7 +53,8 @@ class RowTable {
   void resume_round(Outputs& outputs, std::size_t round, std::uint64_t pass) const;
 
  private:
-  /// Calls `visit` with the sweep and variant, the size's number and the placement of each row of a round.
+  /// Calls `visit` with the sweep and variant, the size's number and the placement of each row of a
+  /// round.
   template <class Visit>
   void for_each(std::size_t round, std::uint64_t pass, const Visit& visit) const;
 

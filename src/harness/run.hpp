@@ -25,12 +25,12 @@ struct Run {
   const Options& options;
   const Collective& collective;
   std::string_view backend;
-  Bootstrap& world;                 ///< the ranks of the job
-  Bootstrap& group;                 ///< the ranks of the communicator: all, or a group of a round
-  const GroupPlan& plan;            ///< of the job
+  Bootstrap& world;       ///< the ranks of the job
+  Bootstrap& group;       ///< the ranks of the communicator: all, or a group of a round
+  const GroupPlan& plan;  ///< of the job
   std::span<const Options> variants{};  ///< of --vary; empty where rows have the same options
-  std::size_t round = 0;            ///< of the plan
-  const RankGroup* mine = nullptr;  ///< this rank's group of the round; null: it has none
+  std::size_t round = 0;                ///< of the plan
+  const RankGroup* mine = nullptr;      ///< this rank's group of the round; null: it has none
   Communicator& communicator;
   const RankMap& rank_map;
   std::vector<Device> devices{};           ///< of all ranks; none for host memory

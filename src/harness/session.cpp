@@ -165,9 +165,8 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
   const RowTable table(options, collective, plan);
-  const ConnectOptions wanted =
-      connect_options(options, collective, progress, any_shared(claimed.devices), world.rank(),
-                      own);
+  const ConnectOptions wanted = connect_options(options, collective, progress,
+                                                any_shared(claimed.devices), world.rank(), own);
   const RoundSetup setup{
       .options = options,
       .collective = collective,

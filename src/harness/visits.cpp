@@ -168,7 +168,8 @@ std::optional<Visits::FinalRows> Visits::take_next() {
     final.rows.push_back(merge_visits(visits, decide(visits)));
     final.medians.emplace_back();
     for (const Row& visit : visits) {
-      if (!visit.samples_us.empty()) final.medians.back().push_back(stats::median(visit.samples_us));
+      if (!visit.samples_us.empty())
+        final.medians.back().push_back(stats::median(visit.samples_us));
     }
   }
   entries_.erase(first);

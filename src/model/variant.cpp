@@ -18,16 +18,19 @@ Vary parse_vary(std::string_view option, std::string_view text) {
   const bool blank = text.find_first_of(" \t\n\"#") != std::string_view::npos;
   const bool gap = std::ranges::any_of(vary.values, &std::string::empty);
   if (vary.name.empty() || blank || gap || vary.values.size() < 2) {
-    throw usage_error("invalid value '{}' for {}; expected NAME=a,b, as in cadence=streaming,isolated",
-                      text, option);
+    throw usage_error(
+        "invalid value '{}' for {}; expected NAME=a,b, as in cadence=streaming,isolated", text,
+        option);
   }
   std::vector<std::string> sorted = vary.values;
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
-  if (twice != sorted.end()) throw usage_error("{} {}: {} is there twice", option, vary.name, *twice);
+  if (twice != sorted.end())
+    throw usage_error("{} {}: {} is there twice", option, vary.name, *twice);
   constexpr std::size_t kMost = 64;
   if (sorted.size() > kMost) {
-    throw usage_error("{} {}: has {} values; give {} at most", option, vary.name, sorted.size(), kMost);
+    throw usage_error("{} {}: has {} values; give {} at most", option, vary.name, sorted.size(),
+                      kMost);
   }
   return vary;
 }

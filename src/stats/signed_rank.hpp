@@ -11,10 +11,10 @@ namespace busbar::stats {
 
 /// Outcome of Wilcoxon's signed rank test of paired differences.
 struct SignedRank {
-  double p = 1;                       ///< two-sided: twice the smaller tail, at most 1
-  std::size_t pairs = 0;              ///< that differ
-  double shift = 0;                   ///< median of the averages of all two (Hodges-Lehmann)
-  std::optional<Interval> interval{}; ///< of the shift, at least 95 %; nullopt below 6 pairs
+  double p = 1;                        ///< two-sided: twice the smaller tail, at most 1
+  std::size_t pairs = 0;               ///< that differ
+  double shift = 0;                    ///< median of the averages of all two (Hodges-Lehmann)
+  std::optional<Interval> interval{};  ///< of the shift, at least 95 %; nullopt below 6 pairs
 };
 
 /// Exact for up to 50 pairs, ties included; beyond, the normal approximation. Pairs without a

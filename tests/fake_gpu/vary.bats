@@ -24,7 +24,7 @@ max_ctas=2|0|0 max_ctas=2|1|0 max_ctas=4|0|0 max_ctas=4|1|0 " ]
   for collective in allreduce reduce broadcast reducescatter allgather alltoall gather scatter; do
     vary $collective algorithm=default,ring,tree
     [ "$status" -eq 0 ]
-    [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
+    [ -z "$(column status,wrong "$DIR/a.csv" | grep -v '^ok|0*$')" ]
     [ "$(grep -c '^comm rank=0 ' "$DIR/trace")" -eq 1 ]
     [ "$(grep -o '^call [^ ]* algorithm=[a-z]*' "$DIR/trace" | sort -u | grep -o '[^=]*$' | tr '\n' ' ')" = "ring tree " ]
   done
@@ -44,7 +44,7 @@ max_ctas=2|0|0 max_ctas=2|1|0 max_ctas=4|0|0 max_ctas=4|1|0 " ]
 @test "what NCCL cannot vary is one line" {
   COMMAND=(timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl)
   refused "algorithm: it comes with NCCL 2.31.0" --vary algorithm=default,ring
-  refused "invalid value 'many'" --vary max_ctas=default,many
+  refused "'many' is not a whole number" --vary max_ctas=default,many
   refused "it has algorithm, min_ctas" --vary channels=1,2
   refused "-R and --vary" --vary max_ctas=1,2 -R 1
   NCCL_MAX_CTAS=4 refused "NCCL_MAX_CTAS would have the last word" --vary max_ctas=1,2

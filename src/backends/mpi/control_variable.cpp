@@ -19,9 +19,9 @@ namespace {
 
 /// The name at the end of a word to which the line before is joined.
 std::string_view name_in(std::string_view word) {
-  constexpr std::array<std::string_view, 8> kEnds{
-      "algorithms", "algorithm",  "receives",  "phase",
-      "Tree",       "primitives", "Allgather", "collectives"};
+  constexpr std::array<std::string_view, 8> kEnds{"algorithms", "algorithm",  "receives",
+                                                  "phase",      "Tree",       "primitives",
+                                                  "Allgather",  "collectives"};
   constexpr std::string_view kOwn = "mpir";  // its generic algorithms, behind a collective's name
   if (word.ends_with(kOwn)) return kOwn;
   word.remove_prefix(std::min(word.size(), word.rfind(')') + 1));  // none: 0
@@ -99,7 +99,8 @@ std::vector<int> ControlVariable::numbers(const std::vector<std::string>& values
     const auto same = std::ranges::find(numbers, mine);
     if (same != numbers.end()) {
       const auto at = static_cast<std::size_t>(same - numbers.begin());
-      throw usage_error("--vary {}: {} and {} are the same; leave one out", name_, values[at], value);
+      throw usage_error("--vary {}: {} and {} are the same; leave one out", name_, values[at],
+                        value);
     }
     numbers.push_back(mine);
   }

@@ -258,8 +258,8 @@ struct NcclApi {
       reducescatter_config{library.find("ncclReduceScatterConfig")};
   Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t, CallConfig)>
       allgather_config{library.find("ncclAllGatherConfig")};
-  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t, CallConfig)>
-      alltoall_config{library.find("ncclAlltoAllConfig")};
+  Function<Result(const void*, void*, Count, Type, Comm, cudaStream_t, CallConfig)> alltoall_config{
+      library.find("ncclAlltoAllConfig")};
   Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t, CallConfig)>
       gather_config{library.find("ncclGatherConfig")};
   Function<Result(const void*, void*, Count, Type, int, Comm, cudaStream_t, CallConfig)>

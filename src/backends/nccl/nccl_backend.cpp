@@ -374,8 +374,8 @@ class NcclCommunicator final : public Communicator {
   std::optional<LibraryTransports> transports_;
   // Ends before all memory: freeing waits for operations, which only its end ends.
   NcclComm comm_;
-  std::vector<NcclVariant> variants_{};            // of --vary
-  std::vector<std::unique_ptr<NcclComm>> comms_{}; // null: comm_
+  std::vector<NcclVariant> variants_{};             // of --vary
+  std::vector<std::unique_ptr<NcclComm>> comms_{};  // null: comm_
   std::size_t variant_ = 0;
   Bytes free_when_connected_;
 };
@@ -448,8 +448,10 @@ class NcclBackend final : public Backend {
     const auto conflict = options.observe_choice ? nccl_log_conflict(std::getenv) : std::nullopt;
     if (conflict) throw usage_error("--nccl-choice: " + *conflict);
     if (options.vary && options.registration != Registration::None) {
-      throw usage_error("-R and --vary {} are mutually exclusive: each value may have a communicator "
-                        "of its own", options.vary->name);
+      throw usage_error(
+          "-R and --vary {} are mutually exclusive: each value may have a communicator "
+          "of its own",
+          options.vary->name);
     }
     if (options.shares_devices) let_ranks_share_devices(options.world_rank);
     return std::make_unique<NcclCommunicator>(bootstrap, options);

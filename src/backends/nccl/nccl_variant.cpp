@@ -55,7 +55,8 @@ std::optional<std::vector<NcclVariant>> nccl_variants(const Vary& vary, const Nc
   }
   std::vector<NcclVariant> variants;
   for (const std::string& value : vary.values) {
-    NcclVariant& variant = variants.emplace_back(NcclVariant{.value = value, .communicator = config});
+    NcclVariant& variant =
+        variants.emplace_back(NcclVariant{.value = value, .communicator = config});
     variant.is_default = value == kDefaultValue;
     if (variant.is_default || setting->of_call == nullptr) continue;
     constexpr int kMost = 1024;

@@ -108,23 +108,28 @@ ncclResult_t sendrecv(const A& a) {
 const auto kRoutines = std::to_array<NcclRoutine>({
     {"allreduce",
      [](const A& a) {
-       return issue(a, nccl().allreduce, nccl().allreduce_config, a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return issue(a, nccl().allreduce, nccl().allreduce_config, a.send, a.recv, a.count, a.type,
+                    a.op, a.comm, a.stream);
      }},
     {"broadcast",
      [](const A& a) {
-       return issue(a, nccl().broadcast, nccl().broadcast_config, a.send, a.recv, a.count, a.type, a.root, a.comm, a.stream);
+       return issue(a, nccl().broadcast, nccl().broadcast_config, a.send, a.recv, a.count, a.type,
+                    a.root, a.comm, a.stream);
      }},
     {"reduce",
      [](const A& a) {
-       return issue(a, nccl().reduce, nccl().reduce_config, a.send, a.recv, a.count, a.type, a.op, a.root, a.comm, a.stream);
+       return issue(a, nccl().reduce, nccl().reduce_config, a.send, a.recv, a.count, a.type, a.op,
+                    a.root, a.comm, a.stream);
      }},
     {"reducescatter",
      [](const A& a) {
-       return issue(a, nccl().reducescatter, nccl().reducescatter_config, a.send, a.recv, a.count, a.type, a.op, a.comm, a.stream);
+       return issue(a, nccl().reducescatter, nccl().reducescatter_config, a.send, a.recv, a.count,
+                    a.type, a.op, a.comm, a.stream);
      }},
     {"allgather",
      [](const A& a) {
-       return issue(a, nccl().allgather, nccl().allgather_config, a.send, a.recv, a.count, a.type, a.comm, a.stream);
+       return issue(a, nccl().allgather, nccl().allgather_config, a.send, a.recv, a.count, a.type,
+                    a.comm, a.stream);
      }},
     {"gather", gather},
     {"scatter", scatter},

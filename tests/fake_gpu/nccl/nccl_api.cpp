@@ -236,12 +236,12 @@ using namespace fake_gpu;  // NOLINT(google-build-using-namespace): the C names 
         comm);                                                                                   \
   }
 /// The same with a configuration of its own, as from 2.31 on.
-#define CONFIGURED_CALL(name, what, options, reduction, root)                                    \
-  ncclResult_t name(const void* from, void* to, size_t count, ncclDataType_t type,               \
-                    options ncclComm_t comm, cudaStream_t stream, const CallConfig* config) {    \
+#define CONFIGURED_CALL(name, what, options, reduction, root)                                      \
+  ncclResult_t name(const void* from, void* to, size_t count, ncclDataType_t type,                 \
+                    options ncclComm_t comm, cudaStream_t stream, const CallConfig* config) {      \
     if (const auto status = read_call_config(config, #name); status != ncclSuccess) return status; \
-    return communicate(                                                                          \
-        {#name, Collective::what, from, to, count, type, reduction, root, stream}, comm);        \
+    return communicate({#name, Collective::what, from, to, count, type, reduction, root, stream},  \
+                       comm);                                                                      \
   }
 #define FROM const void *from,
 #define TO void *to,

@@ -45,6 +45,8 @@ const std::vector<Effect>& effects() {
       {"-w auto", [](O o) { return !o.warmup_operations; }},
       {"-m 4; --agg_iters 4", [](O o) { return o.aggregated == 4; }},
       {"--visits 6", [](O o) { return o.visits == 6; }},
+      {"--vary x=a,b", [](O o) { return to_text(*o.vary) == "x=a,b" && o.visits == 10; }},
+      {"--visits 6 --vary x=a,b", [](O o) { return o.visits == 6; }},
       {"-b 1M -e 1M --duration 90; -b 1M -e 1M --duration 1.5m",
        [](O o) { return o.duration == Seconds{90} && o.placement == Placement::Out; }},
       {"-b 1M -e 1M --duration 5m --interval 500ms --placement in --timeline t.csv",

@@ -72,6 +72,10 @@ const std::vector<Difference> kOfTheConfiguration{
     {[](O& o) { o.aggregated = 2; }, "-m 2", "-m 1"},
     {[](O& o) { o.cycles = 0; }, "-N 0", "-N 1"},
     {[](O& o) { o.visits = 6; }, "--visits 6", "--visits 1"},
+    {[](O& o) {
+       o.vary = Vary{"x", {"a", "b"}};
+     },
+     "--vary x=a,b", "no --vary"},
     {[](O& o) { o.duration = Seconds{90}; }, "--duration 90s", "no --duration"},
     {[](O& o) { o.aggregation = Aggregation::Mean; }, "-a 1", "-a 3"},
     {[](O& o) { o.checks = 0; }, "-c 0", "-c 1"},

@@ -85,6 +85,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-z 0 or -z 3", [](O& o) { launch_graphs(o, Blocking::Wait); }},
         Case{"", [](O& o) { launch_graphs(o, Blocking::UntimedBarrier); }},
         Case{"-G and -I", [](O& o) { o.graph_launches = 1, o.per_operation = true; }},
+        Case{"--visits 1: values of --vary",
+             [](O& o) {
+               o.vary = Vary{"x", {"a", "b"}};
+             }},
+        Case{"--duration and --vary",
+             [](O& o) {
+               soak(o), o.vary = Vary{"x", {"a", "b"}};
+             }},
         Case{"'3' for --visits", [](O& o) { o.visits = 3; }},
         Case{"", [](O& o) { o.visits = 4, o.operations = 4; }},
         Case{"--visits and -N", [](O& o) { o.visits = 4, o.cycles = 0; }},
@@ -249,6 +257,27 @@ TEST(ApplyEnvironment, RefusesBadTextByTheVariablesName) {
     EXPECT_TRUE(failure.message.starts_with(variables.begin()->first + ": ")) << failure.message;
     EXPECT_TRUE(failure.is_one_line()) << failure.message;
   }
+}
+
+TEST(VariedOptionsTest, AreTheProgramsOwnOrTheLibrarys) {
+  Options options;
+  EXPECT_EQ(variants_of(options).size(), 1U);
+  options.vary = Vary{"cadence", {"default", "isolated"}};
+  const std::vector<Options> cadences = variants_of(options);
+  ASSERT_EQ(cadences.size(), 2U);
+  EXPECT_EQ(cadences[0].cadence, Cadence::Streaming);
+  EXPECT_EQ(cadences[1].cadence, Cadence::Isolated);
+  options.vary = Vary{"blocking", {"0", "3"}};
+  EXPECT_EQ(variants_of(options)[1].blocking, Blocking::UntimedBarrier);
+  options.vary = Vary{"agg_iters", {"1", "4"}};
+  EXPECT_EQ(variants_of(options)[1].aggregated, 4U);
+  options.vary = Vary{"cudagraph", {"default", "2"}};
+  EXPECT_EQ(variants_of(options)[1].graph_launches, 2U);
+  options.vary = Vary{"inject-delay", {"0:1", "1:2"}};
+  EXPECT_EQ(variants_of(options)[1].inject_delay->rank, 1);
+  // Sizes and outputs are a run's, not a row's.
+  options.vary = Vary{"minbytes", {"1K", "2K"}};
+  EXPECT_EQ(variants_of(options).size(), 1U);
 }
 
 }  // namespace

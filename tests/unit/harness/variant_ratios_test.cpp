@@ -17,8 +17,9 @@ TEST(VariantRatiosTest, ComparesVisitsInPairsWithTheFirstValue) {
   VariantRatios ratios({.name = "x", .values = {"a", "b"}});
   // The machine is four times as slow in the last visits, and b always twice as fast.
   EXPECT_TRUE(ratios.add(record_of("x=a"), Times{10, 12, 10, 11, 40, 44, 42, 46}).empty());
-  EXPECT_EQ(ratios.add(record_of("x=b"), Times{5, 6, 5, 5.5, 20, 22, 21, 23}),
-            (Lines{"b: faster than a, 2.000 times its speed (2.000 to 2.000), p 0.0078, 8 visits"}));
+  EXPECT_EQ(
+      ratios.add(record_of("x=b"), Times{5, 6, 5, 5.5, 20, 22, 21, 23}),
+      (Lines{"b: faster than a, 2.000 times its speed (2.000 to 2.000), p 0.0078, 8 visits"}));
 }
 
 TEST(VariantRatiosTest, CountsTheComparisonsOfARow) {

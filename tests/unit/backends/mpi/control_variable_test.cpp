@@ -22,8 +22,9 @@ TEST(ControlVariableTest, FindsNamesWhereMpichJoinsLines) {
 }
 
 TEST(ControlVariableTest, FindsNamesOnLinesOfTheirOwn) {
-  EXPECT_EQ(described_values("Select an algorithm\nauto - Internal\nring    - Force ring algorithm"),
-            (Names{"auto", "ring"}));
+  EXPECT_EQ(
+      described_values("Select an algorithm\nauto - Internal\nring    - Force ring algorithm"),
+      (Names{"auto", "ring"}));
 }
 
 TEST(ControlVariableTest, FindsNoneInOrdinaryText) {
