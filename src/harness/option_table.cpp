@@ -442,7 +442,7 @@ bool vary_option(Options& options, std::string_view name, std::string_view value
                                                     "inject-delay"};
   if (std::ranges::find(kVaried, name) == kVaried.end()) return false;
   const std::string option = fmt::format("--{}", name);
-  const auto row = std::ranges::find_if(
+  const auto* const row = std::ranges::find_if(
       kRows, [&](const RunOption& each) { return each.option.names.ends_with(option); });
   row->option.set(options, option, value);
   return true;

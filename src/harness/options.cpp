@@ -250,8 +250,8 @@ std::vector<Options> variants_of(const Options& options) {
   std::vector<Options> variants;
   for (const std::string& value : options.vary->values) {
     Options variant = options;
-    if (value != kDefaultValue && !vary_option(variant, options.vary->name, value))
-      return {options};
+    const bool own = value == kDefaultValue || vary_option(variant, options.vary->name, value);
+    if (!own) return {options};
     variants.push_back(std::move(variant));
   }
   return variants;

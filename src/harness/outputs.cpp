@@ -98,6 +98,11 @@ void Outputs::open(const Options& options) {
   }
   if (options.visits > 1) visits_.emplace(options);
   if (options.vary) ratios_.emplace(*options.vary);
+  open_journals(options);
+  if (!options.json_path.empty()) displays_.push_back(json_writer(options, halves));
+}
+
+void Outputs::open_journals(const Options& options) {
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),
@@ -119,9 +124,6 @@ void Outputs::open(const Options& options) {
     auto timeline = std::make_unique<TimelineWriter>(options.timeline_path);
     timeline_ = timeline.get();
     journals_.push_back(std::move(timeline));
-  }
-  if (!options.json_path.empty()) {
-    displays_.push_back(json_writer(options, halves));
   }
 }
 

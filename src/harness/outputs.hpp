@@ -69,6 +69,8 @@ class Outputs {
 
  private:
   void open(const Options& options);
+  /// Those beside the CSV.
+  void open_journals(const Options& options);
   [[nodiscard]] std::vector<Row> take_earlier(const std::vector<Row>& rows);
   void write_final_rows();
   void show(const Row& row);

@@ -166,10 +166,9 @@ std::optional<Visits::FinalRows> Visits::take_next() {
   FinalRows final{.written = first->second.written};
   for (const std::vector<Row>& visits : first->second.rows) {
     final.rows.push_back(merge_visits(visits, decide(visits)));
-    final.medians.emplace_back();
+    std::vector<double>& medians = final.medians.emplace_back();
     for (const Row& visit : visits) {
-      if (!visit.samples_us.empty())
-        final.medians.back().push_back(stats::median(visit.samples_us));
+      if (!visit.samples_us.empty()) medians.push_back(stats::median(visit.samples_us));
     }
   }
   entries_.erase(first);

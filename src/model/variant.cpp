@@ -25,8 +25,9 @@ Vary parse_vary(std::string_view option, std::string_view text) {
   std::vector<std::string> sorted = vary.values;
   std::ranges::sort(sorted);
   const auto twice = std::ranges::adjacent_find(sorted);
-  if (twice != sorted.end())
+  if (twice != sorted.end()) {
     throw usage_error("{} {}: {} is there twice", option, vary.name, *twice);
+  }
   constexpr std::size_t kMost = 64;
   if (sorted.size() > kMost) {
     throw usage_error("{} {}: has {} values; give {} at most", option, vary.name, sorted.size(),

@@ -97,9 +97,6 @@ class NcclCommunicator final : public Communicator {
     const NcclRoutine* routine = find_nccl_routine(call.collective->name);
     if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
     if (auto reason = no_registration()) return reason;
-    if (call_config() != nullptr && routine->of_pairs) {
-      return fmt::format("NCCL configures no call of {}", call.collective->title);
-    }
     if (!is_small_float(call.type)) return std::nullopt;
     const std::string_view name = info(call.type).name;
     if (nccl_version() < kNcclSmallFloats) return newer_nccl_text(name, kNcclSmallFloats);
@@ -236,6 +233,10 @@ class NcclCommunicator final : public Communicator {
   void enqueue(const Call& call) override {
     const NcclRoutine* routine = find_nccl_routine(call.collective->name);
     if (routine == nullptr) throw runtime_failure("a call without an NCCL routine");
+    if (call_config() != nullptr && routine->of_pairs) {
+      throw Error{Status::Unavailable,
+                  fmt::format("NCCL configures no call of {}", call.collective->title)};
+    }
     const NcclArguments arguments{.send = call.send,
                                   .recv = call.recv,
                                   .count = call.count,

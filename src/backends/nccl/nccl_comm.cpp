@@ -47,7 +47,7 @@ NcclConfig nccl_config(const ConnectOptions& options) {
   return config;
 }
 
-NcclComm::NcclComm(Bootstrap& bootstrap, const NcclConfig& wanted, Seconds timeout)
+NcclComm::NcclComm(Bootstrap& bootstrap, const NcclConfig& config, Seconds timeout)
     : blocking_(is_blocking()) {
   ncclUniqueId id{};
   ncclResult_t result = ncclSuccess;
@@ -56,9 +56,9 @@ NcclComm::NcclComm(Bootstrap& bootstrap, const NcclConfig& wanted, Seconds timeo
   if (result != ncclSuccess) fail(result, Where::here());
   bootstrap.broadcast(id);
   const auto comm = std::make_shared<ncclComm_t>(nullptr);
-  const auto begin = [comm, id, config = wanted, size = bootstrap.size(),
+  const auto begin = [comm, id, own = NcclConfig(config), size = bootstrap.size(),
                       rank = bootstrap.rank()]() mutable {
-    const ncclResult_t begun = nccl().init(comm.get(), size, id, rank, &config);
+    const ncclResult_t begun = nccl().init(comm.get(), size, id, rank, &own);
     ncclResult_t state = begun;  // in progress with NCCL_COMM_BLOCKING=0
     while (state == ncclInProgress) {
       std::this_thread::sleep_for(kLook);
