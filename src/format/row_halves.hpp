@@ -26,9 +26,10 @@ struct RowHalves {
 };
 
 /// Which of several rows of one size this is: "pair 3 -> 0", "group 1", with rounds "round 2 group
-/// 1"; empty where there is only one.
+/// 1", "mix tp alone"; empty where there is only one.
 [[nodiscard]] inline std::string row_scope(const Record& record, bool rounds) {
   if (record.sender) return fmt::format("pair {} -> {}", *record.sender, *record.receiver);
+  if (!record.mix.empty()) return "mix " + record.mix;
   if (!record.group) return {};
   const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
   return fmt::format("{}group {}", round, *record.group);

@@ -96,7 +96,7 @@ void Outputs::open(const Options& options) {
     }
     journals_.push_back(std::move(csv));
   }
-  if (options.visits > 1) visits_.emplace(options);
+  if (options.visits > 1 && options.mix.empty()) visits_.emplace(options);
   if (!options.samples_path.empty()) {
     // Before its row, which a resumed run passes over.
     journals_.insert(journals_.begin(),

@@ -205,6 +205,17 @@ class Communicator {
   /// Issues one operation; calls of one communicator run in order. Throws Error (Unavailable) where
   /// the library refuses this operation and can go on with others.
   virtual void enqueue(const Call& call) = 0;
+  /// @name One operation beside those of other communicators
+  /// @{
+  /// Issues it; where the backend can it returns before the operation is complete. None may run
+  /// already. Ranks that are in several communicators must do so in one order.
+  virtual void begin(const Call& call) { enqueue(call); }
+  /// Whether it is complete; moves it on.
+  [[nodiscard]] virtual bool is_done() {
+    wait();
+    return true;
+  }
+  /// @}
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}

@@ -24,6 +24,7 @@ struct RowKey {
   Bytes size = 0;
   bool in_place = false;
   std::string distribution{};
+  std::string mix{};
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
@@ -41,7 +42,8 @@ struct RowKey {
           .receiver = record.receiver,
           .size = record.size,
           .in_place = record.in_place,
-          .distribution = record.distribution};
+          .distribution = record.distribution,
+          .mix = record.mix};
 }
 
 }  // namespace busbar
