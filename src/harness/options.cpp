@@ -111,6 +111,8 @@ void check_mix(const Options& o) {
                                     OtherOption{"-R", o.registration != Registration::None},
                                     OtherOption{"-u", o.unalign > 0},
                                     OtherOption{"-I", o.per_operation},
+                                    OtherOption{"-C", o.enqueue_times},
+                                    OtherOption{"--samples", !o.samples_path.empty()},
                                     OtherOption{"--duration", o.duration.has_value()},
                                     OtherOption{"--pairs", o.pairs != Pairs::Off},
                                     OtherOption{"--groups", o.groups.has_value()},

@@ -103,7 +103,7 @@ aggressor together|ok|0" ]
   COMMAND=(mpirun -np 2 ./allreduce_perf --mix "$DIR/a.toml")
   refused "--mix needs a timeout" -T 0
   local options
-  for options in "--groups hosts" "--pairs all" "--duration 5s" "-n 5" "--load spin:5" "-G 2" "--resume --csv $DIR/r.csv"; do
+  for options in "--groups hosts" "--pairs all" "--duration 5s" "-n 5" "--load spin:5" "-G 2" "-C 1" "--resume --csv $DIR/r.csv"; do
     # shellcheck disable=SC2086 # several words
     refused "--mix and ${options%% *} are mutually exclusive" $options
   done

@@ -127,7 +127,7 @@ class MpiCommunicator final : public HostCommunicator {
   int rank_;
   std::uint64_t ranks_;
   Progress progress_;
-  MpiRequests requests_{};  // of begin
+  MpiRequests requests_{};         // of begin
   MpiParts parts_{};               // of the last call with traffic
   std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };
