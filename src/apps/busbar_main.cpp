@@ -33,6 +33,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"import", run_import, import_syntax},
     {"workload", run_workload, workload_syntax},
     {"calibrate", run_calibrate, calibrate_syntax},
+    {"mix", run_mix, mix_syntax},
     {"plot", run_plot, plot_syntax},
     {"report", run_report, report_syntax},
     {"published", run_published, published_syntax},

@@ -26,6 +26,7 @@ namespace busbar {
 [[nodiscard]] Status run_expect(std::span<char* const> arguments);
 [[nodiscard]] Status run_facts(std::span<char* const> arguments);
 [[nodiscard]] Status run_import(std::span<char* const> arguments);
+[[nodiscard]] Status run_mix(std::span<char* const> arguments);
 [[nodiscard]] Status run_plot(std::span<char* const> arguments);
 [[nodiscard]] Status run_published(std::span<char* const> arguments);
 [[nodiscard]] Status run_report(std::span<char* const> arguments);
@@ -44,6 +45,7 @@ namespace busbar {
 [[nodiscard]] CommandLineSyntax expect_syntax();
 [[nodiscard]] CommandLineSyntax facts_syntax();
 [[nodiscard]] CommandLineSyntax import_syntax();
+[[nodiscard]] CommandLineSyntax mix_syntax();
 [[nodiscard]] CommandLineSyntax plot_syntax();
 [[nodiscard]] CommandLineSyntax published_syntax();
 [[nodiscard]] CommandLineSyntax report_syntax();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "format/late_count.hpp"
+#include "format/mix_table.hpp"
 #include "format/row_halves.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
@@ -52,6 +53,7 @@ class ConsoleTable final : public Writer {
   HalfJoiner halves_;
   RunContext context_;
   PairMatrix pairs_;
+  MixTable mix_;
   std::set<std::string> told_;  // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;

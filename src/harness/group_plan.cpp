@@ -133,32 +133,6 @@ struct RankHost {
   [[nodiscard]] auto operator<=>(const RankHost&) const = default;
 };
 
-std::vector<HostRanks> gather_hosts(Bootstrap& world) {
-  RankHost mine{.boot_id = boot_id()};
-  copy_text(host_name(), mine.name);
-  std::map<RankHost, std::size_t> known;
-  std::vector<HostRanks> hosts;
-  int rank = 0;
-  for (const RankHost& each : world.gather(mine)) {
-    const auto [found, is_new] = known.emplace(each, hosts.size());
-    if (is_new) hosts.push_back({.name = each.name.data()});
-    hosts[found->second].ranks.push_back(rank++);
-  }
-  return hosts;
-}
-
-/// Rank 0's file on all ranks. Collective.
-std::string shared_file(Bootstrap& world, std::string_view option, const std::string& path) {
-  std::optional<std::string> text;
-  if (world.rank() == 0) text = read_file(path);
-  if (!world.agree(world.rank() != 0 || text)) {
-    throw usage_error("{}: cannot read {}", option, path);
-  }
-  std::string all = text.value_or("");
-  world.broadcast_text(all);
-  return all;
-}
-
 /// "h1 h4": the hosts of ranks, by the host of each rank.
 std::string hosts_text(const std::vector<int>& ranks, const std::vector<std::string>& host_of) {
   std::set<std::string> named;
@@ -168,16 +142,6 @@ std::string hosts_text(const std::vector<int>& ranks, const std::vector<std::str
     if (named.insert(host).second) hosts.push_back(host);
   }
   return join(hosts, " ");
-}
-
-void name_hosts(std::vector<GroupRound>& rounds, const GroupInput& input) {
-  std::vector<std::string> host_of(static_cast<std::size_t>(input.ranks));
-  for (const HostRanks& host : input.hosts) {
-    for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = host.name;
-  }
-  for (GroupRound& round : rounds) {
-    for (RankGroup& group : round.groups) group.hosts = hosts_text(group.ranks, host_of);
-  }
 }
 
 /// Reads the files that the rule needs. Collective.
@@ -197,6 +161,41 @@ void read_files(Bootstrap& world, const Options& options, GroupInput& input) {
 }
 
 }  // namespace
+
+std::vector<HostRanks> gather_hosts(Bootstrap& world) {
+  RankHost mine{.boot_id = boot_id()};
+  copy_text(host_name(), mine.name);
+  std::map<RankHost, std::size_t> known;
+  std::vector<HostRanks> hosts;
+  int rank = 0;
+  for (const RankHost& each : world.gather(mine)) {
+    const auto [found, is_new] = known.emplace(each, hosts.size());
+    if (is_new) hosts.push_back({.name = each.name.data()});
+    hosts[found->second].ranks.push_back(rank++);
+  }
+  return hosts;
+}
+
+std::string shared_file(Bootstrap& world, std::string_view option, const std::string& path) {
+  std::optional<std::string> text;
+  if (world.rank() == 0) text = read_file(path);
+  if (!world.agree(world.rank() != 0 || text)) {
+    throw usage_error("{}: cannot read {}", option, path);
+  }
+  std::string all = text.value_or("");
+  world.broadcast_text(all);
+  return all;
+}
+
+void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks) {
+  std::vector<std::string> host_of(static_cast<std::size_t>(ranks));
+  for (const HostRanks& host : hosts) {
+    for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = host.name;
+  }
+  for (GroupRound& round : rounds) {
+    for (RankGroup& group : round.groups) group.hosts = hosts_text(group.ranks, host_of);
+  }
+}
 
 bool RankGroup::contains(int rank) const { return std::ranges::binary_search(ranks, rank); }
 
@@ -287,7 +286,7 @@ GroupPlan plan_groups(Bootstrap& world, const Options& options) {
       throw usage_error("--groups {}: no two hosts meet in it", to_text(*options.groups));
     }
   }
-  name_hosts(plan.rounds, input);
+  name_hosts(plan.rounds, input.hosts, ranks);
   return plan;
 }
 

@@ -63,6 +63,16 @@ struct HostRanks {
   std::vector<int> ranks{};
 };
 
+/// The hosts of the job. Collective.
+[[nodiscard]] std::vector<HostRanks> gather_hosts(Bootstrap& world);
+
+/// Fills in the hosts of all groups.
+void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks);
+
+/// Rank 0's file on all ranks; throws a usage error on all of them. Collective.
+[[nodiscard]] std::string shared_file(Bootstrap& world, std::string_view option,
+                                      const std::string& path);
+
 /// The rounds of a CSV with the columns round,group,ranks, as in 0,1,"0-7 16-23"; `file` stands in
 /// messages. Throws a usage error with the line.
 [[nodiscard]] std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view file,

@@ -307,6 +307,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--levels", "FILE", set::file<&O::levels_path>},
      rows("levels", [](const O& o) { return o.levels_path.empty() ? "none" : o.levels_path; })
          .only(kMeasured)},
+    {{"--mix", "FILE|PRESET", set::file<&O::mix>},
+     rows("mix", [](const O& o) { return o.mix.empty() ? "none" : o.mix; }).only(kMeasured)},
     {{"--share-gpus", "", set::value<&O::share_devices>},
      rows("share-gpus", shown<&O::share_devices>).only(kDevice)},
     {{"--host-limits", "HOW", set_host_limits},

@@ -3,6 +3,7 @@
 
 #include "base/embedded_text.hpp"
 #include "bootstrap/mpi_library.hpp"
+#include "harness/mix_schedule.hpp"
 #include "harness/option_table.hpp"
 #include "stats/median_interval.hpp"
 
@@ -90,6 +91,57 @@ void check_visits(const Options& o) {
   }
 }
 
+/// An option that another one excludes.
+struct OtherOption {
+  std::string_view option;
+  bool given;
+};
+
+void refuse_others(std::string_view option, std::span<const OtherOption> others) {
+  for (const OtherOption& other : others) {
+    if (other.given) throw usage_error("{} and {} are mutually exclusive", option, other.option);
+  }
+}
+
+/// A mix has operations, windows and rows of its own.
+void check_mix(const Options& o) {
+  if (o.mix.empty()) return;
+  refuse_others("--mix", std::array{OtherOption{"-n", o.operations.has_value()},
+                                    OtherOption{"-m", o.aggregated > 1},
+                                    OtherOption{"-N", o.cycles != 1},
+                                    OtherOption{"-r", o.root != 0},
+                                    OtherOption{"-z", o.blocking != Blocking::Off},
+                                    OtherOption{"-G", o.graph_launches > 0},
+                                    OtherOption{"-R", o.registration != Registration::None},
+                                    OtherOption{"-u", o.unalign > 0},
+                                    OtherOption{"-I", o.per_operation},
+                                    OtherOption{"-C", o.enqueue_times},
+                                    OtherOption{"--samples", !o.samples_path.empty()},
+                                    OtherOption{"--duration", o.duration.has_value()},
+                                    OtherOption{"--pairs", o.pairs != Pairs::Off},
+                                    OtherOption{"--groups", o.groups.has_value()},
+                                    OtherOption{"--vary", o.vary.has_value()},
+                                    OtherOption{"--skew", o.distribution.has_value()},
+                                    OtherOption{"--load", o.load.has_value()},
+                                    OtherOption{"--inject-delay", o.inject_delay.has_value()},
+                                    OtherOption{"--cache", o.cache != Cache::Warm},
+                                    OtherOption{"--cadence", o.cadence != Cadence::Streaming},
+                                    OtherOption{"--per-rank", !o.per_rank_path.empty()},
+                                    OtherOption{"--nccl-choice", o.nccl_choice},
+                                    OtherOption{"-M", o.memory_use},
+                                    OtherOption{"--json-style", o.json_style != JsonStyle::Busbar},
+                                    OtherOption{"--resume", o.resume}});
+  const bool one = o.types.size() == 1 && o.ops.size() == 1 && o.placement == Placement::Out;
+  if (!one) throw usage_error("--mix: give one -d and one -o, and no --placement but out");
+  if (o.visits < kFewestMixVisits) {
+    throw usage_error("--mix: --visits {} give no interval; give {} or more", o.visits,
+                      kFewestMixVisits);
+  }
+  if (o.timeout <= Seconds{0}) {
+    throw usage_error("--mix needs a timeout, as groups may wait for each other; leave -T 0 out");
+  }
+}
+
 /// A soak is one row. What would make several, or end or keep it otherwise, is refused.
 void check_duration(const Options& o) {
   const bool has_interval = o.interval != Options{}.interval;
@@ -99,24 +151,15 @@ void check_duration(const Options& o) {
   }
   if (!o.duration) return;
   if (o.interval > *o.duration) throw usage_error("--interval is longer than --duration");
-  struct Other {
-    std::string_view option;
-    bool given;
-  };
-  const std::array others{Other{"-n", o.operations.has_value()},
-                          Other{"-N", o.cycles != 1},
-                          Other{"--vary", o.vary.has_value()},
-                          Other{"--visits", o.visits != 1},
-                          Other{"--pairs", o.pairs == Pairs::All},
-                          Other{"-G", o.graph_launches > 0},
-                          Other{"-I", o.per_operation},
-                          Other{"--samples", !o.samples_path.empty()},
-                          Other{"--per-rank", !o.per_rank_path.empty()},
-                          Other{"--resume", o.resume},
-                          Other{"--groups", o.groups.has_value()}};
-  for (const Other& other : others) {
-    if (other.given) throw usage_error("--duration and {} are mutually exclusive", other.option);
-  }
+  refuse_others(
+      "--duration",
+      std::array{OtherOption{"-n", o.operations.has_value()}, OtherOption{"-N", o.cycles != 1},
+                 OtherOption{"--vary", o.vary.has_value()}, OtherOption{"--visits", o.visits != 1},
+                 OtherOption{"--pairs", o.pairs == Pairs::All},
+                 OtherOption{"-G", o.graph_launches > 0}, OtherOption{"-I", o.per_operation},
+                 OtherOption{"--samples", !o.samples_path.empty()},
+                 OtherOption{"--per-rank", !o.per_rank_path.empty()},
+                 OtherOption{"--resume", o.resume}, OtherOption{"--groups", o.groups.has_value()}});
   const bool one = o.sweep.sizes().size() == 1 && o.types.size() == 1 && o.ops.size() == 1 &&
                    o.root && o.placement != Placement::Both;
   if (!one) {
@@ -215,6 +258,7 @@ void complete_options(Options& options, const Collective& collective,
 Options with_own_size(const Options& options, const Collective& collective, int ranks) {
   const Distribution* distribution = options.distribution_of(collective);
   Options sized = options;
+  if (!options.mix.empty()) sized.sweep.last = sized.sweep.first;
   if (distribution == nullptr || !distribution->has_own_size()) return sized;
   const Footprint footprint = collective.footprint(
       {.element = info(options.types.front()).size, .ranks = ranks, .distribution = distribution});
@@ -264,6 +308,7 @@ void check_options(const Options& options) {
   }
   check_groups(options);
   check_timing(options);
+  check_mix(options);
   check_visits(options);
   check_duration(options);
   if (options.backend != "sim") {
@@ -291,7 +336,9 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   // nccl-tests: a factor wins over a step; a step alone means no factor.
   if (given.has("-i") && !given.has("-f")) options.sweep.factor = 1;
   if (!given.has("-i")) options.sweep.step = kMiB;
-  if (options.duration && !given.has("--placement")) options.placement = Placement::Out;
+  const bool mixes = !options.mix.empty();
+  if (mixes && !given.has("--visits")) options.visits = kMixVisits;
+  if ((options.duration || mixes) && !given.has("--placement")) options.placement = Placement::Out;
   constexpr std::uint64_t kTurns = 10;
   const bool measures_turns = options.vary && !options.duration && options.backend != "sim";
   if (measures_turns && !given.has("--visits")) options.visits = kTurns;

@@ -136,6 +136,7 @@ struct Options {
   Placement placement = Placement::Both;
   Pairs pairs = Pairs::Off;
   std::optional<GroupSpec> groups;         ///< --groups, NCCL_TESTS_SPLIT or NCCL_TESTS_SPLIT_MASK
+  std::string mix;                         ///< --mix: a file or a preset; empty: none
   std::string levels_path;                 ///< --levels: of --groups levels:K
   bool share_devices = false;              ///< --share-gpus
   std::optional<topo::Selection> devices;  ///< --devices; empty: the first that are free

@@ -96,7 +96,7 @@ void Outputs::open(const Options& options) {
     }
     journals_.push_back(std::move(csv));
   }
-  if (options.visits > 1) visits_.emplace(options);
+  if (options.visits > 1 && options.mix.empty()) visits_.emplace(options);
   if (options.vary) ratios_.emplace(*options.vary);
   open_journals(options);
   if (!options.json_path.empty()) displays_.push_back(json_writer(options, halves));

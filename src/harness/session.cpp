@@ -6,6 +6,7 @@
 #include "harness/bounds.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
+#include "harness/mix_runner.hpp"
 #include "harness/outputs.hpp"
 #include "harness/rank_map.hpp"
 #include "harness/round_runner.hpp"
@@ -85,7 +86,8 @@ BindRequest bind_request(const Options& options, const Backend& backend,
 ConnectOptions connect_options(const Options& options, const Collective& collective,
                                Progress progress, bool shared, int rank, bool own) {
   constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
-  const bool is_ring = collective.peers != nullptr && options.pairs != Pairs::All;
+  const bool is_ring =
+      collective.peers != nullptr && options.pairs != Pairs::All && options.mix.empty();
   ConnectOptions wanted{.progress = progress,
                         .registration = options.registration,
                         .cta_policy = options.cta_policy,
@@ -113,7 +115,7 @@ Run header_run(const Run& run) {
 /// Heads, rows and ends of all outputs. Collective.
 Status measure(const RoundSetup& setup, const BackendChoice& choice,
                const std::string& library_settings, const Invocation& invocation,
-               RoundRunner& rounds) {
+               RoundRunner& rounds, MixRunner* mix) {
   const Options& options = setup.options;
   Outputs& outputs = setup.outputs;
   const std::string text = configuration(options, setup.collective, setup.world,
@@ -122,6 +124,7 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
                                           .environment = invocation.environment});
   outputs.check_resumable(text);
   rounds.connect_first();
+  if (mix != nullptr) mix->connect(rounds.connected());
   const Run run = header_run(rounds.connected());
   const std::vector<SizePlan> plans =
       plan_sweep(run, options.types.front(), options.ops.front(), rounds.library_growth());
@@ -135,7 +138,7 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
                            .library_settings = library_settings,
                            .transports = gather_transports(run.world, run.communicator)};
   outputs.begin(make_run_header(header));
-  rounds.run();
+  mix != nullptr ? mix->run(rounds.connected(), outputs) : rounds.run();
   outputs.end(options.memory_use ? rounds.memory_use_text() : "");
   return status_of(setup.world, outputs.summary(), options);
 }
@@ -148,6 +151,7 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   const Options options = with_own_size(wanted_options, collective, world.size());
   const GroupPlan plan = plan_groups(world, options);
   check_ranks(options, world.size(), plan.smallest_group());
+  auto mixed = options.mix.empty() ? std::vector<MixGroup>{} : read_mix(world, options);
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
@@ -183,8 +187,11 @@ Status run_session(const Options& wanted_options, const Collective& collective,
       .progress = progress,
       .watchdog = watchdog};
   RoundRunner rounds(setup);
+  std::optional<MixRunner> mix;
+  if (!options.mix.empty()) mix.emplace(std::move(mixed), setup.connect);
   try {
-    const Status status = measure(setup, choice, backend.settings(wanted), invocation, rounds);
+    const Status status =
+        measure(setup, choice, backend.settings(wanted), invocation, rounds, mix ? &*mix : nullptr);
     watchdog.step("reading the hosts' facts");
     outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);

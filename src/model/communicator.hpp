@@ -207,6 +207,17 @@ class Communicator {
   virtual void enqueue(const Call& call) = 0;
   /// Operations from now on run with this value of ConnectOptions::vary, a number of it.
   virtual void use_variant(std::size_t /*number*/) {}
+  /// @name One operation beside those of other communicators
+  /// @{
+  /// Issues it; where the backend can it returns before the operation is complete. None may run
+  /// already. Ranks that are in several communicators must do so in one order.
+  virtual void begin(const Call& call) { enqueue(call); }
+  /// Whether it is complete; moves it on.
+  [[nodiscard]] virtual bool is_done() {
+    wait();
+    return true;
+  }
+  /// @}
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}

@@ -188,6 +188,15 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::imbalance>("imbalance", "",
                          "bytes that pass the fullest port over the mean of all ports"),
     field<&R::variant>("variant", "", "value of --vary, as in cadence=isolated; empty without it"),
+    field<&R::mix>("mix", "",
+                   "of busbar mix: the group's name, then alone or together with the others"),
+    field<&R::slowdown>("slowdown", "",
+                        "median time together over the one alone, median of the visits' ratios"),
+    field<&R::slowdown_low>("slowdown_low", "", "lower end of its 95 % interval"),
+    field<&R::slowdown_high>("slowdown_high", "", "upper end of it"),
+    field<&R::slowdown_p99>("slowdown_p99", "", "the same of the visits' 99th percentiles"),
+    field<&R::slowdown_p99_low>("slowdown_p99_low", "", "lower end of its 95 % interval"),
+    field<&R::slowdown_p99_high>("slowdown_p99_high", "", "upper end of it"),
 });
 
 }  // namespace

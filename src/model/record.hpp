@@ -95,6 +95,13 @@ struct Record {
   std::string distribution{};
   std::optional<double> imbalance{};
   std::string variant{};
+  std::string mix{};
+  std::optional<double> slowdown{};
+  std::optional<double> slowdown_low{};
+  std::optional<double> slowdown_high{};
+  std::optional<double> slowdown_p99{};
+  std::optional<double> slowdown_p99_low{};
+  std::optional<double> slowdown_p99_high{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

@@ -25,6 +25,7 @@ struct RowKey {
   bool in_place = false;
   std::string distribution{};
   std::string variant{};
+  std::string mix{};
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
@@ -43,7 +44,8 @@ struct RowKey {
           .size = record.size,
           .in_place = record.in_place,
           .distribution = record.distribution,
-          .variant = record.variant};
+          .variant = record.variant,
+          .mix = record.mix};
 }
 
 }  // namespace busbar

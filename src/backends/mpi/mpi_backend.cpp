@@ -102,6 +102,18 @@ class MpiCommunicator final : public HostCommunicator {
     } while (first < call.count);
   }
 
+  void begin(const Call& call) override {
+    requests_.fill(MPI_REQUEST_NULL);
+    check_mpi(routine_of(call).call(arguments(call, 0, call.count), &requests_));
+  }
+
+  [[nodiscard]] bool is_done() override {
+    int done = 0;
+    const auto count = static_cast<int>(requests_.size());
+    check_mpi(MPI_Testall(count, requests_.data(), &done, MPI_STATUSES_IGNORE));
+    return done != 0;
+  }
+
  private:
   [[nodiscard]] MpiArguments arguments(const Call& call, Bytes offset, std::uint64_t count) {
     const bool wide = count > kLargestInt;  // only where largest_count allowed it
@@ -133,6 +145,7 @@ class MpiCommunicator final : public HostCommunicator {
   Progress progress_;
   std::optional<ControlVariable> variable_{};  // of --vary
   std::vector<int> values_{};
+  MpiRequests requests_{};         // of begin
   MpiParts parts_{};               // of the last call with traffic
   std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };

@@ -275,21 +275,23 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] std::optional<LibraryTransports> transports() const override { return transports_; }
   [[nodiscard]] bool hold() override { return held_start_.hold(); }
   void start_held() override { held_start_.start(); }
-  /// Polls the stream, and NCCL for errors that no call returned.
   void wait() override {
-    for (;;) {
-      const cudaError_t state = cuda().query_stream(stream_.get());
-      if (state == cudaSuccess) return;
-      if (state != cudaErrorNotReady) {
-        // What NCCL reports is nearer to the cause than what is left of it in CUDA.
-        active().check_async();
-        check_cuda(state);
-      }
-      (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
+    // NCCL's own threads may have no other processor than this one.
+    while (!is_done()) std::this_thread::yield();
+  }
+
+  /// Asks the stream, and NCCL for errors that no call returned.
+  [[nodiscard]] bool is_done() override {
+    const cudaError_t state = cuda().query_stream(stream_.get());
+    if (state == cudaSuccess) return true;
+    if (state != cudaErrorNotReady) {
+      // What NCCL reports is nearer to the cause than what is left of it in CUDA.
       active().check_async();
-      // NCCL's own threads may have no other processor than this one.
-      std::this_thread::yield();
+      check_cuda(state);
     }
+    (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
+    active().check_async();
+    return false;
   }
 
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }

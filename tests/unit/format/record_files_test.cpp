@@ -186,18 +186,25 @@ TEST(CsvHeader, NamesEveryFieldOnce) {
   EXPECT_EQ(split(header, ',').size(), record_fields().size());
 }
 
+/// A row less the cells at its end that have no value.
+std::string without_empty_end(const std::string& row) {
+  EXPECT_TRUE(row.ends_with('\n'));
+  return row.substr(0, row.find_last_not_of(",\n") + 1);
+}
+
 TEST(CsvRow, HasACellForEveryFieldAndNothingInThoseWithoutAValue) {
-  EXPECT_EQ(csv_row(measured(false)),
+  EXPECT_EQ(without_empty_end(csv_row(measured(false))),
             "allreduce,mpi,16,1,float,sum,,0,33554432,8388608,ok,,,streaming,50,1000,ci-width,276."
             "88,,,,,,,,,"
             "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 "
-            "14:02:59,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+            "14:02:59");
+  EXPECT_EQ(split(csv_row(measured(false)), ',').size(), record_fields().size());
 }
 
 TEST(CsvRow, QuotesAReasonWithCommas) {
-  EXPECT_EQ(csv_row(test::skipped(true, "17 GiB, 16 at most")),
+  EXPECT_EQ(without_empty_end(csv_row(test::skipped(true, "17 GiB, 16 at most"))),
             "allreduce,mpi,16,1,half,sum,,1,1024,512,skipped,\"17 GiB, 16 at most\""
-            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0");
 }
 
 TEST(CsvRow, IsOneLine) {

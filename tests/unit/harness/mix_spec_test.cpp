@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/mix_spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "tests/unit/support/failure.hpp"
+
+namespace busbar {
+namespace {
+
+/// "tp allreduce 1048576 0-1 2-3": a line for each group.
+std::string text_of(const std::vector<MixGroup>& groups) {
+  return join_each(groups, "\n", [](const MixGroup& group) {
+    return fmt::format(
+        "{} {} {} {}", group.name, group.collective->name, group.size,
+        join_each(group.sets, " ", [](const std::vector<int>& set) { return format_ranges(set); }));
+  });
+}
+
+std::string file_of(std::string_view lines) {
+  return fmt::format("[[group]]\nname = \"a\"\ncollective = \"allreduce\"\nsize = 64\n{}", lines);
+}
+
+TEST(MixSpec, HasRanksInThreeSpellings) {
+  const auto ranks = [](const char* text) {
+    return text_of(parse_mix(file_of(fmt::format("ranks = {}", text)), "m.toml", 8));
+  };
+  EXPECT_EQ(ranks("\"7,0-2\""), "a allreduce 64 0-2,7");
+  EXPECT_EQ(ranks("[5, 3]"), "a allreduce 64 3,5");
+  EXPECT_EQ(ranks("[\"0-1\", \"4,6\"]"), "a allreduce 64 0-1 4,6");
+}
+
+TEST(MixSpec, HasRanksInSeveralGroupsAndAllFigures) {
+  const auto groups = parse_mix(
+      "[[group]]\nname = \"x\"\nranks = \"0-3\"\ncollective = \"broadcast\"\nsize = \"2M\"\n"
+      "root = 3\ngap_us = 50\nstart_us = 7\n" +
+          file_of("ranks = [3, 4]"),
+      "m.toml", 5);
+  EXPECT_EQ(text_of(groups), "x broadcast 2097152 0-3\na allreduce 64 3-4");
+  EXPECT_EQ(groups[0].root, 3);
+  EXPECT_EQ(groups[0].gap_us, 50);
+  EXPECT_EQ(groups[0].start_us, 7);
+  EXPECT_EQ(groups[1].set_of(2), nullptr);
+  EXPECT_EQ(*groups[1].set_of(4), (std::vector{3, 4}));
+}
+
+struct MixMistake {
+  std::string lines;
+  const char* message;
+};
+
+class WrongMix : public testing::TestWithParam<MixMistake> {};
+
+TEST_P(WrongMix, IsRefusedWithItsPlace) {
+  const MixMistake& mistake = GetParam();
+  const auto failure = test::failure_of([&] { (void)parse_mix(mistake.lines, "m.toml", 4); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_TRUE(failure.says("m.toml:")) << failure.message;
+  EXPECT_TRUE(failure.says(mistake.message)) << failure.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, WrongMix,
+    testing::Values(
+        MixMistake{"", "no [[group]]"}, MixMistake{"group = 3", "must be a list"},
+        MixMistake{"[group]\nname = \"a\"", "must be a list"}, MixMistake{"x = 1", "x"},
+        MixMistake{file_of(""), "ranks"}, MixMistake{file_of("ranks = []"), "two ranks"},
+        MixMistake{file_of("ranks = [1]"), "two ranks"},
+        MixMistake{file_of("ranks = [\"0-1\", \"2\"]"), "two ranks"},
+        MixMistake{file_of("ranks = \"0-4\""), "no rank 4; give 0 to 3"},
+        MixMistake{file_of("ranks = [-3, 1]"), "no rank"},
+        MixMistake{file_of("ranks = [4294967296, 1]"), "no rank"},
+        MixMistake{file_of("ranks = [\"0-1\", \"1-2\"]"), "rank 1 twice"},
+        MixMistake{file_of("ranks = [1, \"2-3\"]"), "not both"},
+        MixMistake{file_of("ranks = [1.5, 2]"), "expected numbers"},
+        MixMistake{file_of("ranks = \"all\""), "not a list of ranks"},
+        MixMistake{file_of("ranks = 3"), "must be a list"},
+        MixMistake{file_of("ranks = [0, 1]\ngap_us = -1"), "gap_us"},
+        MixMistake{file_of("ranks = [0, 1]\ngap_us = \"1\""), "gap_us"},
+        MixMistake{file_of("ranks = [0, 1]\nroot = 0"), "has no root"},
+        MixMistake{file_of("ranks = [0, 1]\ngap = 1"), "gap_us"},
+        MixMistake{file_of("ranks = [0, 1]\n" + file_of("ranks = [0, 1]")), "already"},
+        MixMistake{"[[group]]\nname = \"a b\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 1",
+                   "one word"},
+        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"allredcue\"\nsize = 1",
+                   "allreduce"},
+        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"alltoallv\"\nsize = 1",
+                   "alltoall"},
+        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = \"x\"",
+                   "size"},
+        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 0",
+                   "expected bytes"},
+        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 1\n"
+                   "root = 2",
+                   "root"}));
+
+const std::vector<HostRanks> kOneHost{{"h", {0, 1, 2, 3, 4, 5}}};
+
+TEST(MixPreset, DividesTheRanks) {
+  EXPECT_EQ(text_of(preset_mix("tp+dp", {{"g", {0, 2}}, {"h", {1, 3}}}, 4, 64)),
+            "tp allreduce 64 0,2 1,3\ndp allreduce 64 0-1 2-3");
+  EXPECT_EQ(text_of(preset_mix("tp+dp", kOneHost, 6, 64)),
+            "tp allreduce 64 0-1 2-3 4-5\ndp allreduce 64 0,2,4 1,3,5");
+  EXPECT_EQ(text_of(preset_mix("incast:3", kOneHost, 6, 64)),
+            "sender1 broadcast 64 0-1\nsender2 broadcast 64 0,2\nsender3 broadcast 64 0,3\n"
+            "victim broadcast 64 4-5");
+  EXPECT_EQ(text_of(preset_mix("incast:2", kOneHost, 3, 64)),
+            "sender1 broadcast 64 0-1\nsender2 broadcast 64 0,2");
+  EXPECT_EQ(text_of(preset_mix("aggressor", kOneHost, 6, 64)),
+            "victim allreduce 64 0,2,4\naggressor alltoall 64 1,3,5");
+}
+
+TEST(MixPreset, NeedsEnoughRanks) {
+  const std::vector<HostRanks> hosts{{"g", {0, 1}}, {"h", {2}}};
+  for (const char* preset : {"tp+dp", "incast:3", "incast:0", "incast:x", "aggressor"}) {
+    const auto failure = test::failure_of([&] { (void)preset_mix(preset, hosts, 3, 64); });
+    EXPECT_EQ(failure.status, Status::Usage) << preset;
+  }
+  EXPECT_FALSE(is_mix_preset("tp+dp.toml"));
+  EXPECT_TRUE(is_mix_preset("incast:x"));
+}
+
+}  // namespace
+}  // namespace busbar
