@@ -75,7 +75,7 @@ void check_visits(const Options& o) {
   if (o.cycles != 1) {
     throw usage_error("--visits and -N are mutually exclusive: a cycle has rows of its own");
   }
-  if (o.graph_launches > 0 && o.operations) {
+  if (o.graph_launches > 0 && o.operations && o.preset == Preset::None) {
     throw usage_error(
         "--visits and -G with -n are mutually exclusive: all of the graph's launches are one "
         "sample");
@@ -99,7 +99,9 @@ void check_duration(const Options& o) {
     std::string_view option;
     bool given;
   };
-  const std::array others{Other{"-n", o.operations.has_value()},
+  const std::array others{Other{"--preset", o.preset != Preset::None},
+                          Other{"--load beside", o.loads_beside()},
+                          Other{"-n", o.operations.has_value()},
                           Other{"-N", o.cycles != 1},
                           Other{"--visits", o.visits != 1},
                           Other{"--pairs", o.pairs == Pairs::All},
@@ -142,9 +144,9 @@ void check_timing(const Options& o) {
   if (o.graph_launches > 0 && waits) {
     throw usage_error("-G: operations inside a graph cannot be waited for; give -z 0 or -z 3");
   }
-  if (o.graph_launches > 0 && (o.load || o.inject_delay)) {
+  if (o.graph_launches > 0 && o.loads_before()) {
     throw usage_error("-G and {} are mutually exclusive: nothing runs between a graph's operations",
-                      o.load ? "--load" : "--inject-delay");
+                      o.inject_delay ? "--inject-delay" : "--load");
   }
   if (o.graph_launches > 0 && o.per_operation) {
     throw usage_error("-G and -I are mutually exclusive: a graph is timed as a whole");
@@ -225,6 +227,29 @@ Options with_own_size(const Options& options, const Collective& collective, int 
   return sized;
 }
 
+namespace {
+
+/// Small operations one by one, as a model sends them that makes one word after the other.
+Options decode_options() {
+  Options options;
+  options.preset = Preset::Decode;
+  options.visits = 8;
+  options.sweep.first = kKiB;
+  options.sweep.last = kMiB;
+  options.cadence = Cadence::Isolated;
+  options.placement = Placement::Out;
+  options.graphs_where_possible = true;
+  return options;
+}
+
+}  // namespace
+
+void complete_preset(Options& options, const Backend& backend) {
+  const bool possible = backend.has_devices() && options.blocking == Blocking::Off &&
+                        !options.loads_before() && !options.per_operation;
+  if (options.graphs_where_possible && possible) options.graph_launches = 1;
+}
+
 void check_applicable(const Options& options, const Backend& backend,
                       const Collective& collective) {
   if (options.pairs == Pairs::All && collective.peers == nullptr) {
@@ -265,6 +290,10 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   CommandLine line;
   Options& options = line.options;
   const Arguments given = parse_options(perf_options(), arguments, options);
+  if (options.preset == Preset::Decode) {  // once more: what is given goes before it
+    options = decode_options();
+    (void)parse_options(perf_options(), arguments, options);
+  }
   if (given.help) {
     line.print_and_exit = embedded_text(perf_options().help);
   } else if (given.has("--version")) {

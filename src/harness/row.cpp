@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "harness/beside.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
@@ -131,6 +132,10 @@ void add_statistics(Record& record, const Samples& samples, double bus_factor) {
   record.time_p90_us = summary->p90;
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
+  constexpr std::size_t kFewestForTail = 1000;  // a thousandth of them is a sample
+  if (!samples.summary && summary->count >= kFewestForTail) {
+    record.time_p999_us = stats::percentile(samples.times_us, 99.9);
+  }
   constexpr std::size_t kFewSamples = 50;  // fewer cannot show their own correlation
   if (!samples.summary) {
     record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
@@ -235,7 +240,11 @@ std::string prime(const RoundGroup& round_group, Communicator& communicator, con
 }
 
 stats::StopLimits limits_of(const Options& options) {
-  return {.ci_width = options.ci_width, .time_budget_s = options.time_budget.count()};
+  stats::StopLimits limits{.ci_width = options.ci_width,
+                           .time_budget_s = options.time_budget.count()};
+  constexpr std::size_t kTailSamples = 8000;  // eight above the 99.9th percentile
+  if (options.preset == Preset::Decode) limits.min_samples = limits.max_samples = kTailSamples;
+  return limits;
 }
 
 namespace {
@@ -265,15 +274,15 @@ SamplingPlan sampling_plan(const Run& run, std::uint64_t visit) {
   SamplingPlan plan{.operations = options.operations,
                     .warmup_operations = options.warmup_operations,
                     .least_batch = options.aggregated};
-  if (options.graph_launches > 0) {  // a graph of all operations is one sample
+  const bool decodes = options.preset == Preset::Decode;  // a graph of each operation
+  if (options.graph_launches > 0 && !decodes) {           // a graph of all operations is one sample
     plan.least_batch *= options.operations.value_or(kGraphOperations);
     if (options.operations) plan.operations = 1;
   }
   // An isolated operation, or one behind a barrier or a load, is a sample of its own, however
   // short.
   const bool isolated = options.cadence == Cadence::Isolated ||
-                        options.blocking == Blocking::UntimedBarrier || options.load ||
-                        options.inject_delay;
+                        options.blocking == Blocking::UntimedBarrier || options.loads_before();
   if (!isolated) plan.timer_cost_s = run.timer_cost_s;
   plan.limits = limits_of(options);
   if (options.visits == 1) return plan;
@@ -389,6 +398,41 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
+/// What each slows the other by, with --load beside.
+void add_beside(const RowSetup& setup, ChunkRunner& chunks, const BesidePlan& plan,
+                double bus_factor, Record& record) {
+  const BesideEffect effect = measure_beside(setup.round_group, chunks, setup.load.beside(), plan);
+  if (setup.round_group.idle) return;
+  record.loaded_time_us = effect.loaded_us;
+  record.operation_slowdown = effect.operation_slowdown;
+  record.load_slowdown = effect.load_slowdown;
+  Record loaded{.size = record.size, .time_median_us = effect.loaded_us};
+  add_bandwidths(loaded, bus_factor);
+  record.loaded_busbw_GBps = loaded.busbw_GBps;
+}
+
+/// Of --preset decode, whose samples are of drained operations: the time of one when they follow
+/// each other, in a tenth of the row's time. A graph has several.
+void add_period(const RowSetup& setup, std::span<const Call> calls, double budget_s,
+                Record& record) {
+  constexpr double kShare = 0.1;
+  constexpr double kMostBatches = 20;
+  const double time_s = record.time_median_us.value_or(0) / 1e6;
+  const auto batch = std::lcm(kGraphOperations, setup.run.options.aggregated);
+  const double batch_s =
+      std::max(1e-9, setup.round_group.world.largest(time_s * static_cast<double>(batch)));
+  const double batches = std::clamp(kShare * budget_s / batch_s, 1.0, kMostBatches);
+  ChunkRunner::Settings settings = chunk_settings(setup);
+  settings.cadence = Cadence::Streaming;
+  ChunkRunner chunks(setup.round_group, setup.run.communicator, calls, settings,
+                     *setup.run.watchdog.tracker());
+  chunks.begin_phase("timing back to back");
+  (void)chunks.run(ChunkShape::of(batch, batch));
+  const auto found =
+      chunks.run(ChunkShape::of(static_cast<std::uint64_t>(batches) * batch, batch)).samples_us;
+  if (!found.empty()) record.period_us = stats::median(found);
+}
+
 void add_choice(ChunkRunner& chunks, Record& record) {
   const auto choice = chunks.observe();
   if (!choice) return;
@@ -428,7 +472,13 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   }
   Samples samples = take_samples(setup.round_group, chunks, plan, report);
   const Traffic* traffic = setup.plan.footprint.traffic.get();
-  add_statistics(record, samples, bus_factor_of(run.collective, record.ranks, traffic));
+  const double factor = bus_factor_of(run.collective, record.ranks, traffic);
+  add_statistics(record, samples, factor);
+  const double budget_s = plan.limits.time_budget_s;
+  if (run.options.loads_beside()) {
+    add_beside(setup, chunks, {.batch = samples.batch, .budget_s = budget_s}, factor, record);
+  }
+  if (run.options.preset == Preset::Decode) add_period(setup, calls, budget_s, record);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
@@ -446,6 +496,9 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
              .in_place = record.in_place,
              .slots = setup.plan.slots,
              .traffic = traffic});
+  if (setup.key.bound.predicted_us) {
+    record.predicted_us = setup.key.bound.predicted_us(record.size, setup.like.root, traffic);
+  }
   if (!soak) row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);

@@ -144,13 +144,14 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
 Status run_session(const Options& wanted_options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  const Options options = with_own_size(wanted_options, collective, world.size());
+  Options options = with_own_size(wanted_options, collective, world.size());
   const GroupPlan plan = plan_groups(world, options);
   check_ranks(options, world.size(), plan.smallest_group());
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
   check_applicable(options, backend, collective);
+  complete_preset(options, backend);
   Outputs outputs(world, options);
   watchdog.step("reading the hosts' facts");
   HostFacts facts(world, options);

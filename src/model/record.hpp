@@ -94,6 +94,12 @@ struct Record {
   std::optional<double> connect_s{};
   std::string distribution{};
   std::optional<double> imbalance{};
+  std::optional<double> loaded_time_us{};
+  std::optional<double> loaded_busbw_GBps{};
+  std::optional<double> operation_slowdown{};
+  std::optional<double> load_slowdown{};
+  std::optional<double> period_us{};
+  std::optional<double> predicted_us{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

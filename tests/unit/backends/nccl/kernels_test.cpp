@@ -37,6 +37,8 @@ void atomicMin(unsigned long long* to, unsigned long long value) { *to = std::mi
 // The backend's own, which the tests are linked with, are for the device.
 #define busbar_fill busbar_fill_on_host
 #define busbar_compare busbar_compare_on_host
+#define busbar_load_copy busbar_load_copy_on_host
+#define busbar_load_spin busbar_load_spin_on_host
 #include "backends/nccl/kernels.cuh"
 
 namespace busbar {
