@@ -75,14 +75,14 @@ SetBound bound_of_host(const Run& run, std::string device_set) {
 }
 
 /// As simulated, by the usual figures of the library; nothing for GPUs that ranks share, of several
-/// hosts, or that nothing joins.
-void add_prediction(const Run& run, const std::vector<Device>& members, SetBound& bound) {
+/// hosts, that nothing joins, or that the model refuses.
+void add_prediction(const Run& run, const std::vector<Device>& members, SetBound& bound) try {
   const auto numbers = numbers_of(run.topology->graph, members);
   if (!numbers || bound.kind.empty()) return;
-  const auto predictor = std::make_shared<const topo::Predictor>(
-      topo::EqualHosts{.host = run.topology->graph},
-      topo::PredictOptions{.ranks = static_cast<int>(numbers->size()),
-                           .devices = {.policy = topo::Policy::List, .devices = *numbers}});
+  const topo::PredictOptions set{.ranks = static_cast<int>(numbers->size()),
+                                 .devices = {topo::Policy::List, *numbers}};
+  const auto predictor =
+      std::make_shared<const topo::Predictor>(topo::EqualHosts{.host = run.topology->graph}, set);
   bound.predicted_us = [predictor, &collective = run.collective](
                            Bytes size, int root, const Traffic* traffic) -> std::optional<double> {
     const auto found = predictor->predict(collective, static_cast<double>(size),
@@ -90,6 +90,7 @@ void add_prediction(const Run& run, const std::vector<Device>& members, SetBound
     if (!found || !std::isfinite(found->time_us)) return std::nullopt;
     return found->time_us;
   };
+} catch (const Error&) {
 }
 
 /// The bound of GPUs, computed, so that every group can have its own.

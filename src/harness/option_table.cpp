@@ -230,8 +230,6 @@ std::string one_or_all(const Values& values, NameOf name_of) {
 
 constexpr auto kRows = std::to_array<RunOption>({
     {{"--backend", "NAME", set_backend}, ranks([](const O& o) { return o.backend; })},
-    {{"--preset", "decode", set::value<&O::preset>},
-     rows("preset", shown<&O::preset>).only(kMeasured)},
     {{"-b,--minbytes", "SIZE",
       [](O& o, View n, View v) { o.sweep.first = parse_positive_bytes(n, v); }},
      rows(
@@ -270,6 +268,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-m,--agg_iters", "N", set::integer<&O::aggregated, 1, kMost>},
      rows("aggregated", shown<&O::aggregated>)},
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
+    {{"--preset", "decode", set::value<&O::preset>},
+     rows("preset", shown<&O::preset>).only(kMeasured)},
     {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"--duration", "TIME", set_duration},

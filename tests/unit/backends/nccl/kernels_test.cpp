@@ -119,6 +119,20 @@ TEST(FillKernel, WritesThePeriodFromAnyElementToAnyAlignmentAndNothingElseAsComp
   }
 }
 
+TEST(LoadKernel, CopiesEveryByteAndNoOther) {
+  for (const unsigned long long bytes : kCounts) {
+    Field from(1, bytes, 0);
+    from.fill(bytes, 0);
+    Field to(1, bytes, 0);
+    run_on_all_threads([&] { busbar_load_copy(to.data, from.data, bytes); });
+    ASSERT_TRUE(std::equal(to.data, to.data + bytes, from.data)) << bytes;
+    ASSERT_TRUE(to.is_untouched_around(bytes)) << bytes;
+  }
+  float result = 5;
+  run_on_all_threads([&] { busbar_load_spin(&result, 10); });
+  EXPECT_EQ(result, 5);
+}
+
 TEST(CompareKernel, NamesTheFirstOfEveryWrongElementWhereverItIs) {
   for (const unsigned element : kSizes) {
     for (const unsigned long long count : {1ULL, 17ULL, 102ULL, 1000ULL}) {
