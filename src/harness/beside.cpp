@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "harness/row.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -11,9 +12,9 @@ namespace {
 
 constexpr int kTurns = 5;
 constexpr int kFewestTurns = 3;
-constexpr int kBlocks = 3;        // of a turn
-constexpr double kLongest_s = 1;  // of a block
-constexpr double kShortest_s = 1e-3;
+constexpr int kBlocks = 3;      // of a turn
+constexpr double kLongest = 1;  // s, of a block
+constexpr double kShortest = 1e-3;
 
 class BesideMeasurement {
  public:
@@ -23,7 +24,7 @@ class BesideMeasurement {
         chunks_(chunks),
         load_(load),
         batch_(plan.batch),
-        block_s_(std::clamp(plan.budget_s / (kTurns * kBlocks), kShortest_s, kLongest_s)) {}
+        block_s_(std::clamp(plan.budget_s / (kTurns * kBlocks), kShortest, kLongest)) {}
 
   /// Forwards, then backwards: what drifts evenly cancels.
   [[nodiscard]] BesideTurn take(bool backwards) {
@@ -96,6 +97,15 @@ BesideEffect effect_of(std::span<const BesideTurn> turns) {
                       .operation_slowdown = stats::median(operations)};
   if (loads.size() == turns.size()) effect.load_slowdown = stats::median(loads);
   return effect;
+}
+
+void add_effect(Record& record, const BesideEffect& effect, double bus_factor) {
+  record.loaded_time_us = effect.loaded_us;
+  record.operation_slowdown = effect.operation_slowdown;
+  record.load_slowdown = effect.load_slowdown;
+  Record loaded{.size = record.size, .time_median_us = effect.loaded_us};
+  add_bandwidths(loaded, bus_factor);
+  record.loaded_busbw_GBps = loaded.busbw_GBps;
 }
 
 BesideEffect measure_beside(const RoundGroup& round_group, ChunkRunner& chunks, SideLoad* load,

@@ -27,6 +27,9 @@ struct BesideEffect {
 /// At least one turn.
 [[nodiscard]] BesideEffect effect_of(std::span<const BesideTurn> turns);
 
+/// Adds it to a row's record, whose size is known.
+void add_effect(Record& record, const BesideEffect& effect, double bus_factor);
+
 /// How long, and of how many operations a sample is.
 struct BesidePlan {
   std::uint64_t batch = 1;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "harness/beside.hpp"
+#include "harness/period.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
@@ -398,39 +399,33 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
-/// What each slows the other by, with --load beside.
-void add_beside(const RowSetup& setup, ChunkRunner& chunks, const BesidePlan& plan,
-                double bus_factor, Record& record) {
-  const BesideEffect effect = measure_beside(setup.round_group, chunks, setup.load.beside(), plan);
-  if (setup.round_group.idle) return;
-  record.loaded_time_us = effect.loaded_us;
-  record.operation_slowdown = effect.operation_slowdown;
-  record.load_slowdown = effect.load_slowdown;
-  Record loaded{.size = record.size, .time_median_us = effect.loaded_us};
-  add_bandwidths(loaded, bus_factor);
-  record.loaded_busbw_GBps = loaded.busbw_GBps;
-}
-
-/// Of --preset decode, whose samples are of drained operations: the time of one when they follow
-/// each other, in a tenth of the row's time. A graph has several.
+/// Of --preset decode, beside its drained operations.
 void add_period(const RowSetup& setup, std::span<const Call> calls, double budget_s,
                 Record& record) {
-  constexpr double kShare = 0.1;
-  constexpr double kMostBatches = 20;
-  const double time_s = record.time_median_us.value_or(0) / 1e6;
-  const auto batch = std::lcm(kGraphOperations, setup.run.options.aggregated);
-  const double batch_s =
-      std::max(1e-9, setup.round_group.world.largest(time_s * static_cast<double>(batch)));
-  const double batches = std::clamp(kShare * budget_s / batch_s, 1.0, kMostBatches);
+  const Run& run = setup.run;
   ChunkRunner::Settings settings = chunk_settings(setup);
   settings.cadence = Cadence::Streaming;
-  ChunkRunner chunks(setup.round_group, setup.run.communicator, calls, settings,
-                     *setup.run.watchdog.tracker());
-  chunks.begin_phase("timing back to back");
-  (void)chunks.run(ChunkShape::of(batch, batch));
-  const auto found =
-      chunks.run(ChunkShape::of(static_cast<std::uint64_t>(batches) * batch, batch)).samples_us;
-  if (!found.empty()) record.period_us = stats::median(found);
+  ChunkRunner streaming(setup.round_group, run.communicator, calls, settings,
+                        *run.watchdog.tracker());
+  record.period_us = measure_period(setup.round_group, streaming,
+                                    {.batch = std::lcm(kGraphOperations, run.options.aggregated),
+                                     .operation_us = record.time_median_us.value_or(0),
+                                     .budget_s = budget_s});
+  const auto& predicted_us = setup.key.bound.predicted_us;
+  if (!predicted_us) return;
+  record.predicted_us =
+      predicted_us(record.size, setup.like.root, setup.plan.footprint.traffic.get());
+}
+
+/// What some options measure beside the row's samples.
+void add_extras(const RowSetup& setup, ChunkRunner& chunks, std::span<const Call> calls,
+                const BesidePlan& plan, double bus_factor, Record& record) {
+  const Options& options = setup.run.options;
+  if (options.loads_beside()) {
+    add_effect(record, measure_beside(setup.round_group, chunks, setup.load.beside(), plan),
+               bus_factor);
+  }
+  if (options.preset == Preset::Decode) add_period(setup, calls, plan.budget_s, record);
 }
 
 void add_choice(ChunkRunner& chunks, Record& record) {
@@ -474,11 +469,8 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   const Traffic* traffic = setup.plan.footprint.traffic.get();
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
-  const double budget_s = plan.limits.time_budget_s;
-  if (run.options.loads_beside()) {
-    add_beside(setup, chunks, {.batch = samples.batch, .budget_s = budget_s}, factor, record);
-  }
-  if (run.options.preset == Preset::Decode) add_period(setup, calls, budget_s, record);
+  add_extras(setup, chunks, calls, {.batch = samples.batch, .budget_s = plan.limits.time_budget_s},
+             factor, record);
   if (is_limited_by_issuing(run, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);
@@ -496,9 +488,6 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
              .in_place = record.in_place,
              .slots = setup.plan.slots,
              .traffic = traffic});
-  if (setup.key.bound.predicted_us) {
-    record.predicted_us = setup.key.bound.predicted_us(record.size, setup.like.root, traffic);
-  }
   if (!soak) row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);

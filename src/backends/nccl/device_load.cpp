@@ -8,8 +8,11 @@
 
 namespace busbar {
 
-DeviceLoad::DeviceLoad()
-    : result_(allocate_cuda_memory(sizeof(float))), kernels_(load_device_kernels()) {
+DeviceLoad::DeviceLoad(Buffer from, Buffer to)
+    : result_(allocate_cuda_memory(sizeof(float))),
+      kernels_(load_device_kernels()),
+      from_(std::move(from)),
+      to_(std::move(to)) {
   constexpr int kBlocksOfOne = 4;  // of a multiprocessor: all run at once, beside others
   int multiprocessors = 1;
   check_cuda(cuda().get_device(&device_));
@@ -20,12 +23,7 @@ DeviceLoad::DeviceLoad()
   for (auto& end : ends_) end = make_cuda_event();
 }
 
-DeviceLoad::DeviceLoad(Buffer from, Buffer to) : DeviceLoad() {
-  from_ = std::move(from);
-  to_ = std::move(to);
-}
-
-DeviceLoad::DeviceLoad(Seconds spin) : DeviceLoad() { find_turns(spin); }
+DeviceLoad::DeviceLoad(Seconds spin) : DeviceLoad(Buffer(), Buffer()) { find_turns(spin); }
 
 /// How many turns take that time: from a launch that is long beside its own cost.
 void DeviceLoad::find_turns(Seconds spin) {
@@ -66,11 +64,12 @@ void DeviceLoad::pass() {
   cudaEvent_t end = ends_[next_].get();
   next_ = (next_ + 1) % ends_.size();
   // An event that was never recorded is complete.
-  for (cudaError_t state; (state = cuda().query_event(end)) != cudaSuccess;) {
-    if (state != cudaErrorNotReady) check_cuda(state);
-    (void)cuda().take_last_error();
+  cudaError_t state = cuda().query_event(end);
+  for (; state == cudaErrorNotReady; state = cuda().query_event(end)) {
+    (void)cuda().take_last_error();  // "not ready" is not a failure of a later call
     std::this_thread::yield();
   }
+  check_cuda(state);
   launch();
   check_cuda(cuda().record_event(end, stream_.get()));
 }

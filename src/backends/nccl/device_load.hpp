@@ -23,8 +23,6 @@ class DeviceLoad final : public SideWork {
   void drain() override;
 
  private:
-  DeviceLoad();
-
   void launch();
   void find_turns(Seconds spin);
 
