@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kTurns = 5;
 constexpr int kFewestTurns = 3;
-constexpr int kBlocks = 3;      // of a turn
-constexpr double kLongest = 1;  // s, of a block
-constexpr double kShortest = 1e-3;
+constexpr int kBlocks = 3;           // of a turn
+constexpr double kLongestBlock = 1;  // s, of a block
+constexpr double kShortestBlock = 1e-3;
 
 class BesideMeasurement {
  public:
@@ -24,7 +24,7 @@ class BesideMeasurement {
         chunks_(chunks),
         load_(load),
         batch_(plan.batch),
-        block_s_(std::clamp(plan.budget_s / (kTurns * kBlocks), kShortest, kLongest)) {}
+        block_s_(std::clamp(plan.budget_s / (kTurns * kBlocks), kShortestBlock, kLongestBlock)) {}
 
   /// Forwards, then backwards: what drifts evenly cancels.
   [[nodiscard]] BesideTurn take(bool backwards) {
