@@ -123,6 +123,7 @@ void ConsoleTable::write(const Row& row) {
   late_.add(record);
   pairs_.add(record);
   mix_.add(record);
+  notes_.add(record);
   const auto line = halves_.add(row);
   if (!line) return;
   print_line(*line);
@@ -189,7 +190,7 @@ void ConsoleTable::end(const RunSummary& summary) {
   }
   const std::string late = late_.text();
   if (!late.empty()) text += fmt::format("# {}\n", late);
-  text += pairs_.text() + mix_.text();
+  text += pairs_.text() + mix_.text() + notes_.text();
   if (!summary.memory_use.empty()) {
     text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
   }

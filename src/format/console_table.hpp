@@ -11,6 +11,7 @@
 #include "format/late_count.hpp"
 #include "format/mix_table.hpp"
 #include "format/row_halves.hpp"
+#include "format/row_notes.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
 
@@ -59,6 +60,7 @@ class ConsoleTable final : public Writer {
   std::size_t measured_ = 0;
   std::size_t without_choice_ = 0;
   LateCount late_;
+  RowNotes notes_;
 };
 
 /// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.

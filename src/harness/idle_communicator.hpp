@@ -35,6 +35,9 @@ class IdleCommunicator final : public HostCommunicator {
     return std::make_unique<NoLaunch>();
   }
   void enqueue(const Call& /*call*/) override {}
+  [[nodiscard]] std::unique_ptr<SideWork> side_work(const Load& /*load*/) override {
+    return nullptr;
+  }
 
  private:
   class NoLaunch final : public GraphLaunch {

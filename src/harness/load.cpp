@@ -4,38 +4,22 @@
 namespace busbar {
 namespace {
 
-/// Work for the processor alone, which no compiler leaves out.
-void spin(std::uint64_t turns) {
-  volatile std::uint64_t state = 1;
-  for (std::uint64_t turn = 0; turn < turns; ++turn) state = state * 6364136223846793005U + turn;
-}
-
 void spin_for(Seconds time) {
   const Clock::time_point start = Clock::now();
   while (Seconds{Clock::now() - start} < time) {
   }
 }
 
-/// Turns per second of this rank's processor: the best of several short tries, as others may take
-/// it away for a while.
-double spinning_rate() {
-  constexpr std::uint64_t kTurns = 20000;
-  constexpr int kTries = 50;
-  double best = 0;
-  for (int i = 0; i < kTries; ++i) {
-    const Clock::time_point start = Clock::now();
-    spin(kTurns);
-    best = std::max(best, static_cast<double>(kTurns) / Seconds{Clock::now() - start}.count());
-  }
-  return best;
-}
-
 }  // namespace
 
 RankLoad::RankLoad(const Options& options, Bootstrap& world, Communicator& communicator)
-    : communicator_(communicator), loads_(options.load.has_value()) {
+    : communicator_(communicator), loads_(options.loads_before()) {
   delay(options, world.rank());
   if (!options.load) return;
+  if (options.load->beside) {
+    if (auto work = communicator.side_work(*options.load)) beside_.emplace(std::move(work));
+    return;
+  }
   if (options.load->spin > Seconds{0}) {
     turns_ =
         static_cast<std::uint64_t>(world.largest(spinning_rate()) * options.load->spin.count());

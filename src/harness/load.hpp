@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
@@ -10,7 +11,7 @@
 namespace busbar {
 
 /// Work that each rank does before each operation, outside the timed part (--load,
-/// --inject-delay): a rank that is slow at it arrives late.
+/// --inject-delay): a rank that is slow at it arrives late. Or what runs beside the operations.
 class RankLoad {
  public:
   /// Memory of each rank that --load takes.
@@ -29,6 +30,8 @@ class RankLoad {
   [[nodiscard]] bool any() const { return loads_ || delays_; }
   /// True where the host does it, and not the device.
   [[nodiscard]] bool on_host() const { return turns_ > 0 || delays_; }
+  /// --load beside; null where it is not asked for, and on a rank that is in no group.
+  [[nodiscard]] SideLoad* beside() { return beside_ ? &*beside_ : nullptr; }
   /// Does it once; a copy in device memory is only enqueued.
   void run();
 
@@ -41,6 +44,8 @@ class RankLoad {
   Bytes copied_ = 0;
   Buffer from_{};
   Buffer to_{};
+  /// Here, as what failed may not be waited for before the run has been aborted.
+  std::optional<SideLoad> beside_{};
 };
 
 }  // namespace busbar

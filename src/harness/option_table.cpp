@@ -85,18 +85,30 @@ void set_experts(O& options, View option, View text) {
 }
 
 void set_load(O& options, View option, View text) {
-  const std::vector<std::string> parts = split(text, ':');
+  constexpr double kLongestPass = 1e4;  // us; a load that is stopped ends its pass
+  Load load{.beside = text.starts_with("beside:")};
+  const std::vector<std::string> parts =
+      split(load.beside ? text.substr(text.find(':') + 1) : text, ':');
   const bool copies = parts.size() == 2 && parts[0] == "copy";
   const bool spins = parts.size() == 2 && parts[0] == "spin";
   if (!copies && !spins) {
-    throw usage_error("invalid value '{}' for {}; expected copy:SIZE or spin:US, as in copy:64M",
-                      text, option);
+    throw usage_error(
+        "invalid value '{}' for {}; expected copy:SIZE or spin:US, as in copy:64M, or that behind "
+        "beside:",
+        text, option);
   }
-  options.load = Load{};
-  if (copies) options.load->copy = parse_positive_bytes(option, parts[1]);
+  if (copies) load.copy = parse_positive_bytes(option, parts[1]);
   if (spins) {
-    options.load->spin = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1, kLongestLoad)};
+    load.spin = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1,
+                                                    load.beside ? kLongestPass : kLongestLoad)};
   }
+  options.load = load;
+}
+
+/// An explicit -G goes before a preset's, 0 too.
+void set_graph(O& options, View option, View text) {
+  set::integer<&O::graph_launches, 0, kMost>(options, option, text);
+  options.graphs_where_possible = false;
 }
 
 void set_ci_width(O& options, View option, View text) {
@@ -198,11 +210,12 @@ std::string size_text(Bytes bytes) {
   return fmt::format("{}", bytes);
 }
 
-/// "copy:64MiB", "spin:200".
+/// "copy:64MiB", "beside:spin:200".
 std::string load_text(const std::optional<Load>& load) {
   if (!load) return "none";
-  if (load->copy > 0) return fmt::format("copy:{}", size_text(load->copy));
-  return fmt::format("spin:{:g}", microseconds(load->spin));
+  const char* how = load->beside ? "beside:" : "";
+  if (load->copy > 0) return fmt::format("{}copy:{}", how, size_text(load->copy));
+  return fmt::format("{}spin:{:g}", how, microseconds(load->spin));
 }
 
 std::string size_words(std::string_view option, Bytes bytes) {
@@ -257,6 +270,8 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
     {{"--vary", "NAME=a,b", [](O& o, View n, View v) { o.vary = parse_vary(n, v); }},
      rows("vary", [](const O& o) { return o.vary ? to_text(*o.vary) : "none"; }).only(kMeasured)},
+    {{"--preset", "decode", set::value<&O::preset>},
+     rows("preset", shown<&O::preset>).only(kMeasured)},
     {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"--duration", "TIME", set_duration},
@@ -290,7 +305,7 @@ constexpr auto kRows = std::to_array<RunOption>({
          "devices", [](const O& o) { return o.devices ? to_text(*o.devices) : "free"; },
          [](const O& o) { return std::string(o.devices ? "--devices" : "no --devices"); })},
     {{"--seed", "N", set::integer<&O::seed, 0>}, rows("seed", shown<&O::seed>)},
-    {{"-G,--cudagraph", "N", set::integer<&O::graph_launches, 0, kMost>},
+    {{"-G,--cudagraph", "N", set_graph},
      rows("graph", shown<&O::graph_launches>).only(kMeasured | kDevice)},
     {{"-R,--local_register", "N", set::integer<&O::registration, 0, 2>},
      rows("registration", shown<&O::registration>).only(kDevice)},
@@ -316,7 +331,7 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--memory-limit", "SIZE", set::size<&O::memory_limit>},
      rows("memory-limit",
           [](const O& o) { return o.memory_limit ? size_text(*o.memory_limit) : "none"; })},
-    {{"--load", "copy:SIZE|spin:US", set_load},
+    {{"--load", "[beside:]copy:SIZE|spin:US", set_load},
      rows("load", [](const O& o) { return load_text(o.load); }).only(kMeasured)},
     {{"--inject-delay", "RANK:US", set_delay},
      rows("inject-delay",

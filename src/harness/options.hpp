@@ -15,6 +15,7 @@
 #include "model/backend.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
+#include "model/side_load.hpp"
 #include "model/sweep.hpp"
 #include "model/variant.hpp"
 #include "topo/choice/choose.hpp"
@@ -61,6 +62,11 @@ constexpr auto enum_names(Pairs) {
 constexpr auto enum_names(Pages) {
   return std::array{Named{Pages::Huge, "huge"}, Named{Pages::Small, "small"}};
 }
+/// --preset: options that go together; those that are given go before them.
+enum class Preset { None, Decode };
+constexpr auto enum_names(Preset) {
+  return std::array{Named{Preset::None, "none"}, Named{Preset::Decode, "decode"}};
+}
 /// -z: what follows each operation beside its own completion.
 enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 
@@ -68,12 +74,6 @@ enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 struct Fault {
   int rank = 0;
   std::uint64_t index = 0;  ///< element of the receive buffer
-};
-
-/// --load: work that each rank does before each operation, outside the timed part.
-struct Load {
-  Bytes copy = 0;   ///< bytes that are copied through memory
-  Seconds spin{0};  ///< time that a loop takes the quickest processor
 };
 
 /// Makes a rank late, to see it named.
@@ -84,6 +84,7 @@ struct Delay {
 
 /// The options of a run; values only, defaults here and nowhere else.
 struct Options {
+  Preset preset = Preset::None;
   Sweep sweep;
   std::optional<std::uint64_t> operations;         ///< -n N; empty: until the statistics suffice
   std::optional<std::uint64_t> warmup_operations;  ///< -w N; empty: until steady
@@ -101,6 +102,7 @@ struct Options {
   Blocking blocking = Blocking::Off;               ///< -z
   bool timestamps = false;                         ///< -S
   std::uint64_t graph_launches = 0;                ///< -G; 0: no graph
+  bool graphs_where_possible = false;              ///< of a preset, without -G
   Registration registration = Registration::None;  ///< -R
   std::optional<int> cta_policy;                   ///< -x
   bool enqueue_times = false;                      ///< -C: the table's time is the host's
@@ -157,6 +159,11 @@ struct Options {
   std::optional<topo::Algorithm> algorithm;     ///< --algorithm; empty: the quickest
   /// @}
 
+  /// Whether work is done before each operation.
+  [[nodiscard]] bool loads_before() const {
+    return (load && !load->beside) || inject_delay.has_value();
+  }
+  [[nodiscard]] bool loads_beside() const { return load && load->beside; }
   /// For Amount: nccl-tests' where none is asked for.
   [[nodiscard]] const Distribution* distribution_of(const Collective& collective) const {
     return collective.equal_parts ? nullptr : &distribution.value();
@@ -190,6 +197,9 @@ void complete_options(Options& options, const Collective& collective,
 /// usage error where sizes that were asked for are none that nccl-tests would take.
 [[nodiscard]] Options with_own_size(const Options& options, const Collective& collective,
                                     int ranks);
+
+/// Completes a preset for this backend: graphs where it has them and nothing else forbids them.
+void complete_preset(Options& options, const Backend& backend);
 
 /// Refuses options that have no effect with this backend or collective; throws a usage error.
 void check_applicable(const Options& options, const Backend& backend, const Collective& collective);

@@ -19,7 +19,7 @@ std::vector<Flag> row_flags(const Run& run) {
   add_if(any_shared(devices), Flag::SharedGpu);
   add_if(!devices.empty() && !short_of_processors(run.rank_map).empty(), Flag::OneProcessor);
   add_if(run.options.unalign > 0, Flag::Unaligned);
-  add_if(run.options.load.has_value(), Flag::Loaded);
+  add_if(run.options.load && !run.options.loads_beside(), Flag::Loaded);
   return flags;
 }
 

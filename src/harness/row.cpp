@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "harness/beside.hpp"
+#include "harness/period.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
@@ -131,6 +133,10 @@ void add_statistics(Record& record, const Samples& samples, double bus_factor) {
   record.time_p90_us = summary->p90;
   record.time_p99_us = summary->p99;
   record.time_max_us = summary->max;
+  constexpr std::size_t kFewestForTail = 1000;  // a thousandth of them is a sample
+  if (!samples.summary && summary->count >= kFewestForTail) {
+    record.time_p999_us = stats::percentile(samples.times_us, 99.9);
+  }
   constexpr std::size_t kFewSamples = 50;  // fewer cannot show their own correlation
   if (!samples.summary) {
     record.autocorrelation_time = stats::integrated_autocorrelation_time(samples.times_us);
@@ -235,7 +241,11 @@ std::string prime(const RoundGroup& round_group, Communicator& communicator, con
 }
 
 stats::StopLimits limits_of(const Options& options) {
-  return {.ci_width = options.ci_width, .time_budget_s = options.time_budget.count()};
+  stats::StopLimits limits{.ci_width = options.ci_width,
+                           .time_budget_s = options.time_budget.count()};
+  constexpr std::size_t kTailSamples = 8000;  // eight above the 99.9th percentile
+  if (options.preset == Preset::Decode) limits.min_samples = limits.max_samples = kTailSamples;
+  return limits;
 }
 
 namespace {
@@ -267,15 +277,15 @@ SamplingPlan sampling_plan(const RowSetup& setup) {
   SamplingPlan plan{.operations = options.operations,
                     .warmup_operations = options.warmup_operations,
                     .least_batch = options.aggregated};
-  if (options.graph_launches > 0) {  // a graph of all operations is one sample
+  const bool decodes = options.preset == Preset::Decode;  // a graph of each operation
+  if (options.graph_launches > 0 && !decodes) {           // a graph of all operations is one sample
     plan.least_batch *= options.operations.value_or(kGraphOperations);
     if (options.operations) plan.operations = 1;
   }
   // An isolated operation, or one behind a barrier or a load, is a sample of its own, however
   // short.
   const bool isolated = options.cadence == Cadence::Isolated ||
-                        options.blocking == Blocking::UntimedBarrier || options.load ||
-                        options.inject_delay;
+                        options.blocking == Blocking::UntimedBarrier || options.loads_before();
   if (!isolated) plan.timer_cost_s = run.timer_cost_s;
   plan.limits = limits_of(options);
   if (options.visits == 1) return plan;
@@ -391,6 +401,35 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
+/// Of --preset decode, beside its drained operations.
+void add_period(const RowSetup& setup, std::span<const Call> calls, double budget_s,
+                Record& record) {
+  const Run& run = setup.run;
+  ChunkRunner::Settings settings = chunk_settings(setup);
+  settings.cadence = Cadence::Streaming;
+  ChunkRunner streaming(setup.round_group, run.communicator, calls, settings,
+                        *run.watchdog.tracker());
+  record.period_us = measure_period(setup.round_group, streaming,
+                                    {.batch = std::lcm(kGraphOperations, run.options.aggregated),
+                                     .operation_us = record.time_median_us.value_or(0),
+                                     .budget_s = budget_s});
+  const auto& predicted_us = setup.key.bound.predicted_us;
+  if (!predicted_us) return;
+  record.predicted_us =
+      predicted_us(record.size, setup.like.root, setup.plan.footprint.traffic.get());
+}
+
+/// What some options measure beside the row's samples.
+void add_extras(const RowSetup& setup, ChunkRunner& chunks, std::span<const Call> calls,
+                const BesidePlan& plan, double bus_factor, Record& record) {
+  const Options& options = setup.run.options;
+  if (options.loads_beside()) {
+    add_effect(record, measure_beside(setup.round_group, chunks, setup.load.beside(), plan),
+               bus_factor);
+  }
+  if (options.preset == Preset::Decode) add_period(setup, calls, plan.budget_s, record);
+}
+
 void add_choice(ChunkRunner& chunks, Record& record) {
   const auto choice = chunks.observe();
   if (!choice) return;
@@ -430,7 +469,10 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   }
   Samples samples = take_samples(setup.round_group, chunks, plan, report);
   const Traffic* traffic = setup.plan.footprint.traffic.get();
-  add_statistics(record, samples, bus_factor_of(run.collective, record.ranks, traffic));
+  const double factor = bus_factor_of(run.collective, record.ranks, traffic);
+  add_statistics(record, samples, factor);
+  add_extras(setup, chunks, calls, {.batch = samples.batch, .budget_s = plan.limits.time_budget_s},
+             factor, record);
   if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);

@@ -148,15 +148,18 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
 Status run_session(const Options& wanted_options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  const Options options = with_own_size(wanted_options, collective, world.size());
+  Options options = with_own_size(wanted_options, collective, world.size());
   const GroupPlan plan = plan_groups(world, options);
   check_ranks(options, world.size(), plan.smallest_group());
   auto mixed = options.mix.empty() ? std::vector<MixGroup>{} : read_mix(world, options);
   const BackendChoice choice = choose_backend(options.backend, world);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
+  for (const Options& variant : variants_of(options)) {
+    check_applicable(variant, backend, collective);
+  }
+  complete_preset(options, backend);
   const std::vector<Options> variants = variants_of(options);
-  for (const Options& variant : variants) check_applicable(variant, backend, collective);
   const bool own = variants.size() > 1;  // settings of --vary
   if (options.vary && !own) backend.check_vary(*options.vary);
   Outputs outputs(world, options);

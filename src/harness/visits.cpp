@@ -60,6 +60,19 @@ double factor_of(const Record& record) {
   return record.busbw_GBps.value_or(0) / record.algbw_GBps.value_or(1);
 }
 
+/// What is not of the samples: medians of the visits' own.
+void merge_figures(std::span<const Row> visits, Record& record) {
+  for (const auto figure :
+       {&Record::loaded_time_us, &Record::loaded_busbw_GBps, &Record::operation_slowdown,
+        &Record::load_slowdown, &Record::period_us}) {
+    std::vector<double> values;
+    for (const Row& visit : visits) {
+      if (visit.record.*figure) values.push_back(*(visit.record.*figure));
+    }
+    if (!values.empty()) record.*figure = stats::median(values);
+  }
+}
+
 }  // namespace
 
 Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
@@ -72,6 +85,7 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   add_statistics(record, samples, factor_of(record));
   if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
   add_efficiency(record);
+  merge_figures(visits, record);
   row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);

@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
+#include "model/side_load.hpp"
 #include "model/stopwatch.hpp"
 
 namespace busbar {
@@ -195,6 +196,12 @@ class Communicator {
   virtual void poison(std::byte* to, Bytes bytes) = 0;
   /// Copies within memory of `allocate`, in order with operations.
   virtual void copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
+
+  /// A load to run beside operations, with memory of its own; nothing where there are none. Throws
+  /// as `allocate`.
+  [[nodiscard]] virtual std::unique_ptr<SideWork> side_work(const Load& /*load*/) {
+    return nullptr;
+  }
 
   /// Compares with a pattern bit by bit, at about the speed of reading.
   [[nodiscard]] virtual Difference compare(const std::byte* data, std::uint64_t count,

@@ -128,4 +128,39 @@ Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& 
 
 void poison_host(std::byte* to, Bytes bytes) { std::memset(to, kPoison, bytes); }
 
+namespace {
+
+/// Copies piece by piece, or spins.
+class HostSideWork final : public SideWork {
+ public:
+  HostSideWork(Buffer from, Buffer to, std::uint64_t turns)
+      : from_(std::move(from)), to_(std::move(to)), turns_(turns) {}
+
+  void pass() override {
+    if (turns_ > 0) return spin(turns_);
+    const Bytes piece = std::min(kPiece, from_.size() - at_);
+    std::memcpy(to_.data() + at_, from_.data() + at_, piece);
+    at_ = at_ + piece == from_.size() ? 0 : at_ + piece;
+  }
+
+ private:
+  static constexpr Bytes kPiece =
+      kMiB;  // a pass is short beside the time in which they are counted
+
+  Buffer from_;
+  Buffer to_;
+  Bytes at_ = 0;
+  std::uint64_t turns_;
+};
+
+}  // namespace
+
+std::unique_ptr<SideWork> HostCommunicator::side_work(const Load& load) {
+  if (load.copy > 0) {
+    return std::make_unique<HostSideWork>(allocate(load.copy), allocate(load.copy), 0);
+  }
+  const auto turns = static_cast<std::uint64_t>(spinning_rate() * load.spin.count());
+  return std::make_unique<HostSideWork>(Buffer(), Buffer(), std::max<std::uint64_t>(1, turns));
+}
+
 }  // namespace busbar

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "model/communicator.hpp"
@@ -46,6 +47,7 @@ class HostCommunicator : public Communicator {
   void copy(std::byte* to, const std::byte* from, Bytes bytes) override {
     std::memcpy(to, from, bytes);
   }
+  [[nodiscard]] std::unique_ptr<SideWork> side_work(const Load& load) override;
   [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override {
     return compare_host(data, count, tile, first);

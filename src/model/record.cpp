@@ -166,7 +166,8 @@ const auto kFields = std::to_array<RecordField>({
                        "time of the work of --load and --inject-delay before an operation on the "
                        "slowest rank; median over chunks"),
     field<&R::time_p999_us>("time_p999_us", "us",
-                            "99.9th percentile of a row of --duration; empty below 3688 samples"),
+                            "99.9th percentile; empty below 1000 samples, of --duration below "
+                            "3688"),
     field<&R::time_p999_low_us>("time_p999_low_us", "us",
                                 "lower end of its exact 95 % interval, as if samples were "
                                 "independent"),
@@ -197,6 +198,22 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::slowdown_p99>("slowdown_p99", "", "the same of the visits' 99th percentiles"),
     field<&R::slowdown_p99_low>("slowdown_p99_low", "", "lower end of its 95 % interval"),
     field<&R::slowdown_p99_high>("slowdown_p99_high", "", "upper end of it"),
+    field<&R::loaded_time_us>("loaded_time_us", "us",
+                              "mean time of an operation while the load of --load beside runs, "
+                              "median over the row's turns"),
+    field<&R::loaded_busbw_GBps>("loaded_busbw_GBps", "GB/s", "bus bandwidth at that time"),
+    field<&R::operation_slowdown>("operation_slowdown", "",
+                                  "mean time of an operation beside the load over that without it "
+                                  "in the same turn, median over turns"),
+    field<&R::load_slowdown>("load_slowdown", "",
+                             "rate of that load alone, all ranks together, over its rate beside "
+                             "the operations in the same turn, median over turns"),
+    field<&R::period_us>("period_us", "us",
+                         "time per operation of operations back to back, of a row of --preset "
+                         "decode, whose other times are of drained ones"),
+    field<&R::predicted_us>("predicted_us", "us",
+                            "time that the model predicts for the GPUs of one host, with --preset "
+                            "decode; empty where their links are not known"),
 });
 
 }  // namespace

@@ -102,6 +102,12 @@ struct Record {
   std::optional<double> slowdown_p99{};
   std::optional<double> slowdown_p99_low{};
   std::optional<double> slowdown_p99_high{};
+  std::optional<double> loaded_time_us{};
+  std::optional<double> loaded_busbw_GBps{};
+  std::optional<double> operation_slowdown{};
+  std::optional<double> load_slowdown{};
+  std::optional<double> period_us{};
+  std::optional<double> predicted_us{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

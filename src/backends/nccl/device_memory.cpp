@@ -114,14 +114,19 @@ void DeviceArena::give_back() {
   blocks_.erase(unused, blocks_.end());
 }
 
-// The allocation comes first: it creates the device's context, which the kernels are loaded into.
-DeviceMemory::DeviceMemory(cudaStream_t stream)
-    : stream_(stream), scratch_(allocate_cuda_memory(kResultAt + sizeof(DeviceComparison))) {
+CudaOwned<CUmodule> load_device_kernels() {
   CUmodule module = nullptr;
   check_driver(cuda().load_module(&module, busbar_kernels));
-  kernels_.reset(module);
-  check_driver(cuda().get_kernel(&fill_, module, "busbar_fill"));
-  check_driver(cuda().get_kernel(&compare_, module, "busbar_compare"));
+  return CudaOwned<CUmodule>(module);
+}
+
+// The allocation comes first: it creates the device's context, which the kernels are loaded into.
+DeviceMemory::DeviceMemory(cudaStream_t stream)
+    : stream_(stream),
+      scratch_(allocate_cuda_memory(kResultAt + sizeof(DeviceComparison))),
+      kernels_(load_device_kernels()) {
+  check_driver(cuda().get_kernel(&fill_, kernels_.get(), "busbar_fill"));
+  check_driver(cuda().get_kernel(&compare_, kernels_.get(), "busbar_compare"));
 }
 
 unsigned long long DeviceMemory::upload(const Tile& tile) {

@@ -70,6 +70,9 @@ class DeviceArena {
   std::vector<Block> blocks_;  // in the order of their allocation, which is that of all ranks
 };
 
+/// Our own kernels, loaded for the current device.
+[[nodiscard]] CudaOwned<CUmodule> load_device_kernels();
+
 /// Fills and compares device memory on a stream by our own kernels (kernels.cuh), which are loaded
 /// for the current device. Keeps a little device memory for the pattern and the result.
 class DeviceMemory {

@@ -122,3 +122,32 @@ extern "C" __global__ void busbar_compare(const unsigned char* data, unsigned lo
   }
   comparand.report();
 }
+
+/// --load beside:copy: takes memory bandwidth.
+extern "C" __global__ void busbar_load_copy(unsigned char* to, const unsigned char* from,
+                                            unsigned long long bytes) {
+  const Count thread = Count{blockIdx.x} * blockDim.x + threadIdx.x;
+  const Count threads = Count{gridDim.x} * blockDim.x;
+  const Count vectors = bytes / kVector;
+  const Count tail = vectors * kVector;
+  auto* wide = reinterpret_cast<uint4*>(to);
+  const auto* source = reinterpret_cast<const uint4*>(from);
+  for (Count i = thread; i < vectors; i += threads) wide[i] = source[i];
+  if (thread < bytes - tail) to[tail + thread] = from[tail + thread];
+}
+
+/// --load beside:spin: takes the multiprocessors' arithmetic, in four chains that do not wait for
+/// each other. `result` is written so that no compiler leaves them out.
+extern "C" __global__ void busbar_load_spin(float* result, unsigned long long turns) {
+  float a = static_cast<float>(threadIdx.x) + 1;
+  float b = a + 1;
+  float c = a + 2;
+  float d = a + 3;
+  for (Count turn = 0; turn < turns; ++turn) {
+    a = a * 0.99F + 1;
+    b = b * 0.98F + 1;
+    c = c * 0.97F + 1;
+    d = d * 0.96F + 1;
+  }
+  if (a + b + c + d < 1) *result = a;  // never
+}

@@ -68,6 +68,12 @@ CudaOwned<cudaStream_t> make_cuda_stream() {
   return CudaOwned<cudaStream_t>(stream);
 }
 
+CudaOwned<cudaEvent_t> make_cuda_event() {
+  cudaEvent_t event = nullptr;
+  check_cuda(cuda().create_event(&event));
+  return CudaOwned<cudaEvent_t>(event);
+}
+
 CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes) {
   void* memory = nullptr;
   check_cuda(cuda().allocate(&memory, bytes));

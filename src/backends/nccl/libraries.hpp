@@ -101,6 +101,7 @@ struct CudaApi {
   Function<cudaError_t(cudaEvent_t*)> create_event{runtime, "cudaEventCreate"};
   Function<decltype(cudaEventDestroy)> destroy_event{runtime, "cudaEventDestroy"};
   Function<decltype(cudaEventRecord)> record_event{runtime, "cudaEventRecord"};
+  Function<decltype(cudaEventQuery)> query_event{runtime, "cudaEventQuery"};
   Function<decltype(cudaEventElapsedTime)> get_elapsed_ms{runtime, "cudaEventElapsedTime"};
 
   Function<decltype(cudaStreamBeginCapture)> begin_capture{runtime, "cudaStreamBeginCapture"};
@@ -145,6 +146,8 @@ using CudaOwned = std::unique_ptr<std::remove_pointer_t<Handle>, CudaRelease>;
 
 /// A stream of the current device that does not wait for the default stream.
 [[nodiscard]] CudaOwned<cudaStream_t> make_cuda_stream();
+/// An event that is timed.
+[[nodiscard]] CudaOwned<cudaEvent_t> make_cuda_event();
 /// Memory of the current device.
 [[nodiscard]] CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "backends/nccl/device_load.hpp"
 #include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_comm.hpp"
@@ -200,6 +201,10 @@ class NcclCommunicator final : public Communicator {
 
   void copy(std::byte* to, const std::byte* from, Bytes bytes) override {
     memory_.copy(to, from, bytes);
+  }
+  [[nodiscard]] std::unique_ptr<SideWork> side_work(const Load& load) override {
+    if (load.copy == 0) return std::make_unique<DeviceLoad>(load.spin);
+    return std::make_unique<DeviceLoad>(allocate(load.copy), allocate(load.copy));
   }
   [[nodiscard]] Difference compare(const std::byte* data, std::uint64_t count, const Tile& tile,
                                    std::uint64_t first) override {

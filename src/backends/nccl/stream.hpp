@@ -62,11 +62,7 @@ class EventStopwatch final : public Stopwatch {
   }
 
  private:
-  void add_event() {
-    cudaEvent_t event = nullptr;
-    check_cuda(cuda().create_event(&event));
-    events_.emplace_back(event);
-  }
+  void add_event() { events_.push_back(make_cuda_event()); }
 
   /// Records the next event on the stream.
   void mark() {

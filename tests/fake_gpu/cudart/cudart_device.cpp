@@ -86,6 +86,7 @@ bool find_attribute(const Gpu& gpu, cudaDeviceAttr attribute, int* value) {
       return true;
     case cudaDevAttrGPUDirectRDMASupported: *value = 0; return true;
     case cudaDevAttrL2CacheSize: *value = 1 << 20; return true;
+    case cudaDevAttrMultiProcessorCount: *value = 4; return true;
     default: return false;
   }
 }

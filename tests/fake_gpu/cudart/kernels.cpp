@@ -86,6 +86,33 @@ Job compare(void* const* arguments) {
       result};
 }
 
+/// busbar_load_copy(to, from, bytes)
+Job load_copy(void* const* arguments) {
+  auto* to = argument<unsigned char*>(arguments, 0);
+  const auto* from = argument<const unsigned char*>(arguments, 1);
+  const auto bytes = argument<Bytes>(arguments, 2);
+  return {[=] {
+            unsigned char* written = memory().contents(to, bytes);
+            const unsigned char* read = memory().contents(from, bytes);
+            if (written == nullptr || read == nullptr) return false;
+            std::memmove(written, read, bytes);
+            return true;
+          },
+          to};
+}
+
+/// busbar_load_spin(result, turns), whose result is never written.
+Job load_spin(void* const* arguments) {
+  auto* result = argument<unsigned char*>(arguments, 0);
+  const auto turns = argument<Bytes>(arguments, 1);
+  return {[=] {
+            volatile float sum = 1;
+            for (Bytes turn = 0; turn < turns; ++turn) sum = sum * 0.99F + 1;
+            return memory().contents(result, sizeof sum) != nullptr;
+          },
+          result};
+}
+
 /// NCCL's kernel for averages of one rank: each element times the operator's argument, which is
 /// one.
 template <std::size_t element, std::uint64_t one>
@@ -123,6 +150,8 @@ bool is_sane(const dim3& grid, const dim3& block) {
 Kernel find_kernel(std::string_view name) {
   if (name == "busbar_fill") return fill;
   if (name == "busbar_compare") return compare;
+  if (name == "busbar_load_copy") return load_copy;
+  if (name == "busbar_load_spin") return load_spin;
   for (const auto& [type, kernel] : kOneRankReduce) {
     if (name.find(type) != std::string_view::npos) return kernel;
   }

@@ -252,6 +252,14 @@ Samples samples_of(std::vector<double> times_us) {
 /// So many samples of 500 us.
 Samples equal_samples(std::size_t count) { return samples_of(std::vector<double>(count, 500)); }
 
+TEST(AddStatistics, HasATailFromAThousandSamplesOn) {
+  std::vector<double> times_us(1000);
+  std::iota(times_us.begin(), times_us.end(), 1.0);
+  EXPECT_EQ(record_of(samples_of(times_us)).time_p999_us, 999);
+  times_us.pop_back();
+  EXPECT_FALSE(record_of(samples_of(times_us)).time_p999_us);
+}
+
 TEST(AddStatistics, FillsARowFromItsSamples) {
   std::vector<double> times(100);
   std::iota(times.begin(), times.end(), 1);

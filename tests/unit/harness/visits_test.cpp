@@ -94,6 +94,16 @@ TEST(MergeVisits, KeepsWhoWasLastInEverySampleOfEveryVisit) {
   EXPECT_EQ(row.record.load_us, 10.5);
 }
 
+TEST(MergeVisits, TakesMediansOfWhatIsNotOfTheSamples) {
+  std::vector<Row> visits{visit(100), visit(100), visit(100), visit(100)};
+  for (std::size_t i = 0; i < 3; ++i) {
+    visits[i].record.period_us = 10.0 + static_cast<double>(i);
+    visits[i].record.load_slowdown = 1.0 + static_cast<double>(i);
+  }
+  const Record record = merge_visits(visits, StopReason::Visits).record;
+  EXPECT_EQ(cells(record, "period_us load_slowdown loaded_time_us"), "11|2|");
+}
+
 TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
   const std::vector<Row> visits{visit(100)};
   Record record = merge_visits(visits, StopReason::TimeBudget).record;

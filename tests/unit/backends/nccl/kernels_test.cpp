@@ -37,6 +37,8 @@ void atomicMin(unsigned long long* to, unsigned long long value) { *to = std::mi
 // The backend's own, which the tests are linked with, are for the device.
 #define busbar_fill busbar_fill_on_host
 #define busbar_compare busbar_compare_on_host
+#define busbar_load_copy busbar_load_copy_on_host
+#define busbar_load_spin busbar_load_spin_on_host
 #include "backends/nccl/kernels.cuh"
 
 namespace busbar {
@@ -115,6 +117,20 @@ TEST(FillKernel, WritesThePeriodFromAnyElementToAnyAlignmentAndNothingElseAsComp
       }
     }
   }
+}
+
+TEST(LoadKernel, CopiesEveryByteAndNoOther) {
+  for (const unsigned long long bytes : kCounts) {
+    Field from(1, bytes, 0);
+    from.fill(bytes, 0);
+    Field to(1, bytes, 0);
+    run_on_all_threads([&] { busbar_load_copy(to.data, from.data, bytes); });
+    ASSERT_TRUE(std::equal(to.data, to.data + bytes, from.data)) << bytes;
+    ASSERT_TRUE(to.is_untouched_around(bytes)) << bytes;
+  }
+  float result = 5;
+  run_on_all_threads([&] { busbar_load_spin(&result, 10); });
+  EXPECT_EQ(result, 5);
 }
 
 TEST(CompareKernel, NamesTheFirstOfEveryWrongElementWhereverItIs) {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "harness/beside.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/row.hpp"
+#include "stats/summary.hpp"
+
+namespace busbar {
+namespace {
+
+constexpr int kTurns = 5;
+constexpr int kFewestTurns = 3;
+constexpr int kBlocks = 3;           // of a turn
+constexpr double kLongestBlock = 1;  // s, of a block
+constexpr double kShortestBlock = 1e-3;
+
+class BesideMeasurement {
+ public:
+  BesideMeasurement(const RoundGroup& round_group, ChunkRunner& chunks, SideLoad* load,
+                    const BesidePlan& plan)
+      : round_group_(round_group),
+        chunks_(chunks),
+        load_(load),
+        batch_(plan.batch),
+        block_s_(std::clamp(plan.budget_s / (kTurns * kBlocks), kShortestBlock, kLongestBlock)) {}
+
+  /// Forwards, then backwards: what drifts evenly cancels.
+  [[nodiscard]] BesideTurn take(bool backwards) {
+    BesideTurn turn;
+    if (!backwards) turn.alone_us = run_operations();
+    if (backwards) turn.load_alone = run_load();
+    start();
+    turn.loaded_us = run_operations();
+    turn.load_beside = stop();
+    if (!backwards) turn.load_alone = run_load();
+    if (backwards) turn.alone_us = run_operations();
+    std::array<double, 2> rates{turn.load_alone, turn.load_beside};
+    round_group_.members.combine(rates, Combine::Sum);
+    turn.load_alone = rates[0];
+    turn.load_beside = rates[1];
+    return turn;
+  }
+
+ private:
+  void start() {
+    round_group_.world.barrier();
+    if (load_ != nullptr) load_->start();
+  }
+  [[nodiscard]] double stop() { return load_ != nullptr ? load_->stop() : 0; }
+
+  [[nodiscard]] double run_load() {
+    start();
+    std::this_thread::sleep_for(Seconds{block_s_});
+    return stop();
+  }
+
+  /// Mean time of an operation of a block. Chunks grow: nobody knows how slow they are beside a
+  /// load. Their time is the same on all ranks.
+  [[nodiscard]] double run_operations() {
+    constexpr std::uint64_t kMostGrowth = 4;
+    constexpr std::uint64_t kMostBatches = 4096;
+    std::vector<double> times_us;
+    std::uint64_t batches = 1;
+    for (double spent_s = 0; spent_s < block_s_;) {
+      const ChunkResult chunk = chunks_.run(ChunkShape::of(batches * batch_, batch_));
+      append(times_us, chunk.samples_us);
+      spent_s += chunk.elapsed_s;
+      const double fit = (block_s_ - spent_s) / chunk.elapsed_s * static_cast<double>(batches);
+      const std::uint64_t most = std::min(kMostGrowth * batches, kMostBatches);
+      batches = static_cast<std::uint64_t>(std::clamp(fit, 1.0, static_cast<double>(most)));
+    }
+    return std::accumulate(times_us.begin(), times_us.end(), 0.0) /
+           static_cast<double>(std::max<std::size_t>(1, times_us.size()));
+  }
+
+  const RoundGroup& round_group_;
+  ChunkRunner& chunks_;
+  SideLoad* load_;
+  std::uint64_t batch_;
+  double block_s_;
+};
+
+}  // namespace
+
+BesideEffect effect_of(std::span<const BesideTurn> turns) {
+  std::vector<double> times;
+  std::vector<double> operations;
+  std::vector<double> loads;
+  for (const BesideTurn& turn : turns) {
+    times.push_back(turn.loaded_us);
+    operations.push_back(turn.loaded_us / turn.alone_us);
+    if (turn.load_beside > 0) loads.push_back(turn.load_alone / turn.load_beside);
+  }
+  BesideEffect effect{.loaded_us = stats::median(times),
+                      .operation_slowdown = stats::median(operations)};
+  if (loads.size() == turns.size()) effect.load_slowdown = stats::median(loads);
+  return effect;
+}
+
+void add_effect(Record& record, const BesideEffect& effect, double bus_factor) {
+  record.loaded_time_us = effect.loaded_us;
+  record.operation_slowdown = effect.operation_slowdown;
+  record.load_slowdown = effect.load_slowdown;
+  Record loaded{.size = record.size, .time_median_us = effect.loaded_us};
+  add_bandwidths(loaded, bus_factor);
+  record.loaded_busbw_GBps = loaded.busbw_GBps;
+}
+
+BesideEffect measure_beside(const RoundGroup& round_group, ChunkRunner& chunks, SideLoad* load,
+                            const BesidePlan& plan) {
+  chunks.begin_phase("timing beside the load");
+  BesideMeasurement measurement(round_group, chunks, load, plan);
+  std::vector<BesideTurn> turns;
+  const Clock::time_point begin = Clock::now();
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const double spent_s = round_group.world.largest(Seconds{Clock::now() - begin}.count());
+    if (turn >= kFewestTurns && spent_s > plan.budget_s) break;
+    turns.push_back(measurement.take(turn % 2 == 1));
+  }
+  return effect_of(turns);
+}
+
+}  // namespace busbar
