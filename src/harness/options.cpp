@@ -155,7 +155,8 @@ void check_duration(const Options& o) {
   refuse_others(
       "--duration",
       std::array{OtherOption{"--preset", o.preset != Preset::None},
-                 OtherOption{"--load beside", o.loads_beside()}, OtherOption{"-n", o.operations.has_value()}, OtherOption{"-N", o.cycles != 1},
+                 OtherOption{"--load beside", o.loads_beside()},
+                 OtherOption{"-n", o.operations.has_value()}, OtherOption{"-N", o.cycles != 1},
                  OtherOption{"--vary", o.vary.has_value()}, OtherOption{"--visits", o.visits != 1},
                  OtherOption{"--pairs", o.pairs == Pairs::All},
                  OtherOption{"-G", o.graph_launches > 0}, OtherOption{"-I", o.per_operation},

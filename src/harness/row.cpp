@@ -413,10 +413,9 @@ void add_period(const RowSetup& setup, std::span<const Call> calls, double budge
                                     {.batch = std::lcm(kGraphOperations, run.options.aggregated),
                                      .operation_us = record.time_median_us.value_or(0),
                                      .budget_s = budget_s});
-  const auto& predicted_us = setup.key.bound.predicted_us;
-  if (!predicted_us) return;
-  record.predicted_us =
-      predicted_us(record.size, setup.like.root, setup.plan.footprint.traffic.get());
+  if (const auto& predict = setup.key.bound.predicted_us) {
+    record.predicted_us = predict(record.size, setup.like.root, setup.plan.footprint.traffic.get());
+  }
 }
 
 /// What some options measure beside the row's samples.
