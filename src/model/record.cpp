@@ -187,6 +187,8 @@ const auto kFields = std::to_array<RecordField>({
                             "moe:...; empty where they are equal"),
     field<&R::imbalance>("imbalance", "",
                          "bytes that pass the fullest port over the mean of all ports"),
+    field<&R::variant>("variant", "",
+                       "setting of --vary, NAME=VALUE, that the row is of; empty without --vary"),
 });
 
 }  // namespace

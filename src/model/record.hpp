@@ -94,6 +94,7 @@ struct Record {
   std::optional<double> connect_s{};
   std::string distribution{};
   std::optional<double> imbalance{};
+  std::string variant{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

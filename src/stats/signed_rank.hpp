@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "stats/mann_whitney.hpp"
+
+namespace busbar::stats {
+
+/// Outcome of the Wilcoxon signed rank test of paired samples.
+struct SignedRank {
+  double p = 1;           ///< two-sided: twice the smaller tail, at most 1
+  std::size_t pairs = 0;  ///< whose difference is not 0
+};
+
+/// Exact for up to 50 pairs, ties included; beyond, the normal approximation with corrections for
+/// continuity and ties. Differences of 0 are left out. Precondition: no NaN.
+[[nodiscard]] SignedRank signed_rank(std::span<const double> differences);
+
+/// At least 95 % confidence interval of the middle of the differences (Hodges-Lehmann, the
+/// inversion of the exact test without ties); nullopt for fewer than 6.
+[[nodiscard]] std::optional<Interval> signed_interval(std::span<const double> differences);
+
+/// The smallest two-sided p that so many pairs can give: 2^(1 - n), at most 1.
+[[nodiscard]] double least_signed_p(std::size_t pairs);
+
+/// Holm's adjusted p of each test of a family, in the family's order: where those below a level are
+/// called effects, the chance of any false one is below it, however the tests depend on each other.
+[[nodiscard]] std::vector<double> holm(std::span<const double> ps);
+
+}  // namespace busbar::stats
