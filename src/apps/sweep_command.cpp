@@ -72,8 +72,8 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--json", "FILE", set::file<&O::json>},
     {"-o,--output", "DIR", set::file<&O::folder>},
 });
-constexpr CommandLineTable<O> kTable{
-    {.program = "busbar sweep", .help = "docs/sweep-options.md"}, kOptions};
+constexpr CommandLineTable<O> kTable{{.program = "busbar sweep", .help = "docs/sweep-options.md"},
+                                     kOptions};
 
 /// The rules that will be written, decided before anything is measured.
 struct PlannedRules {
@@ -136,8 +136,11 @@ std::string fewest_warning(std::size_t launches, std::size_t tests, Pairing pair
 class Sweep {
  public:
   Sweep(const O& options, Words command)
-      : options_(options), pairing_(pairing_of(options)), rules_(plan_rules(options)),
-        variants_(study::variants_of(options.settings)), folder_(options.folder) {
+      : options_(options),
+        pairing_(pairing_of(options)),
+        rules_(plan_rules(options)),
+        variants_(study::variants_of(options.settings)),
+        folder_(options.folder) {
     if (rules_) study::keep_writable(rules_->target, variants_);
     if (variants_.size() < 2) throw usage_error("--vary: nothing to compare; give two values");
     report_.command = judge::command_text(command);
@@ -176,10 +179,9 @@ class Sweep {
 
   /// Rows of the variants by launches; false where it was interrupted.
   bool take_turns(const std::vector<TurnLaunch>& launches, std::size_t turns,
-                  const std::vector<std::string>& variants, Pairing pairing,
-                  SweepResult& result) {
-    std::vector<VariantRuns> runs = mapped(
-        variants, [](const std::string& text) { return VariantRuns{.text = text}; });
+                  const std::vector<std::string>& variants, Pairing pairing, SweepResult& result) {
+    std::vector<VariantRuns> runs =
+        mapped(variants, [](const std::string& text) { return VariantRuns{.text = text}; });
     const auto take = [&](std::size_t launch, const std::string& path) {
       if (pairing == Pairing::None) return runs[launch].add(path, false);
       for (VariantRuns& variant : runs) variant.add(path, true);
@@ -201,7 +203,6 @@ class Sweep {
       variant.failed = count_of(result.failures, [&](const study::FailedLaunch& failure) {
         return failure.variant == variant.text;
       });
-      note_problems(variant);
     }
     if (runs.front().launches.empty()) {
       if (!whole) throw Error(Status::Runtime, "sweep: interrupted before the first turn's end");
@@ -209,6 +210,7 @@ class Sweep {
                   fmt::format("sweep: no launch of the first variant gave rows: {}",
                               result.failures.empty() ? "" : result.failures.front().reason));
     }
+    for (const VariantRuns& variant : runs) note_problems(variant);
     result.rows = study::judge_variants(runs, report_.threshold, pairing);
     return whole;
   }
@@ -243,13 +245,14 @@ class Sweep {
     const std::string path = fs::absolute(*options_.write).string();
     const std::vector<TurnLaunch> launches{
         {.text = std::string(study::kDefaultValue)},
-        {.text = *options_.write,
-         .variables = study::rules_environment(rules_->target, path)}};
-    return take_turns(launches, options_.held_out, mapped(launches, &TurnLaunch::text),
-                      Pairing::None, report_.held_out);
+        {.text = *options_.write, .variables = study::rules_environment(rules_->target, path)}};
+    const bool whole = take_turns(launches, options_.held_out, mapped(launches, &TurnLaunch::text),
+                                  Pairing::None, report_.held_out);
+    for (study::SweepRow& row : report_.held_out.rows) row.winner = false;  // it has no rival
+    return whole;
   }
 
-  Status conclude(Status status) const {
+  [[nodiscard]] Status conclude(Status status) const {
     fmt::print("{}", sweep_text(report_));
     if (options_.json) write_new(*options_.json, "--json", sweep_json(report_));
     return status;

@@ -57,8 +57,7 @@ SweepCommand sweep_command(Words words) {
 
 SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path) {
   judge::LaunchResult result;
-  const std::vector<judge::LaunchCommands> one{
-      {command_.with(launch.variables, launch.options)}};
+  const std::vector<judge::LaunchCommands> one{{command_.with(launch.variables, launch.options)}};
   const auto failure = judge::run_launches(
       one, {.timeout = timeout_, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
       {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { result = end; }});
@@ -68,39 +67,42 @@ SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& 
     OutputFile(path, "-o", OutputFile::Mode::New).append(result.csv);
     return End::Good;
   }
-  failures_.push_back(
-      {.variant = launch.text, .turn = complete_ + 1, .reason = result.failure});
+  failures_.push_back({.variant = launch.text, .turn = complete_ + 1, .reason = result.failure});
   progress_.clear();
   fmt::print(stderr, "busbar: {}: turn {}: {}\n", launch.text, complete_ + 1,
              one_line(result.failure));
   return End::Bad;
 }
 
+std::vector<std::size_t> SweepTurns::next_order() {
+  std::vector<std::size_t> order(counts_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return counts_[i].good == 0 && counts_[i].bad > 1; });
+  if (order.empty() || order.front() != 0) return {};
+  shuffle(order, random_);
+  return order;
+}
+
 bool SweepTurns::run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
                      const std::function<void()>& after_turn) {
   complete_ = 0;
   failures_.clear();
-  std::vector<Counts> counts(launches.size());
-  std::vector<std::size_t> order(launches.size());
+  counts_.assign(launches.size(), {});
   while (complete_ < turns) {
-    order.resize(launches.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::erase_if(order, [&](std::size_t i) { return counts[i].good == 0 && counts[i].bad > 1; });
-    // Nothing can be compared with a first variant that does not run.
-    if (order.empty() || order.front() != 0) break;
-    shuffle(order, random_);
-    std::vector<std::pair<std::size_t, std::string>> turn;
+    const std::vector<std::size_t> order = next_order();
+    if (order.empty()) break;
+    std::vector<std::pair<std::size_t, std::string>> made;
     for (const std::size_t i : order) {
       progress_.show(fmt::format("turn {}/{}: {}", complete_ + 1, turns, launches[i].text));
       const std::string path = fmt::format("{}/{:04}.csv", folder_, ++made_);
       const End end = launch(launches[i], path);
       progress_.clear();
       if (end == End::Stopped) return false;
-      (end == End::Good ? counts[i].good : counts[i].bad) += 1;
-      if (end == End::Good) turn.emplace_back(i, path);
+      (end == End::Good ? counts_[i].good : counts_[i].bad) += 1;
+      if (end == End::Good) made.emplace_back(i, path);
     }
     ++complete_;
-    for (const auto& [i, path] : turn) take(i, path);
+    for (const auto& [i, path] : made) take(i, path);
     after_turn();
   }
   return true;

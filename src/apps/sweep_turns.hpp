@@ -39,15 +39,17 @@ struct TurnLaunch {
 class SweepTurns {
  public:
   SweepTurns(SweepCommand command, std::string folder, Seconds timeout, std::uint64_t seed)
-      : command_(std::move(command)), folder_(std::move(folder)), timeout_(timeout),
+      : command_(std::move(command)),
+        folder_(std::move(folder)),
+        timeout_(timeout),
         random_(seed) {}
 
   /// Called after each whole turn with the number of a launch and the path of its CSV.
   using Take = std::function<void(std::size_t launch, const std::string& path)>;
   /// Makes so many turns. One that failed twice and never went well is made no more. False where it
   /// was interrupted: the turn that ran then is lost.
-  [[nodiscard]] bool run(std::span<const TurnLaunch> launches, std::size_t turns,
-                         const Take& take, const std::function<void()>& after_turn);
+  [[nodiscard]] bool run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
+                         const std::function<void()>& after_turn);
 
   [[nodiscard]] std::size_t complete() const { return complete_; }
   /// Of the last run.
@@ -60,6 +62,8 @@ class SweepTurns {
   };
   enum class End { Good, Bad, Stopped };
 
+  /// Of a turn's launches; none where the first does not run, with which all are compared.
+  [[nodiscard]] std::vector<std::size_t> next_order();
   [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path);
 
   SweepCommand command_;
@@ -68,6 +72,7 @@ class SweepTurns {
   std::mt19937_64 random_;
   InterruptWatch watch_{};
   ProgressLine progress_{};
+  std::vector<Counts> counts_{};
   std::size_t complete_ = 0;
   std::size_t made_ = 0;
   std::vector<study::FailedLaunch> failures_{};

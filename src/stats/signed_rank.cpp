@@ -79,8 +79,7 @@ std::optional<Interval> signed_interval(std::span<const double> differences) {
     constexpr double kNormal = 1.959964;
     const auto count = static_cast<double>(n);
     const double half = count * (count + 1) / 4;
-    cut = static_cast<std::size_t>(half -
-                                   kNormal * std::sqrt(half * (2 * count + 1) / 6));
+    cut = static_cast<std::size_t>(half - kNormal * std::sqrt(half * (2 * count + 1) / 6));
   }
   if (cut == 0) return std::nullopt;
   std::vector<double> means;

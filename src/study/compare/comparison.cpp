@@ -52,8 +52,7 @@ LaunchRows launch_rows(std::span<const Launch> launches) {
 }
 
 /// Of rows that the others lack.
-std::vector<RowKey> missing_keys(std::span<const Launch> launches,
-                                 std::span<const Launch> others) {
+std::vector<RowKey> missing_keys(std::span<const Launch> launches, std::span<const Launch> others) {
   const LaunchRows there = launch_rows(others);
   std::vector<RowKey> keys;
   for (const auto& [key, rows] : launch_rows(launches)) {
@@ -91,7 +90,9 @@ void compare_over(ComparedRow& row, std::vector<double> before, std::vector<doub
 }
 
 /// One launch each has an interval within the launch, which says nothing about the next launch.
-bool is_significant(const ComparedRow& row) { return row.interval && row.p && *row.p < kVerdictLevel; }
+bool is_significant(const ComparedRow& row) {
+  return row.interval && row.p && *row.p < kVerdictLevel;
+}
 
 Verdict verdict_of(const ComparedRow& row, double threshold) {
   if (row.kind != IntervalKind::OverLaunches) return Verdict::CannotTell;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -16,7 +17,7 @@ namespace {
 struct ShownRow {
   const SweepRow& sweep;
   const ComparedRow& row;
-  const std::string& variant;
+  std::string variant;
 };
 
 std::string microseconds_text(double time_us) {
@@ -65,8 +66,19 @@ std::vector<ShownRow> shown_rows(const SweepResult& result) {
   return rows;
 }
 
+/// "NCCL_ALGO=" where this is the only setting: it need not be in each line.
+std::string only_setting(const std::vector<std::string>& variants) {
+  const std::string name = variants.front().substr(0, variants.front().find('=') + 1);
+  const bool is_only = std::ranges::all_of(variants, [&](const std::string& text) {
+    return text.starts_with(name) && text.find(' ') == std::string::npos;
+  });
+  return is_only ? name : "";
+}
+
 std::string result_text(const SweepResult& result) {
-  const std::vector<ShownRow> rows = shown_rows(result);
+  std::vector<ShownRow> rows = shown_rows(result);
+  const std::size_t left_out = only_setting(result.variants).size();
+  for (ShownRow& row : rows) row.variant.erase(0, left_out);
   std::string text =
       fmt::format("# {} in turns{}; first: {}\n", counted(result.turns, "launch"),
                   result.pairing == Pairing::ByLaunch ? " of all variants" : " of each variant",

@@ -84,8 +84,7 @@ std::string function_of(const RuleTarget& target) {
 /// As MPICH's tree names a value of its variable.
 std::string algorithm_of(const RuleTarget& target, const std::string& value) {
   std::string function = function_of(target);
-  function.front() =
-      static_cast<char>(std::toupper(static_cast<unsigned char>(function.front())));
+  function.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(function.front())));
   return fmt::format("algorithm=MPIR_{}_{}", function,
                      value == "nb" ? "allcomm_nb" : "intra_" + value);
 }
@@ -95,12 +94,9 @@ bool is_left_alone(const std::string& value) { return value == kDefaultValue || 
 bool is_writable(const RuleTarget& target, const std::string& name, const std::string& value) {
   if (is_left_alone(value)) return true;
   switch (target.format) {
-    case RuleFormat::Nccl:
-      return !rule_word(name, value).empty();
-    case RuleFormat::Mpich:
-      return !value.starts_with("tsp_");  // these have parameters
-    case RuleFormat::OpenMpi:
-      return to_number<int>(value).has_value();
+    case RuleFormat::Nccl: return !rule_word(name, value).empty();
+    case RuleFormat::Mpich: return !value.starts_with("tsp_");  // these have parameters
+    case RuleFormat::OpenMpi: return to_number<int>(value).has_value();
   }
   return false;
 }
@@ -144,9 +140,9 @@ std::string open_mpi_text(const RuleTarget& target, const RulesByRanks& by_ranks
       sizes.push_back(fmt::format("{} 0 0 0", rule.high + 1));
     }
   }
-  std::string text = fmt::format("1 # collectives\n{} # {}\n{} # numbers of ranks\n",
-                                 target.collective->number, target.collective->function,
-                                 lines.size());
+  std::string text =
+      fmt::format("1 # collectives\n{} # {}\n{} # numbers of ranks\n", target.collective->number,
+                  target.collective->function, lines.size());
   for (const auto& [ranks, sizes] : lines) {
     text += fmt::format("{} # ranks and more\n{} # from bytes: algorithm, fan-out, segment\n",
                         ranks, sizes.size());
@@ -200,6 +196,41 @@ std::string mpich_text(const RuleTarget& target, const RulesByRanks& by_ranks,
   return text;
 }
 
+/// The variant for each size; 0: the first one.
+using Choices = std::map<Bytes, std::size_t>;
+
+/// Whether another row of its size speaks against a winner.
+bool is_contradicted(const SweepRow& winner, std::span<const SweepRow> rows) {
+  const RowKey& own = winner.row.key;
+  return std::ranges::any_of(rows, [&](const SweepRow& other) {
+    const RowKey& key = other.row.key;
+    if (key.collective != own.collective || key.ranks != own.ranks || key.size != own.size) {
+      return false;
+    }
+    return other.variant == winner.variant ? other.row.verdict == Verdict::Slower : other.winner;
+  });
+}
+
+std::vector<SizeRule> ranges_of(const Choices& choices, const SizeRule& model) {
+  std::vector<SizeRule> rules;
+  Bytes low = choices.begin()->first;
+  for (auto at = choices.begin(); at != choices.end(); ++at) {
+    const auto [size, variant] = *at;
+    const auto next = std::next(at);
+    if (next != choices.end() && next->second == variant) continue;
+    const double following = static_cast<double>(next == choices.end() ? size : next->first);
+    const auto high = static_cast<Bytes>(std::sqrt(static_cast<double>(size) * following));
+    if (variant != 0) {
+      rules.push_back(model);
+      rules.back().low = low;
+      rules.back().high = high;
+      rules.back().variant = variant;
+    }
+    low = high + 1;
+  }
+  return rules;
+}
+
 }  // namespace
 
 RuleTarget rule_target(std::span<const VariedSetting> settings) {
@@ -221,15 +252,16 @@ RuleTarget rule_target(std::span<const VariedSetting> settings) {
   }
   for (const VariedSetting& setting : settings) {
     if (!is_left_alone(setting.values.front())) {
-      throw usage_error("--write: rules are for what beats the library's own choice: {} needs "
-                        "default as its first value",
-                        setting.name);
+      throw usage_error(
+          "--write: rules are for what beats the library's own choice: {} needs "
+          "default as its first value",
+          setting.name);
     }
     for (const std::string& value : setting.values) {
       if (is_writable(*target, setting.name, value)) continue;
-      throw usage_error("--write: the library's rules cannot have {}={}{}", setting.name, value,
-                        target->format == RuleFormat::OpenMpi ? "; give the algorithm's number"
-                                                              : "");
+      throw usage_error(
+          "--write: the library's rules cannot have {}={}{}", setting.name, value,
+          target->format == RuleFormat::OpenMpi ? "; give the algorithm's number" : "");
     }
   }
   return *target;
@@ -238,46 +270,23 @@ RuleTarget rule_target(std::span<const VariedSetting> settings) {
 void keep_writable(const RuleTarget& target, std::vector<SweepVariant>& variants) {
   if (target.format != RuleFormat::Nccl) return;
   std::erase_if(variants, [](const SweepVariant& variant) {
-    const std::size_t left = count_of(
-        variant.values, [](const auto& value) { return is_left_alone(value.second); });
+    const std::size_t left =
+        count_of(variant.values, [](const auto& value) { return is_left_alone(value.second); });
     return left == 1;
   });
 }
 
 std::vector<SizeRule> size_rules(std::span<const SweepRow> rows) {
-  using Series = std::pair<std::string, int>;
-  std::map<Series, std::map<Bytes, std::size_t>> chosen;  // 0: the first variant
-  const auto contradicts = [&](const SweepRow& winner) {
-    return std::ranges::any_of(rows, [&](const SweepRow& other) {
-      const RowKey& key = other.row.key;
-      const bool is_there = key.collective == winner.row.key.collective &&
-                            key.ranks == winner.row.key.ranks && key.size == winner.row.key.size;
-      const bool is_slower =
-          other.variant == winner.variant && other.row.verdict == Verdict::Slower;
-      return is_there && (is_slower || (other.winner && other.variant != winner.variant));
-    });
-  };
+  std::map<std::pair<std::string, int>, Choices> chosen;
   for (const SweepRow& row : rows) {
     const RowKey& key = row.row.key;
     std::size_t& choice = chosen[{key.collective, key.ranks}][key.size];
-    if (row.winner && !contradicts(row)) choice = row.variant;
+    if (row.winner && !is_contradicted(row, rows)) choice = row.variant;
   }
   std::vector<SizeRule> rules;
-  for (const auto& [series, sizes] : chosen) {
-    Bytes low = sizes.begin()->first;
-    for (auto size = sizes.begin(); size != sizes.end(); ++size) {
-      const auto next = std::next(size);
-      if (next != sizes.end() && next->second == size->second) continue;
-      Bytes high = size->first;
-      if (next != sizes.end()) {
-        high = static_cast<Bytes>(
-            std::sqrt(static_cast<double>(size->first) * static_cast<double>(next->first)));
-      }
-      if (size->second != 0) {
-        rules.push_back({series.first, series.second, low, high, size->second});
-      }
-      low = high + 1;
-    }
+  for (const auto& [series, choices] : chosen) {
+    const SizeRule model{.collective = series.first, .ranks = series.second};
+    append(rules, ranges_of(choices, model));
   }
   return rules;
 }
@@ -287,7 +296,7 @@ std::string built_in_tree(std::string_view library, const RuleTarget& target,
   const std::string function = function_of(target);
   for (std::size_t at = library.find("{\"collective="); at != std::string_view::npos;
        at = library.find("{\"collective=", at + 1)) {
-    const std::string text(library.substr(at, library.find('\0', at) - at));
+    std::string text(library.substr(at, library.find('\0', at) - at));
     if (text.find("algorithm=MPIR_") == std::string::npos) continue;
     const Json tree = Json::parse(text, nullptr, false);
     if (!tree.contains("collective=" + function) ||
@@ -302,7 +311,9 @@ std::string built_in_tree(std::string_view library, const RuleTarget& target,
     }
     return text;
   }
-  throw usage_error("--write: this MPICH's own rules of {} are not found in its library", function);
+  throw usage_error(
+      "--write: no rules of {} in the MPI library that busbar is built with; MPICH 4 has them",
+      function);
 }
 
 std::string rules_text(const RuleTarget& target, std::span<const SizeRule> rules,
@@ -320,10 +331,8 @@ std::string rules_text(const RuleTarget& target, std::span<const SizeRule> rules
 
 Variables rules_environment(const RuleTarget& target, const std::string& path) {
   switch (target.format) {
-    case RuleFormat::Nccl:
-      return {{"NCCL_TUNER_CONFIG_FILE", path}};
-    case RuleFormat::Mpich:
-      return {{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", path}};
+    case RuleFormat::Nccl: return {{"NCCL_TUNER_CONFIG_FILE", path}};
+    case RuleFormat::Mpich: return {{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", path}};
     case RuleFormat::OpenMpi:
       return {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
               {"OMPI_MCA_coll_tuned_dynamic_rules_filename", path}};

@@ -16,7 +16,9 @@ namespace {
 constexpr std::string_view kOpenMpiTuned = "OMPI_MCA_coll_tuned_";
 constexpr std::string_view kOpenMpiDynamic = "OMPI_MCA_coll_tuned_use_dynamic_rules";
 
-bool is_verdict(Verdict verdict) { return verdict == Verdict::Faster || verdict == Verdict::Slower; }
+bool is_verdict(Verdict verdict) {
+  return verdict == Verdict::Faster || verdict == Verdict::Slower;
+}
 
 void mark_winners(std::span<SweepRow> rows, std::span<const VariantRuns> runs) {
   std::map<RowKey, SweepRow*> best;
@@ -40,10 +42,9 @@ double least_of(std::size_t launches, Pairing pairing) {
 VariedSetting parse_varied(std::string_view option, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
-  const bool is_name =
-      !name.empty() && std::ranges::all_of(name, [](char letter) {
-        return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-      });
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](char letter) {
+    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+  });
   if (equals == std::string_view::npos || !is_name) {
     throw usage_error("{} {}: expected NAME=VALUE,VALUE,...", option, text);
   }
@@ -120,8 +121,8 @@ std::vector<SweepRow> judge_variants(std::span<const VariantRuns> runs, double t
       rows.push_back({.row = row, .variant = variant});
     }
   }
-  const std::vector<double> adjusted = stats::holm(
-      mapped(rows, [](const SweepRow& row) { return row.row.p.value_or(1); }));
+  const std::vector<double> adjusted =
+      stats::holm(mapped(rows, [](const SweepRow& row) { return row.row.p.value_or(1); }));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].p = adjusted[i];
     if (adjusted[i] >= kVerdictLevel && is_verdict(rows[i].row.verdict)) {
