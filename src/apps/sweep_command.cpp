@@ -133,9 +133,10 @@ std::string fewest_warning(std::size_t launches, std::size_t tests, Pairing pair
       counted(launches, "launch"), counted(tests, "comparison"), needed);
 }
 
-class Sweep {
+/// From the plan to the report.
+class SweepRun {
  public:
-  Sweep(const O& options, Words command)
+  SweepRun(const O& options, Words command)
       : options_(options),
         pairing_(pairing_of(options)),
         rules_(plan_rules(options)),
@@ -294,7 +295,7 @@ Status run(std::span<char* const> arguments) {
       throw usage_error("-o {}: the folder is not empty", options.folder);
     }
   }
-  return Sweep(options, line.positionals).run();
+  return SweepRun(options, line.positionals).run();
 }
 
 }  // namespace sweep_command_line

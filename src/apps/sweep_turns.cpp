@@ -55,20 +55,22 @@ SweepCommand sweep_command(Words words) {
   return command;
 }
 
-SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path) {
+SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path,
+                                   Counts& counts) {
   judge::LaunchResult result;
   const std::vector<judge::LaunchCommands> one{{command_.with(launch.variables, launch.options)}};
   const auto failure = judge::run_launches(
       one, {.timeout = timeout_, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
       {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { result = end; }});
+  progress_.clear();
   if (failure) throw Error(Status::Runtime, "sweep: " + *failure);
   if (result.stopped || watch_.wait() != 0) return End::Stopped;
+  (result.failure.empty() ? counts.good : counts.bad) += 1;
   if (result.failure.empty()) {
     OutputFile(path, "-o", OutputFile::Mode::New).append(result.csv);
     return End::Good;
   }
   failures_.push_back({.variant = launch.text, .turn = complete_ + 1, .reason = result.failure});
-  progress_.clear();
   fmt::print(stderr, "busbar: {}: turn {}: {}\n", launch.text, complete_ + 1,
              one_line(result.failure));
   return End::Bad;
@@ -95,10 +97,8 @@ bool SweepTurns::run(std::span<const TurnLaunch> launches, std::size_t turns, co
     for (const std::size_t i : order) {
       progress_.show(fmt::format("turn {}/{}: {}", complete_ + 1, turns, launches[i].text));
       const std::string path = fmt::format("{}/{:04}.csv", folder_, ++made_);
-      const End end = launch(launches[i], path);
-      progress_.clear();
+      const End end = launch(launches[i], path, counts_[i]);
       if (end == End::Stopped) return false;
-      (end == End::Good ? counts_[i].good : counts_[i].bad) += 1;
       if (end == End::Good) made.emplace_back(i, path);
     }
     ++complete_;

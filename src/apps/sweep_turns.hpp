@@ -64,7 +64,7 @@ class SweepTurns {
 
   /// Of a turn's launches; none where the first does not run, with which all are compared.
   [[nodiscard]] std::vector<std::size_t> next_order();
-  [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path);
+  [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path, Counts& counts);
 
   SweepCommand command_;
   std::string folder_;
