@@ -125,12 +125,11 @@ Pairing pairing_of(const O& options) {
   return Pairing::None;
 }
 
-std::string fewest_warning(std::size_t launches, std::size_t tests, Pairing pairing) {
+std::string fewest_warning(View option, std::size_t launches, std::size_t tests, Pairing pairing) {
   const std::size_t needed = study::fewest_launches(tests, pairing);
   if (launches >= needed) return {};
-  return fmt::format(
-      "{} can never show a winner among {}, whatever they measure: give --launches {}",
-      counted(launches, "launch"), counted(tests, "comparison"), needed);
+  return fmt::format("{} can never show a difference in {}, whatever they measure: give {} {}",
+                     counted(launches, "launch"), counted(tests, "comparison"), option, needed);
 }
 
 /// From the plan to the report.
@@ -150,7 +149,7 @@ class SweepRun {
     report_.threshold = options.threshold_percent / kPercent;
     turns_.emplace(sweep_command(std::move(command)), folder_.path(), options.timeout,
                    report_.seed);
-    warn(fewest_warning(options.launches, variants_.size() - 1, pairing_));
+    warn(fewest_warning("--launches", options.launches, variants_.size() - 1, pairing_));
   }
 
   [[nodiscard]] Status run() {
@@ -179,7 +178,7 @@ class SweepRun {
   }
 
   /// Rows of the variants by launches; false where it was interrupted.
-  bool take_turns(const std::vector<TurnLaunch>& launches, std::size_t turns,
+  bool take_turns(View option, const std::vector<TurnLaunch>& launches, std::size_t turns,
                   const std::vector<std::string>& variants, Pairing pairing, SweepResult& result) {
     std::vector<VariantRuns> runs =
         mapped(variants, [](const std::string& text) { return VariantRuns{.text = text}; });
@@ -190,7 +189,7 @@ class SweepRun {
     const auto after_turn = [&] {
       if (runs.front().launches.empty()) return;
       const std::size_t tests = runs.front().launches.back().rows.size() * (runs.size() - 1);
-      warn(fewest_warning(turns, tests, pairing));
+      warn(fewest_warning(option, turns, tests, pairing));
     };
     const bool whole = turns_->run(launches, turns, take, after_turn);
     result = {.variants = variants,
@@ -223,6 +222,13 @@ class SweepRun {
     }
     const bool has_rows = std::ranges::any_of(
         variant.launches, [](const study::Launch& launch) { return !launch.rows.empty(); });
+    for (const study::VariedSetting& setting : options_.settings) {
+      if (!variant.nonblocking || !study::is_of_blocking(setting.name)) continue;
+      warn(fmt::format(
+          "{} is of blocking collectives, but ranks outnumber processors, so that nonblocking ones "
+          "are measured: vary theirs, or give the program --progress block",
+          setting.name));
+    }
     if (!has_rows) warn(fmt::format("{}: no launch has rows of it", variant.text));
   }
 
@@ -238,7 +244,7 @@ class SweepRun {
         launches.push_back({.text = variant.text, .variables = variant.environment()});
       }
     }
-    return take_turns(launches, options_.launches, texts, pairing_, report_.result);
+    return take_turns("--launches", launches, options_.launches, texts, pairing_, report_.result);
   }
 
   /// The file against the library's own choice.
@@ -247,8 +253,9 @@ class SweepRun {
     const std::vector<TurnLaunch> launches{
         {.text = std::string(study::kDefaultValue)},
         {.text = *options_.write, .variables = study::rules_environment(rules_->target, path)}};
-    const bool whole = take_turns(launches, options_.held_out, mapped(launches, &TurnLaunch::text),
-                                  Pairing::None, report_.held_out);
+    const bool whole =
+        take_turns("--held-out", launches, options_.held_out, mapped(launches, &TurnLaunch::text),
+                   Pairing::None, report_.held_out);
     for (study::SweepRow& row : report_.held_out.rows) row.winner = false;  // it has no rival
     return whole;
   }

@@ -151,14 +151,22 @@ std::string open_mpi_text(const RuleTarget& target, const RulesByRanks& by_ranks
   return text;
 }
 
+/// What MPICH checks before it takes an algorithm of a variable, but not one of a rule: buffers in
+/// place and operations that do not commute keep their own.
+bool keeps_its_own(const std::string& key) {
+  return key == "is_sendbuf_inplace=yes" || key == "is_commutative=no";
+}
+
 /// A part of the tree in front of which rules are asked. What asks for the communicator stays
 /// first: MPICH decides that when it makes one.
 Json with_rules(const Json& part, const std::vector<SizeRule>& rules, const RuleTarget& target,
                 std::span<const SweepVariant> variants) {
   Json made = Json::object();
-  if (part.begin().key().starts_with("comm_")) {
+  const std::string first = part.begin().key();
+  if (first.starts_with("comm_") || first.starts_with("is_sendbuf") ||
+      first.starts_with("is_commutative")) {
     for (const auto& [key, child] : part.items()) {
-      made[key] = with_rules(child, rules, target, variants);
+      made[key] = keeps_its_own(key) ? child : with_rules(child, rules, target, variants);
     }
     return made;
   }
@@ -170,7 +178,10 @@ Json with_rules(const Json& part, const std::vector<SizeRule>& rules, const Rule
   for (const SizeRule& rule : rules) {
     if (rule.low > next) made[up_to(rule.low - 1)] = part;
     const std::string& value = variants[rule.variant].values.front().second;
-    made[up_to(rule.high)] = Json{{algorithm_of(target, value), Json::object()}};
+    const Json chosen{{algorithm_of(target, value), Json::object()}};
+    const bool reduces = target.collective->function.ends_with("reduce");
+    made[up_to(rule.high)] =
+        reduces ? Json{{"is_op_built_in=yes", chosen}, {"is_op_built_in=no", part}} : chosen;
     next = rule.high + 1;
   }
   made[std::string(target.collective->size) + "=any"] = part;

@@ -95,6 +95,12 @@ bool is_varied_in_launch(std::string_view name) {
          (!name.empty() && std::islower(static_cast<unsigned char>(name.front())) != 0);
 }
 
+bool is_of_blocking(std::string_view name) {
+  return name.starts_with(kOpenMpiTuned) ||
+         (name.starts_with("MPIR_CVAR_") && !name.starts_with("MPIR_CVAR_I") &&
+          name.ends_with("_INTRA_ALGORITHM"));
+}
+
 void VariantRuns::add(const std::string& path, bool in_launch) {
   CsvRows rows(path);
   const auto next = [&](Record& record) {
@@ -104,6 +110,7 @@ void VariantRuns::add(const std::string& path, bool in_launch) {
       if (is_ours && (record.status == RowStatus::Wrong || record.status == RowStatus::Failed)) {
         wrong.insert(row_key(record));
       }
+      nonblocking = nonblocking || (record.backend == "mpi" && record.progress == "yield");
       if (is_ours) return true;
       record = {};
     }

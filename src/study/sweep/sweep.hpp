@@ -41,12 +41,16 @@ struct SweepVariant {
 /// settings, whose names begin with a small letter, and MPICH's control variables.
 [[nodiscard]] bool is_varied_in_launch(std::string_view name);
 
+/// Whether it is of MPI's blocking collectives alone.
+[[nodiscard]] bool is_of_blocking(std::string_view name);
+
 /// What was measured of a variant.
 struct VariantRuns {
   std::string text{};
   std::vector<Launch> launches{};  ///< an empty one where the launch lacks the variant
   std::set<RowKey> wrong{};        ///< rows that were wrong or failed in some launch
   std::size_t failed = 0;          ///< launches that failed
+  bool nonblocking = false;        ///< some row is of MPI's nonblocking collectives
 
   /// Adds a launch by its CSV; only rows of this variant where `in_launch`. Throws Error (Usage).
   void add(const std::string& path, bool in_launch);

@@ -191,13 +191,13 @@ TEST(CsvRow, HasACellForEveryFieldAndNothingInThoseWithoutAValue) {
             "allreduce,mpi,16,1,float,sum,,0,33554432,8388608,ok,,,streaming,50,1000,ci-width,276."
             "88,,,,,,,,,"
             "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 "
-            "14:02:59,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+            "14:02:59,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 TEST(CsvRow, QuotesAReasonWithCommas) {
   EXPECT_EQ(csv_row(test::skipped(true, "17 GiB, 16 at most")),
             "allreduce,mpi,16,1,half,sum,,1,1024,512,skipped,\"17 GiB, 16 at most\""
-            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
 }
 
 TEST(CsvRow, IsOneLine) {

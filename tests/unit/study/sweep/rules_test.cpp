@@ -99,17 +99,32 @@ TEST(RulesText, IsMpichsTreeWithTheCommunicatorAskedFirst) {
       R"({"collective=allreduce":{"comm_type=intra":{"comm_hierarchy=any":{"algorithm=D":{}}},)"
       R"("comm_type=inter":{"algorithm=E":{}}},"collective=bcast":{"algorithm=F":{}}})";
   const std::string text = text_of(kMpich, {{"allreduce", 4, 1024, 8192, 1}}, tree);
-  EXPECT_EQ(Json::parse(text).dump(),
-            R"({"collective=allreduce":{"comm_type=intra":{)"
-            R"("comm_size<=3":{"comm_hierarchy=any":{"algorithm=D":{}}},)"
-            R"("comm_size<=4":{"comm_hierarchy=any":{"avg_msg_size<=1023":{"algorithm=D":{}},)"
-            R"("avg_msg_size<=8192":{"algorithm=MPIR_Allreduce_intra_ring":{}},)"
-            R"("avg_msg_size=any":{"algorithm=D":{}}}},)"
-            R"("comm_size=any":{"comm_hierarchy=any":{"algorithm=D":{}}}},)"
-            R"("comm_type=inter":{"algorithm=E":{}}},"collective=bcast":{"algorithm=F":{}}})");
+  EXPECT_EQ(
+      Json::parse(text).dump(),
+      R"({"collective=allreduce":{"comm_type=intra":{)"
+      R"("comm_size<=3":{"comm_hierarchy=any":{"algorithm=D":{}}},)"
+      R"("comm_size<=4":{"comm_hierarchy=any":{"avg_msg_size<=1023":{"algorithm=D":{}},)"
+      R"("avg_msg_size<=8192":{"is_op_built_in=yes":{"algorithm=MPIR_Allreduce_intra_ring":{}},)"
+      R"("is_op_built_in=no":{"algorithm=D":{}}},)"
+      R"("avg_msg_size=any":{"algorithm=D":{}}}},)"
+      R"("comm_size=any":{"comm_hierarchy=any":{"algorithm=D":{}}}},)"
+      R"("comm_type=inter":{"algorithm=E":{}}},"collective=bcast":{"algorithm=F":{}}})");
   EXPECT_THAT(text_of(kMpich, {{"allreduce", 4, 0, 64, 2}}, tree),
               HasSubstr(R"("algorithm=MPIR_Allreduce_allcomm_nb")"));
   EXPECT_EQ(text_of(kMpich, {{"reduce", 4, 0, 64, 2}}, tree), "") << "of another collective";
+}
+
+TEST(RulesText, LeaveToMpichWhatItsAlgorithmsCannotDo) {
+  const std::vector<VariedSetting> settings{
+      {"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", {"default", "pairwise"}}};
+  const std::string tree =
+      R"({"collective=alltoall":{"comm_type=intra":{"is_sendbuf_inplace=yes":{"algorithm=D":{}},)"
+      R"("is_sendbuf_inplace=no":{"algorithm=E":{}}}}})";
+  const Json json = Json::parse(text_of(settings, {{"alltoall", 4, 0, 64, 1}}, tree));
+  EXPECT_EQ(json["collective=alltoall"]["comm_type=intra"]["comm_size<=4"].dump(),
+            R"({"is_sendbuf_inplace=yes":{"algorithm=D":{}},"is_sendbuf_inplace=no":{)"
+            R"("total_msg_size<=64":{"algorithm=MPIR_Alltoall_intra_pairwise":{}},)"
+            R"("total_msg_size=any":{"algorithm=E":{}}}})");
 }
 
 TEST(BuiltInTree, IsFoundInTheLibrary) {

@@ -145,6 +145,13 @@ TEST(IsVariedInLaunch, HoldsForThePrograms) {
   EXPECT_FALSE(is_varied_in_launch("NCCL_ALGO"));
 }
 
+TEST(IsOfBlocking, HoldsForAlgorithmsThatNonblockingCollectivesDoNotUse) {
+  EXPECT_TRUE(is_of_blocking("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"));
+  EXPECT_TRUE(is_of_blocking("OMPI_MCA_coll_tuned_bcast_algorithm"));
+  EXPECT_FALSE(is_of_blocking("MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM"));
+  EXPECT_FALSE(is_of_blocking("MPIR_CVAR_CH4_NUM_VCIS"));
+}
+
 TEST(VariantRuns, TakeTheirOwnRowsOfALaunchThatVaries) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("a.csv");
