@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "apps/accept.hpp"
+#include "apps/launch_folder.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "format/output_file.hpp"
@@ -163,30 +164,6 @@ std::string power_text(const judge::Specification& specification, const AcceptOp
 
 namespace {
 
-/// Where the launches of a rehearsal are kept: -o, else a folder that goes away.
-class RehearsalFolder {
- public:
-  explicit RehearsalFolder(std::string named) : path_(std::move(named)), is_named_(!path_.empty()) {
-    if (is_named_) return;
-    path_ = (std::filesystem::temp_directory_path() / "busbar-rehearsal-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Error(Status::Runtime, fmt::format("cannot make a folder {}; name one with -o", path_));
-    }
-  }
-  RehearsalFolder(const RehearsalFolder&) = delete;
-  RehearsalFolder& operator=(const RehearsalFolder&) = delete;
-  ~RehearsalFolder() {
-    std::error_code ignored;
-    if (!is_named_) std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool is_named_;
-};
-
 void print_head(const judge::Specification& specification, const judge::FleetPlan& plan,
                 const AcceptOptions& options) {
   fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
@@ -212,7 +189,7 @@ judge::Rehearsal rehearse_fleet(const judge::Specification& specification,
   if (wanted.fleets > 1) {  // the plan and the statistics alone, in memory
     return judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed);
   }
-  const RehearsalFolder folder(options.output);
+  const LaunchFolder folder(options.output);
   return judge::rehearse_run(specification, plan, wanted.noise, wanted.faults, wanted.times, seed,
                              folder.path());
 }

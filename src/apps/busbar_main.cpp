@@ -27,6 +27,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"topo", run_topo, topo_syntax},
     {"expect", run_expect, expect_syntax},
     {"compare", run_compare, compare_syntax},
+    {"sweep", run_sweep, sweep_syntax},
     {"accept", run_accept, accept_syntax},
     {"doctor", run_doctor, doctor_syntax},
     {"facts", run_facts, facts_syntax},

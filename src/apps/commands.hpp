@@ -31,6 +31,7 @@ namespace busbar {
 [[nodiscard]] Status run_published(std::span<char* const> arguments);
 [[nodiscard]] Status run_report(std::span<char* const> arguments);
 [[nodiscard]] Status run_schema(std::span<char* const> arguments);
+[[nodiscard]] Status run_sweep(std::span<char* const> arguments);
 [[nodiscard]] Status run_topo(std::span<char* const> arguments);
 [[nodiscard]] Status run_workload(std::span<char* const> arguments);
 /// @}
@@ -50,6 +51,7 @@ namespace busbar {
 [[nodiscard]] CommandLineSyntax published_syntax();
 [[nodiscard]] CommandLineSyntax report_syntax();
 [[nodiscard]] CommandLineSyntax schema_syntax();
+[[nodiscard]] CommandLineSyntax sweep_syntax();
 [[nodiscard]] CommandLineSyntax topo_syntax();
 [[nodiscard]] CommandLineSyntax workload_syntax();
 /// @}

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <numeric>
 
 #include "stats/summary.hpp"
 
@@ -95,10 +95,22 @@ SignedRank signed_rank(std::span<const double> differences) {
   return result;
 }
 
-std::size_t fewest_pairs_for(double level) {
-  std::size_t pairs = 1;
-  while (std::ldexp(2.0, -static_cast<int>(pairs)) >= level) ++pairs;
-  return pairs;
+double least_signed_p(std::size_t pairs) {
+  return std::min(1.0, std::exp2(1 - static_cast<double>(pairs)));
+}
+
+std::vector<double> holm(std::span<const double> ps) {
+  std::vector<std::size_t> order(ps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return ps[i]; });
+  std::vector<double> adjusted(ps.size());
+  double largest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const auto left = static_cast<double>(ps.size() - rank);
+    largest = std::max(largest, std::min(1.0, left * ps[order[rank]]));
+    adjusted[order[rank]] = largest;
+  }
+  return adjusted;
 }
 
 }  // namespace busbar::stats

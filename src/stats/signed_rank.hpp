@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "stats/mann_whitney.hpp"
 
@@ -21,7 +22,11 @@ struct SignedRank {
 /// difference are left out of p. Precondition: no NaN.
 [[nodiscard]] SignedRank signed_rank(std::span<const double> differences);
 
-/// The fewest pairs with which p can be below `level`: 6 for 0.05.
-[[nodiscard]] std::size_t fewest_pairs_for(double level);
+/// The smallest two-sided p that so many pairs can give: 2^(1 - n), at most 1.
+[[nodiscard]] double least_signed_p(std::size_t pairs);
+
+/// Holm's adjusted p of each test of a family, in the family's order: where those below a level are
+/// called effects, the chance of any false one is below it, however the tests depend on each other.
+[[nodiscard]] std::vector<double> holm(std::span<const double> ps);
 
 }  // namespace busbar::stats

@@ -69,7 +69,7 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
 }
 
 @test "every option is documented, and every documented option exists" {
-  for source in harness/option_table apps/{accept,compare,doctor,import,plot,report,topo,workload}_command; do
+  for source in harness/option_table apps/{accept,compare,doctor,import,plot,report,sweep,topo,workload}_command; do
     document=docs/$(basename "${source%_command}")-options.md
     [ "$source" != harness/option_table ] || document=docs/options.md
     documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)

@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/csv_reader.hpp"
+#include "stats/signed_rank.hpp"
 #include "stats/summary.hpp"
 #include "study/import/file_rows.hpp"
 
@@ -50,10 +51,15 @@ LaunchRows launch_rows(std::span<const Launch> launches) {
   return rows;
 }
 
-/// Below the 5 % of rows without a difference that may have a verdict: what launches at one time
-/// have in common makes all rows of a comparison wrong together. Four launches each can still reach
-/// it.
-constexpr double kLevel = 0.03;
+/// Of rows that the others lack.
+std::vector<RowKey> missing_keys(std::span<const Launch> launches, std::span<const Launch> others) {
+  const LaunchRows there = launch_rows(others);
+  std::vector<RowKey> keys;
+  for (const auto& [key, rows] : launch_rows(launches)) {
+    if (!there.contains(key)) keys.push_back(key);
+  }
+  return keys;
+}
 
 /// Ends of one interval over ends of the other.
 void compare_within(ComparedRow& row, const LaunchRow& before, const LaunchRow& after) {
@@ -65,18 +71,29 @@ void compare_within(ComparedRow& row, const LaunchRow& before, const LaunchRow& 
 }
 
 /// In logarithms a ratio is a shift.
-void compare_over(ComparedRow& row, std::vector<double> before, std::vector<double> after) {
-  row.p = stats::mann_whitney(before, after).p;
+void compare_over(ComparedRow& row, std::vector<double> before, std::vector<double> after,
+                  Pairing pairing) {
   for (double& time : before) time = std::log(time);
   for (double& time : after) time = std::log(time);
-  const auto shift = stats::shift_interval(before, after);
+  std::optional<stats::Interval> shift;
+  if (pairing == Pairing::None) {
+    row.p = stats::mann_whitney(before, after).p;
+    shift = stats::shift_interval(before, after);
+  } else {
+    for (std::size_t i = 0; i < after.size(); ++i) after[i] -= before[i];
+    const stats::SignedRank test = stats::signed_rank(after);
+    row.p = test.p;
+    shift = test.interval;
+  }
   if (!shift) return;
   row.kind = IntervalKind::OverLaunches;
   row.interval = stats::Interval{.low = std::exp(shift->low), .high = std::exp(shift->high)};
 }
 
 /// One launch each has an interval within the launch, which says nothing about the next launch.
-bool is_significant(const ComparedRow& row) { return row.interval && row.p && *row.p < kLevel; }
+bool is_significant(const ComparedRow& row) {
+  return row.interval && row.p && *row.p < kVerdictLevel;
+}
 
 Verdict verdict_of(const ComparedRow& row, double threshold) {
   if (row.kind != IntervalKind::OverLaunches) return Verdict::CannotTell;
@@ -89,7 +106,7 @@ Verdict verdict_of(const ComparedRow& row, double threshold) {
 }
 
 ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
-                        const std::vector<LaunchRow>& after, double threshold) {
+                        const std::vector<LaunchRow>& after, double threshold, Pairing pairing) {
   const LaunchRow first = median_of(before);
   const LaunchRow second = median_of(after);
   ComparedRow row{.key = key,
@@ -103,7 +120,8 @@ ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
   if (before.size() == 1 && after.size() == 1) {
     compare_within(row, before.front(), after.front());
   } else {
-    compare_over(row, mapped(before, &LaunchRow::time_us), mapped(after, &LaunchRow::time_us));
+    compare_over(row, mapped(before, &LaunchRow::time_us), mapped(after, &LaunchRow::time_us),
+                 pairing);
   }
   row.verdict = verdict_of(row, threshold);
   return row;
@@ -113,16 +131,16 @@ ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
 void add_limits(GroupComparison& comparison) {
   const std::size_t before = comparison.before.size();
   const std::size_t after = comparison.after.size();
-  const std::size_t needed = stats::fewest_for(kLevel);
+  const std::size_t needed = stats::fewest_for(kVerdictLevel);
   if (before == 1 && after == 1) {
     comparison.warnings.push_back(
         fmt::format("one launch each: ratios only, since launches differ by more than the interval "
                     "within one; give {} of each by --before and --after for verdicts",
                     needed));
-  } else if (stats::least_p(before, after) >= kLevel) {
+  } else if (stats::least_p(before, after) >= kVerdictLevel) {
     comparison.warnings.push_back(fmt::format(
         "{} against {} launches can never reach p < {}: the least p is {:.2g}; give {} of each",
-        before, after, kLevel, stats::least_p(before, after), needed));
+        before, after, kVerdictLevel, stats::least_p(before, after), needed));
   }
 }
 
@@ -233,7 +251,33 @@ bool GroupComparison::any_slower_by(double fraction) const {
 }
 
 bool GroupComparison::can_reach_verdicts() const {
-  return stats::least_p(before.size(), after.size()) < kLevel;
+  return stats::least_p(before.size(), after.size()) < kVerdictLevel;
+}
+
+std::vector<ComparedRow> common_rows(std::span<const Launch> before, std::span<const Launch> after,
+                                     double threshold, Pairing pairing) {
+  LaunchRows old_rows;
+  LaunchRows new_rows;
+  if (pairing == Pairing::None) {
+    old_rows = launch_rows(before);
+    new_rows = launch_rows(after);
+  } else {
+    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+      for (const auto& [key, row] : before[i].rows) {
+        const auto found = after[i].rows.find(key);
+        if (found == after[i].rows.end()) continue;
+        old_rows[key].push_back(row);
+        new_rows[key].push_back(found->second);
+      }
+    }
+  }
+  std::vector<ComparedRow> rows;
+  for (const auto& [key, launches] : old_rows) {
+    const auto found = new_rows.find(key);
+    if (found == new_rows.end()) continue;
+    rows.push_back(compare_row(key, launches, found->second, threshold, pairing));
+  }
+  return rows;
 }
 
 GroupComparison compare_launches(std::span<const Launch> before, std::span<const Launch> after,
@@ -241,23 +285,13 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
   GroupComparison comparison{.threshold = threshold};
   comparison.before = mapped(before, &Launch::path);
   comparison.after = mapped(after, &Launch::path);
-  const LaunchRows old_rows = launch_rows(before);
-  const LaunchRows new_rows = launch_rows(after);
-  for (const auto& [key, rows] : old_rows) {
-    const auto found = new_rows.find(key);
-    if (found == new_rows.end()) {
-      comparison.only_before.push_back(key);
-    } else {
-      comparison.rows.push_back(compare_row(key, rows, found->second, threshold));
-    }
-  }
-  for (const auto& [key, rows] : new_rows) {
-    if (!old_rows.contains(key)) comparison.only_after.push_back(key);
-  }
+  comparison.rows = common_rows(before, after, threshold);
   if (comparison.rows.empty()) {
     throw usage_error(
         "compare: no row is in both groups: the same collective, type, reduction, ranks and size");
   }
+  comparison.only_before = missing_keys(before, after);
+  comparison.only_after = missing_keys(after, before);
   comparison.warnings = head_differences(before, after);
   for (const auto& group : {before, after}) {
     for (const Launch& launch : group) append(comparison.problems, launch.problems);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "format/json.hpp"
 #include "model/row_key.hpp"
 #include "stats/mann_whitney.hpp"
 #include "study/dataset.hpp"
@@ -89,7 +90,7 @@ struct ComparedRow {
   double ratio = 1;                           ///< after_us over before_us: above 1 is slower
   std::optional<stats::Interval> interval{};  ///< 95 % confidence interval of the ratio
   IntervalKind kind = IntervalKind::None;
-  std::optional<double> p{};  ///< Mann-Whitney on launch medians; none for one launch each
+  std::optional<double> p{};  ///< of launch medians; none for one launch each
   Verdict verdict = Verdict::CannotTell;
 };
 
@@ -111,8 +112,25 @@ struct GroupComparison {
   [[nodiscard]] bool can_reach_verdicts() const;
 };
 
-/// Compares by launch medians. A row is slower where its interval and p say so and its ratio is
-/// above 1 + threshold; the same where the whole interval is within the threshold.
+/// Below the 5 % of rows without a difference that may have a verdict: what launches at one time
+/// have in common makes all rows of a comparison wrong together. Four launches each can still reach
+/// it.
+inline constexpr double kVerdictLevel = 0.03;
+
+/// How launches of two groups belong together.
+enum class Pairing {
+  None,     ///< not at all: Mann-Whitney
+  ByLaunch  ///< the same launch measured both: signed ranks of the ratios, in the groups' order
+};
+
+/// Rows that both groups have, by launch medians. A row is slower where its interval and p say so
+/// and its ratio is above 1 + threshold; the same where the whole interval is within the threshold.
+[[nodiscard]] std::vector<ComparedRow> common_rows(std::span<const Launch> before,
+                                                   std::span<const Launch> after, double threshold,
+                                                   Pairing pairing = Pairing::None);
+
+/// The same with what the groups lack and where they are hard to compare. Throws Error (Usage)
+/// where they have no row in common.
 [[nodiscard]] GroupComparison compare_launches(std::span<const Launch> before,
                                                std::span<const Launch> after, double threshold);
 
@@ -122,6 +140,11 @@ struct GroupComparison {
 
 /// A table for people, to be pasted: '#' lines, a line per row, a summary.
 [[nodiscard]] std::string comparison_text(const GroupComparison& comparison);
+
+/// "allreduce float sum, 16 ranks": what a block of a table is of.
+[[nodiscard]] std::string title_of(const RowKey& key);
+/// The members of a row's key.
+[[nodiscard]] Json key_json(const RowKey& key);
 
 /// One JSON document, two blanks of indentation and a line end; docs/compare-options.md has its
 /// members.

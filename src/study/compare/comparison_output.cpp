@@ -12,22 +12,6 @@
 namespace busbar::study {
 namespace {
 
-/// "allreduce float sum, 16 ranks": what a block of the table is of.
-std::string title_of(const RowKey& key) {
-  std::string title = key.collective;
-  if (!key.type.empty()) title += ' ' + key.type;
-  if (!key.op.empty() && key.op != "none") title += ' ' + key.op;
-  if (key.root) title += fmt::format(", root {}", *key.root);
-  title += fmt::format(", {}", counted(key.ranks, "rank"));
-  if (key.group) title += fmt::format(", group {}", *key.group);
-  if (key.sender && key.receiver) {
-    title += fmt::format(", {} to {}", *key.sender, *key.receiver);
-  } else if (key.sender || key.receiver) {
-    title += fmt::format(", GPU {}", key.sender ? *key.sender : *key.receiver);
-  }
-  return title;
-}
-
 std::string time_text(double time_us) {
   constexpr double kHundred = 100;
   return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
@@ -101,6 +85,23 @@ std::string missing_rows(const std::vector<RowKey>& keys, std::string_view group
 
 }  // namespace
 
+std::string title_of(const RowKey& key) {
+  std::string title = key.collective;
+  if (!key.type.empty()) title += ' ' + key.type;
+  if (!key.op.empty() && key.op != "none") title += ' ' + key.op;
+  if (key.root) title += fmt::format(", root {}", *key.root);
+  title += fmt::format(", {}", counted(key.ranks, "rank"));
+  if (key.group) title += fmt::format(", group {}", *key.group);
+  if (key.sender && key.receiver) {
+    title += fmt::format(", {} to {}", *key.sender, *key.receiver);
+  } else if (key.sender || key.receiver) {
+    title += fmt::format(", GPU {}", key.sender ? *key.sender : *key.receiver);
+  }
+  return title;
+}
+
+Json key_json(const RowKey& key) { return json_object(kKeyColumns, key); }
+
 std::string comparison_text(const GroupComparison& comparison) {
   constexpr double kPercent = 100;
   std::string text = fmt::format(
@@ -132,7 +133,7 @@ std::string comparison_json(const GroupComparison& comparison) {
   for (const std::string& problem : comparison.problems) json["warnings"].push_back(problem);
   json["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows) {
-    json["rows"].push_back(json_object(kKeyColumns, row.key));
+    json["rows"].push_back(key_json(row.key));
     json["rows"].back().update(json_object(kColumns, row));
   }
   json["only_before"] = json_rows(kKeyColumns, comparison.only_before);

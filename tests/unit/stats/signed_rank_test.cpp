@@ -3,11 +3,14 @@
 
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace busbar::stats {
 namespace {
 
+using testing::DoubleNear;
+using testing::ElementsAre;
 using Values = std::vector<double>;
 
 // Hollander and Wolfe, example 3.1: depression before and after, n = 9, the sum of the lesser sign
@@ -47,17 +50,23 @@ TEST(SignedRankTest, HasNoIntervalBelowSixPairs) {
   ASSERT_TRUE(six.has_value());
   EXPECT_EQ(six->low, 1);
   EXPECT_EQ(six->high, 6);
-  EXPECT_EQ(fewest_pairs_for(0.05), 6U);
-  EXPECT_EQ(fewest_pairs_for(0.05 / 7), 9U);
+  EXPECT_EQ(least_signed_p(6), 1.0 / 32);
+  EXPECT_EQ(least_signed_p(0), 1);
 }
 
-TEST(SignedRankTest, IsContinuousWhereTheApproximationBegins) {
-  Values fifty;
-  for (int i = 1; i <= 50; ++i) fifty.push_back(i % 3 == 0 ? -i : i);
-  Values more = fifty;
-  more.push_back(0.5);
-  more.push_back(-0.6);
-  EXPECT_NEAR(signed_rank(fifty).p, signed_rank(more).p, 0.02);
+TEST(SignedRankTest, ApproximatesManyPairsAsCountingWould) {
+  Values fifty_one;
+  for (int i = 1; i <= 51; ++i) fifty_one.push_back(i <= 30 ? -i : i);
+  EXPECT_NEAR(signed_rank(fifty_one).p, 0.06379, 5e-4);  // all 2^51 signs, counted
+}
+
+// Holm's own order: 4 * 0.005, 3 * 0.01, 2 * 0.03, and 0.04, which is not below the one before.
+TEST(HolmTest, AdjustsStepByStep) {
+  EXPECT_THAT(holm(Values{0.01, 0.04, 0.03, 0.005}),
+              ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12),
+                          DoubleNear(0.02, 1e-12)));
+  EXPECT_THAT(holm(Values{0.6, 0.7}), ElementsAre(1, 1));
+  EXPECT_TRUE(holm({}).empty());
 }
 
 }  // namespace

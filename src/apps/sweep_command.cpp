@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <random>
+
+#include "apps/commands.hpp"
+#include "apps/launch_folder.hpp"
+#include "apps/sweep_turns.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "judge/run/job.hpp"
+#include "study/sweep/rules.hpp"
+#include "study/sweep/sweep.hpp"
+
+namespace busbar {
+namespace sweep_command_line {
+
+namespace fs = std::filesystem;
+using study::Pairing;
+using study::SweepResult;
+using study::SweepVariant;
+using study::VariantRuns;
+
+constexpr View kLibraryVariable = "LD_PRELOAD";
+
+struct SweepOptions {
+  std::vector<study::VariedSetting> settings{};
+  std::size_t launches = 10;
+  std::size_t held_out = 0;
+  std::optional<std::string> write{};
+  std::optional<std::string> json{};
+  std::string folder{};
+  std::optional<std::uint64_t> seed{};
+  double threshold_percent = 1;
+  Seconds timeout{600};
+  bool per_launch = false;
+};
+
+using O = SweepOptions;
+
+void add_setting(O& options, View option, const study::VariedSetting& setting) {
+  if (any_has(options.settings, setting.name, &study::VariedSetting::name)) {
+    throw usage_error("{}: {} is varied already", option, setting.name);
+  }
+  options.settings.push_back(setting);
+}
+
+void add_libraries(O& options, View option, View text) {
+  study::VariedSetting setting =
+      study::parse_varied(option, fmt::format("{}={}", kLibraryVariable, text));
+  for (std::string& value : setting.values) {
+    if (value == study::kDefaultValue) continue;
+    if (!fs::is_regular_file(value)) throw usage_error("{}: no file {}", option, value);
+    value = fs::absolute(value).string();
+  }
+  add_setting(options, option, setting);
+}
+
+constexpr auto kOptions = std::to_array<Option<O>>({
+    {"--vary", "NAME=A,B",
+     [](O& o, View n, View v) { add_setting(o, n, study::parse_varied(n, v)); }},
+    {"--library", "A.so,B.so", add_libraries},
+    {"--launches", "N", set::integer<&O::launches, 2, 10000>},
+    {"--per-launch", "", set::value<&O::per_launch>},
+    {"--threshold", "PCT",
+     [](O& o, View n, View v) { o.threshold_percent = parse_number(n, v, 0, 1000); }},
+    {"--write", "FILE", set::file<&O::write>},
+    {"--held-out", "N", set::integer<&O::held_out, 2, 10000>},
+    {"--seed", "N", set::integer<&O::seed, 0>},
+    {"--timeout", "TIME", [](O& o, View n, View v) { o.timeout = parse_duration(n, v, 1); }},
+    {"--json", "FILE", set::file<&O::json>},
+    {"-o,--output", "DIR", set::file<&O::folder>},
+});
+constexpr CommandLineTable<O> kTable{{.program = "busbar sweep", .help = "docs/sweep-options.md"},
+                                     kOptions};
+
+/// The rules that will be written, decided before anything is measured.
+struct PlannedRules {
+  study::RuleTarget target{};
+  std::string tree{};  ///< of MPICH
+};
+
+/// This program is linked with the MPI library of the measuring programs that are built with it.
+std::string mpich_library() {
+  for (const std::string& line : split(read_file("/proc/self/maps").value_or(""), '\n')) {
+    const std::size_t path = line.find('/');
+    if (path == std::string::npos || line.find("libmpi", path) == std::string::npos) continue;
+    return read_file(line.substr(path)).value_or("");
+  }
+  return {};
+}
+
+std::optional<PlannedRules> plan_rules(const O& options) {
+  if (!options.write) {
+    if (options.held_out > 0) throw usage_error("--held-out judges the file of --write FILE");
+    return {};
+  }
+  check_new(*options.write, "--write");
+  PlannedRules planned{.target = study::rule_target(options.settings)};
+  if (planned.target.format == study::RuleFormat::Mpich) {
+    planned.tree = study::built_in_tree(mpich_library(), planned.target, options.settings);
+  }
+  const bool needs_plugin = planned.target.format == study::RuleFormat::Nccl;
+  if (options.held_out > 0 && needs_plugin && std::getenv("NCCL_TUNER_PLUGIN") == nullptr) {
+    throw usage_error(
+        "--held-out: NCCL reads the file with its example tuner plugin only; name that by "
+        "NCCL_TUNER_PLUGIN");
+  }
+  return planned;
+}
+
+/// One setting that the program itself can vary, unless variables are asked for.
+Pairing pairing_of(const O& options) {
+  const bool own = !options.per_launch && options.settings.size() == 1 &&
+                   study::is_varied_in_launch(options.settings.front().name);
+  if (own) return Pairing::ByLaunch;
+  for (const study::VariedSetting& setting : options.settings) {
+    if (std::islower(static_cast<unsigned char>(setting.name.front())) == 0) continue;
+    throw usage_error(
+        "--vary {}: no environment variable; the program varies it within a launch, as the only "
+        "setting and without --per-launch",
+        setting.name);
+  }
+  return Pairing::None;
+}
+
+std::string fewest_warning(View option, std::size_t launches, std::size_t tests, Pairing pairing) {
+  const std::size_t needed = study::fewest_launches(tests, pairing);
+  if (launches >= needed) return {};
+  return fmt::format("{} can never show a difference in {}, whatever they measure: give {} {}",
+                     counted(launches, "launch"), counted(tests, "comparison"), option, needed);
+}
+
+/// From the plan to the report.
+class SweepRun {
+ public:
+  SweepRun(const O& options, Words command)
+      : options_(options),
+        pairing_(pairing_of(options)),
+        rules_(plan_rules(options)),
+        variants_(study::variants_of(options.settings)),
+        folder_(options.folder) {
+    if (rules_) study::keep_writable(rules_->target, variants_);
+    if (variants_.size() < 2) throw usage_error("--vary: nothing to compare; give two values");
+    report_.command = judge::command_text(command);
+    report_.seed = options.seed ? *options.seed : std::random_device()();
+    constexpr double kPercent = 100;
+    report_.threshold = options.threshold_percent / kPercent;
+    turns_.emplace(sweep_command(std::move(command)), folder_.path(), options.timeout,
+                   report_.seed);
+    warn(fewest_warning("--launches", options.launches, variants_.size() - 1, pairing_));
+  }
+
+  [[nodiscard]] Status run() {
+    if (!measure()) return conclude(Status::Unavailable);
+    if (!rules_) return conclude(Status::Ok);
+    const std::string text = study::rules_text(
+        rules_->target, study::size_rules(report_.result.rows), variants_, rules_->tree);
+    if (text.empty()) {
+      warn("--write: no rule, since no size has a winner: nothing is written");
+      return conclude(Status::Ok);
+    }
+    write_new(*options_.write, "--write", text);
+    report_.written = *options_.write;
+    if (options_.held_out > 0 && !hold_out()) return conclude(Status::Unavailable);
+    const bool slower = std::ranges::any_of(report_.held_out.rows, [](const auto& row) {
+      return row.row.verdict == study::Verdict::Slower;
+    });
+    return conclude(slower ? Status::Wrong : Status::Ok);
+  }
+
+ private:
+  void warn(const std::string& warning) {
+    if (warning.empty() || contains(report_.warnings, warning)) return;
+    report_.warnings.push_back(warning);
+    print_warnings(std::span(&warning, 1));
+  }
+
+  /// Rows of the variants by launches; false where it was interrupted.
+  bool take_turns(View option, const std::vector<TurnLaunch>& launches, std::size_t turns,
+                  const std::vector<std::string>& variants, Pairing pairing, SweepResult& result) {
+    std::vector<VariantRuns> runs =
+        mapped(variants, [](const std::string& text) { return VariantRuns{.text = text}; });
+    const auto take = [&](std::size_t launch, const std::string& path) {
+      if (pairing == Pairing::None) return runs[launch].add(path, false);
+      for (VariantRuns& variant : runs) variant.add(path, true);
+    };
+    const auto after_turn = [&] {
+      if (runs.front().launches.empty()) return;
+      const std::size_t tests = runs.front().launches.back().rows.size() * (runs.size() - 1);
+      warn(fewest_warning(option, turns, tests, pairing));
+    };
+    const bool whole = turns_->run(launches, turns, take, after_turn);
+    result = {.variants = variants,
+              .pairing = pairing,
+              .turns = turns_->complete(),
+              .failures = turns_->failures()};
+    if (!whole) {
+      warn(fmt::format("interrupted after {} of {}", result.turns, counted(turns, "turn")));
+    }
+    for (VariantRuns& variant : runs) {
+      variant.failed = count_of(result.failures, [&](const study::FailedLaunch& failure) {
+        return failure.variant == variant.text;
+      });
+    }
+    if (runs.front().launches.empty()) {
+      if (!whole) throw Error(Status::Runtime, "sweep: interrupted before the first turn's end");
+      throw Error(Status::Runtime,
+                  fmt::format("sweep: no launch of the first variant gave rows: {}",
+                              result.failures.empty() ? "" : result.failures.front().reason));
+    }
+    for (const VariantRuns& variant : runs) note_problems(variant);
+    result.rows = study::judge_variants(runs, report_.threshold, pairing);
+    return whole;
+  }
+
+  void note_problems(const VariantRuns& variant) {
+    if (!variant.wrong.empty()) {
+      warn(fmt::format("{}: {} with wrong data or a failure: no winner there", variant.text,
+                       counted(variant.wrong.size(), "row")));
+    }
+    const bool has_rows = std::ranges::any_of(
+        variant.launches, [](const study::Launch& launch) { return !launch.rows.empty(); });
+    for (const study::VariedSetting& setting : options_.settings) {
+      if (!variant.nonblocking || !study::is_of_blocking(setting.name)) continue;
+      warn(fmt::format(
+          "{} is of blocking collectives, but ranks outnumber processors, so that nonblocking ones "
+          "are measured: vary theirs, or give the program --progress block",
+          setting.name));
+    }
+    if (!has_rows) warn(fmt::format("{}: no launch has rows of it", variant.text));
+  }
+
+  bool measure() {
+    const std::vector<std::string> texts = mapped(variants_, &SweepVariant::text);
+    std::vector<TurnLaunch> launches;
+    if (pairing_ == Pairing::ByLaunch) {
+      const study::VariedSetting& setting = options_.settings.front();
+      const std::string varied = fmt::format("{}={}", setting.name, join(setting.values, ","));
+      launches.push_back({.text = setting.name, .options = {"--vary", varied}});
+    } else {
+      for (const SweepVariant& variant : variants_) {
+        launches.push_back({.text = variant.text, .variables = variant.environment()});
+      }
+    }
+    return take_turns("--launches", launches, options_.launches, texts, pairing_, report_.result);
+  }
+
+  /// The file against the library's own choice.
+  bool hold_out() {
+    const std::string path = fs::absolute(*options_.write).string();
+    const std::vector<TurnLaunch> launches{
+        {.text = std::string(study::kDefaultValue)},
+        {.text = *options_.write, .variables = study::rules_environment(rules_->target, path)}};
+    const bool whole =
+        take_turns("--held-out", launches, options_.held_out, mapped(launches, &TurnLaunch::text),
+                   Pairing::None, report_.held_out);
+    for (study::SweepRow& row : report_.held_out.rows) row.winner = false;  // it has no rival
+    return whole;
+  }
+
+  [[nodiscard]] Status conclude(Status status) const {
+    fmt::print("{}", sweep_text(report_));
+    if (options_.json) write_new(*options_.json, "--json", sweep_json(report_));
+    return status;
+  }
+
+  const O& options_;
+  Pairing pairing_;
+  std::optional<PlannedRules> rules_;
+  std::vector<SweepVariant> variants_;
+  LaunchFolder folder_;
+  std::optional<SweepTurns> turns_{};
+  study::SweepReport report_{};
+};
+
+void check_command(const Arguments& line) {
+  if (line.before_dashes > 0) {
+    throw usage_error("sweep: unexpected argument '{}'; put -- before the command",
+                      line.positionals.front());
+  }
+  if (line.positionals.empty()) {
+    throw usage_error("sweep: no command; expected -- mpirun -np 4 ./allreduce_perf ...");
+  }
+  for (const std::string& word : line.positionals) {
+    if (word != "--csv" && !word.starts_with("--csv=")) continue;
+    throw usage_error("sweep: the command has --csv, which sweep gives; keep CSVs with -o DIR");
+  }
+}
+
+Status run(std::span<char* const> arguments) {
+  O options;
+  const Arguments line = parse_options(kTable, arguments, options);
+  if (line.help) return print_help(kTable.help);
+  check_command(line);
+  if (options.settings.empty()) throw usage_error("sweep: nothing to vary; give --vary NAME=A,B");
+  if (options.json) check_new(*options.json, "--json");
+  if (!options.folder.empty()) {
+    fs::create_directories(options.folder);
+    if (!fs::is_empty(options.folder)) {
+      throw usage_error("-o {}: the folder is not empty", options.folder);
+    }
+  }
+  return SweepRun(options, line.positionals).run();
+}
+
+}  // namespace sweep_command_line
+
+Status run_sweep(std::span<char* const> arguments) { return sweep_command_line::run(arguments); }
+CommandLineSyntax sweep_syntax() { return syntax_of(sweep_command_line::kTable); }
+
+}  // namespace busbar

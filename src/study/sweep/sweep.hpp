@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "base/text.hpp"
+#include "study/compare/comparison.hpp"
+
+namespace busbar::study {
+
+/// The value that leaves a setting as it is.
+inline constexpr std::string_view kDefaultValue = "default";
+
+/// What --vary asks for: "NCCL_ALGO=default,Ring,Tree".
+struct VariedSetting {
+  std::string name{};
+  std::vector<std::string> values{};
+};
+
+/// Throws Error (Usage) that begins with `option`, also for a value that comes twice.
+[[nodiscard]] VariedSetting parse_varied(std::string_view option, std::string_view text);
+
+/// A combination of values: what is compared.
+struct SweepVariant {
+  Variables values{};  ///< one per setting
+  std::string text{};  ///< "NCCL_ALGO=Ring NCCL_PROTO=LL"
+
+  /// What it sets, with what Open MPI needs in order to heed it.
+  [[nodiscard]] Variables environment() const;
+};
+
+/// All combinations; the first has the first value of each.
+[[nodiscard]] std::vector<SweepVariant> variants_of(std::span<const VariedSetting> settings);
+
+/// Whether a *_perf program can change the setting between operations of one launch: its own
+/// settings, whose names begin with a small letter, and MPICH's control variables.
+[[nodiscard]] bool is_varied_in_launch(std::string_view name);
+
+/// Whether it is of MPI's blocking collectives alone.
+[[nodiscard]] bool is_of_blocking(std::string_view name);
+
+/// What was measured of a variant.
+struct VariantRuns {
+  std::string text{};
+  std::vector<Launch> launches{};  ///< an empty one where the launch lacks the variant
+  std::set<RowKey> wrong{};        ///< rows that were wrong or failed in some launch
+  std::size_t failed = 0;          ///< launches that failed
+  bool nonblocking = false;        ///< some row is of MPI's nonblocking collectives
+
+  /// Adds a launch by its CSV; only rows of this variant where `in_launch`. Throws Error (Usage).
+  void add(const std::string& path, bool in_launch);
+};
+
+/// A variant against the first one in a row.
+struct SweepRow {
+  ComparedRow row{};      ///< before: the first variant; its verdict is by p after Holm
+  std::size_t variant{};  ///< its number
+  double p = 1;           ///< after Holm over all variants and rows
+  bool winner = false;
+};
+
+/// All variants against the first, by row. The winner of a row, if any, is the fastest of those
+/// that are faster than the first one, have right data in all launches, and no failed launch.
+[[nodiscard]] std::vector<SweepRow> judge_variants(std::span<const VariantRuns> runs,
+                                                   double threshold, Pairing pairing);
+
+/// The fewest launches with which one of so many tests can have a verdict.
+[[nodiscard]] std::size_t fewest_launches(std::size_t tests, Pairing pairing);
+
+/// A launch that gave no rows.
+struct FailedLaunch {
+  std::string variant{};
+  std::size_t turn = 0;  ///< from 1
+  std::string reason{};
+};
+
+/// Launches in turns, and what they say.
+struct SweepResult {
+  std::vector<std::string> variants{};
+  Pairing pairing = Pairing::None;
+  std::size_t turns = 0;  ///< that are complete
+  std::vector<FailedLaunch> failures{};
+  std::vector<SweepRow> rows{};
+};
+
+struct SweepReport {
+  std::string command{};
+  std::uint64_t seed = 0;
+  double threshold = 0;  ///< a fraction
+  SweepResult result{};
+  std::string written{};  ///< the file of --write; empty: none
+  SweepResult held_out{};
+  std::vector<std::string> warnings{};
+};
+
+/// A table for people: '#' lines and a line for each row and variant.
+[[nodiscard]] std::string sweep_text(const SweepReport& report);
+/// docs/schemas/sweep.schema.json has its members.
+[[nodiscard]] std::string sweep_json(const SweepReport& report);
+
+}  // namespace busbar::study
