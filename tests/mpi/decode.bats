@@ -25,7 +25,7 @@ decode() { timeout 200 mpirun -np 2 ./allreduce_perf --host-limits off --csv "$D
     awk -F'|' '$1 > 500 && $1 < 1000 && $4 != "" || $1 >= 1000 && ($4 < $3 || $4 > $5) || $1 <= 500 { bad = 1 }
                END { exit bad || NR != 2 }'
   rm "$DIR/a.csv"
-  decode -b 1K -e 1K -n 1000 --placement out
+  decode -b 1K -e 1K -n 1000 --placement out --cadence isolated
   [ -n "$(column time_p999_us "$DIR/a.csv")" ]
   [ -z "$(column period_us "$DIR/a.csv")" ]
   rm "$DIR/a.csv"
