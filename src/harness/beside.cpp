@@ -2,6 +2,7 @@
 #include "harness/beside.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "harness/row.hpp"
@@ -85,17 +86,19 @@ class BesideMeasurement {
 }  // namespace
 
 BesideEffect effect_of(std::span<const BesideTurn> turns) {
+  constexpr double kHalted = std::numeric_limits<double>::infinity();
   std::vector<double> times;
   std::vector<double> operations;
   std::vector<double> loads;
   for (const BesideTurn& turn : turns) {
     times.push_back(turn.loaded_us);
     operations.push_back(turn.loaded_us / turn.alone_us);
-    if (turn.load_beside > 0) loads.push_back(turn.load_alone / turn.load_beside);
+    loads.push_back(turn.load_beside > 0 ? turn.load_alone / turn.load_beside : kHalted);
   }
   BesideEffect effect{.loaded_us = stats::median(times),
                       .operation_slowdown = stats::median(operations)};
-  if (loads.size() == turns.size()) effect.load_slowdown = stats::median(loads);
+  const double slowdown = stats::median(loads);
+  if (slowdown < kHalted) effect.load_slowdown = slowdown;
   return effect;
 }
 

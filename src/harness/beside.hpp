@@ -22,7 +22,7 @@ struct BesideTurn {
 struct BesideEffect {
   double loaded_us = 0;
   double operation_slowdown = 0;
-  std::optional<double> load_slowdown{};  ///< nothing where a load came to a halt
+  std::optional<double> load_slowdown{};  ///< nothing where the load came to a halt in half of them
 };
 /// At least one turn.
 [[nodiscard]] BesideEffect effect_of(std::span<const BesideTurn> turns);

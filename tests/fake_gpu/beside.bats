@@ -11,9 +11,9 @@ BESIDE=(-b 64K -e 64K -n 5 --placement out --time-budget 1)
   for load in copy:4M spin:200; do
     rm -f "$DIR/a.csv"
     quick "${BESIDE[@]}" --load "beside:$load"
-    [ "$(column status,wrong,samples "$DIR/a.csv")" = "ok|0|5" ]
+    [ "$(column status,wrong,operations "$DIR/a.csv")" = "ok|0|5" ]
     column loaded_time_us,loaded_busbw_GBps,operation_slowdown,load_slowdown "$DIR/a.csv" |
-      awk -F'|' '{ for (i = 1; i <= 4; ++i) if ($i <= 0) bad = 1; if ($3 < 1.1) bad = 1 } END { exit bad || NR != 1 }'
+      awk -F'|' '{ for (i = 1; i <= 4; ++i) if ($i <= 0) bad = 1 } END { exit bad || NR != 1 }'
     [[ $output == *"# Beside the load"* ]]
   done
   rm -f "$DIR/a.csv"

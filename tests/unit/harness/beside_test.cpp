@@ -22,10 +22,11 @@ TEST(BesideEffect, IsTheMedianOfRatiosWithinTurns) {
 }
 
 TEST(BesideEffect, HasNoSlowdownOfALoadThatCameToAHalt) {
-  const std::array turns{
-      BesideTurn{.alone_us = 10, .loaded_us = 15, .load_alone = 100, .load_beside = 0}};
-  EXPECT_DOUBLE_EQ(effect_of(turns).operation_slowdown, 1.5);
-  EXPECT_FALSE(effect_of(turns).load_slowdown);
+  const BesideTurn halted{.alone_us = 10, .loaded_us = 15, .load_alone = 100, .load_beside = 0};
+  const BesideTurn running{.alone_us = 10, .loaded_us = 15, .load_alone = 100, .load_beside = 50};
+  EXPECT_DOUBLE_EQ(effect_of(std::array{halted}).operation_slowdown, 1.5);
+  EXPECT_FALSE(effect_of(std::array{halted, running}).load_slowdown);
+  EXPECT_DOUBLE_EQ(*effect_of(std::array{halted, running, running}).load_slowdown, 2);
 }
 
 /// Whether it runs is seen from outside.
