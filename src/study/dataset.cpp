@@ -25,8 +25,11 @@ bool has_value(const Record& record) {
 }
 
 CurveKey key_of(const Dataset& dataset, const Record& record) {
-  const std::string variant = record.variant.empty() ? "" : " " + record.variant;
-  return {.label = dataset.label + variant,
+  std::string label = dataset.label;
+  for (const std::string& part : {record.variant, record.mix}) {
+    if (!part.empty()) label += " " + part;
+  }
+  return {.label = std::move(label),
           .collective = record.collective,
           .type = record.type,
           .op = record.op,
