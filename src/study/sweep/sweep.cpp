@@ -43,7 +43,7 @@ VariedSetting parse_varied(std::string_view option, std::string_view text) {
   const std::size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);
   const bool is_name = !name.empty() && std::ranges::all_of(name, [](char letter) {
-    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+    return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
   });
   if (equals == std::string_view::npos || !is_name) {
     throw usage_error("{} {}: expected NAME=VALUE,VALUE,...", option, text);

@@ -119,6 +119,7 @@ TEST(ParseVaried, RefusesWhatIsNoSetting) {
         << text;
   }
   EXPECT_THAT(parse_varied("--vary", "A_1=x=y,z").values, ElementsAre("x=y", "z"));
+  EXPECT_EQ(parse_varied("--vary", "inject-delay=default,0:50").name, "inject-delay");
 }
 
 TEST(VariantsOf, AreAllCombinationsWithTheFirstValuesFirst) {
