@@ -41,7 +41,7 @@ std::vector<double> of_visits(const std::vector<std::vector<double>>& visits, do
 void MixRunner::connect(const Run& run) {
   members_.resize(groups_.size());
   results_.resize(groups_.size());
-  std::vector<GroupRound> rounds{{}};
+  std::vector<GroupRound> rounds(1);
   for (const MixGroup& group : groups_) {
     rounds[0].groups.push_back({.ranks = group.ranks()});
   }
@@ -218,7 +218,8 @@ void MixRunner::issue(const Run& run, const std::vector<GroupPace>& paces,
     member.communicator->begin(member.call);
     (void)poll();
   }
-  while (poll()) continue;
+  while (poll()) {
+  }
   tracker.end_operations();
 }
 

@@ -29,10 +29,11 @@ slower() { column "$1" "$2" | awk '$1 == "" || $1 < 1.1 { bad = 1 } END { exit b
 }
 
 @test "a copy beside leaves the data right, and goes with counts, visits, pairs and groups" {
-  local more
-  for more in '-n 5 --placement in' '--visits 4' '--groups mod:2' '--cadence isolated --pages small' '-m 3 --cache rotate'; do
+  local options more
+  for options in '-n 5 --placement in' '--visits 4' '--groups mod:2' '--cadence isolated --pages small' '-m 3 --cache rotate'; do
     rm -f "$DIR/a.csv"
-    timeout 100 mpirun -np 4 ./allreduce_perf "${BESIDE[@]}" --time-budget 0.3 --load beside:copy:4M $more --csv "$DIR/a.csv" > "$DIR/out"
+    read -ra more <<< "$options"
+    timeout 100 mpirun -np 4 ./allreduce_perf "${BESIDE[@]}" --time-budget 0.3 --load beside:copy:4M "${more[@]}" --csv "$DIR/a.csv" > "$DIR/out"
     [ "$(column status,wrong "$DIR/a.csv" | sort -u)" = "ok|0" ]
     column "$EFFECT" "$DIR/a.csv" | awk -F'|' '{ for (i = 1; i <= 4; ++i) if ($i <= 0) bad = 1 } END { exit bad || NR == 0 }'
   done

@@ -291,8 +291,9 @@ std::vector<SizeRule> size_rules(std::span<const SweepRow> rows) {
   std::map<std::pair<std::string, int>, Choices> chosen;
   for (const SweepRow& row : rows) {
     const RowKey& key = row.row.key;
-    std::size_t& choice = chosen[{key.collective, key.ranks}][key.size];
-    if (row.winner && !is_contradicted(row, rows)) choice = row.variant;
+    Choices& choices = chosen[{key.collective, key.ranks}];
+    choices.try_emplace(key.size);  // the default, where nothing wins
+    if (row.winner && !is_contradicted(row, rows)) choices[key.size] = row.variant;
   }
   std::vector<SizeRule> rules;
   for (const auto& [series, choices] : chosen) {

@@ -80,10 +80,10 @@ std::string describe(const CommConfig& config) {
   const auto number = [](int value) {
     return value == CommConfig::kUndefined ? std::string("-") : std::to_string(value);
   };
-  return " blocking=" + number(config.blocking ? 1 : 0) +
+  return " blocking=" + number(config.blocking ? 1 : 0) + " max_ctas=" + number(config.max_ctas) +
          " cta_policy=" + number(config.cta_policy) +
          " nvlink_centric_sched=" + number(config.nvlink_centric_sched) +
-         " max_p2p_peers=" + number(config.max_p2p_peers) + " max_ctas=" + number(config.max_ctas);
+         " max_p2p_peers=" + number(config.max_p2p_peers);
 }
 
 ncclResult_t init_rank(ncclComm_t* handle, int ranks, const ncclUniqueId& id, int rank,
