@@ -25,7 +25,7 @@ using study::VariantRuns;
 constexpr View kLibraryVariable = "LD_PRELOAD";
 
 struct SweepOptions {
-  std::vector<study::VariedSetting> settings{};
+  std::vector<Vary> settings{};
   std::size_t launches = 10;
   std::size_t held_out = 0;
   std::optional<std::string> write{};
@@ -39,18 +39,17 @@ struct SweepOptions {
 
 using O = SweepOptions;
 
-void add_setting(O& options, View option, const study::VariedSetting& setting) {
-  if (any_has(options.settings, setting.name, &study::VariedSetting::name)) {
+void add_setting(O& options, View option, const Vary& setting) {
+  if (any_has(options.settings, setting.name, &Vary::name)) {
     throw usage_error("{}: {} is varied already", option, setting.name);
   }
   options.settings.push_back(setting);
 }
 
 void add_libraries(O& options, View option, View text) {
-  study::VariedSetting setting =
-      study::parse_varied(option, fmt::format("{}={}", kLibraryVariable, text));
+  Vary setting = parse_vary(option, fmt::format("{}={}", kLibraryVariable, text));
   for (std::string& value : setting.values) {
-    if (value == study::kDefaultValue) continue;
+    if (value == kDefaultValue) continue;
     if (!fs::is_regular_file(value)) throw usage_error("{}: no file {}", option, value);
     value = fs::absolute(value).string();
   }
@@ -58,8 +57,7 @@ void add_libraries(O& options, View option, View text) {
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
-    {"--vary", "NAME=A,B",
-     [](O& o, View n, View v) { add_setting(o, n, study::parse_varied(n, v)); }},
+    {"--vary", "NAME=A,B", [](O& o, View n, View v) { add_setting(o, n, parse_vary(n, v)); }},
     {"--library", "A.so,B.so", add_libraries},
     {"--launches", "N", set::integer<&O::launches, 2, 10000>},
     {"--per-launch", "", set::value<&O::per_launch>},
@@ -115,7 +113,7 @@ Pairing pairing_of(const O& options) {
   const bool own = !options.per_launch && options.settings.size() == 1 &&
                    study::is_varied_in_launch(options.settings.front().name);
   if (own) return Pairing::ByLaunch;
-  for (const study::VariedSetting& setting : options.settings) {
+  for (const Vary& setting : options.settings) {
     if (std::islower(static_cast<unsigned char>(setting.name.front())) == 0) continue;
     throw usage_error(
         "--vary {}: no environment variable; the program varies it within a launch, as the only "
@@ -142,7 +140,6 @@ class SweepRun {
         variants_(study::variants_of(options.settings)),
         folder_(options.folder) {
     if (rules_) study::keep_writable(rules_->target, variants_);
-    if (variants_.size() < 2) throw usage_error("--vary: nothing to compare; give two values");
     report_.command = judge::command_text(command);
     report_.seed = options.seed ? *options.seed : std::random_device()();
     constexpr double kPercent = 100;
@@ -222,7 +219,7 @@ class SweepRun {
     }
     const bool has_rows = std::ranges::any_of(
         variant.launches, [](const study::Launch& launch) { return !launch.rows.empty(); });
-    for (const study::VariedSetting& setting : options_.settings) {
+    for (const Vary& setting : options_.settings) {
       if (!variant.nonblocking || !study::is_of_blocking(setting.name)) continue;
       warn(fmt::format(
           "{} is of blocking collectives, but ranks outnumber processors, so that nonblocking ones "
@@ -236,7 +233,7 @@ class SweepRun {
     const std::vector<std::string> texts = mapped(variants_, &SweepVariant::text);
     std::vector<TurnLaunch> launches;
     if (pairing_ == Pairing::ByLaunch) {
-      const study::VariedSetting& setting = options_.settings.front();
+      const Vary& setting = options_.settings.front();
       const std::string varied = fmt::format("{}={}", setting.name, join(setting.values, ","));
       launches.push_back({.text = setting.name, .options = {"--vary", varied}});
     } else {
@@ -251,7 +248,7 @@ class SweepRun {
   bool hold_out() {
     const std::string path = fs::absolute(*options_.write).string();
     const std::vector<TurnLaunch> launches{
-        {.text = std::string(study::kDefaultValue)},
+        {.text = std::string(kDefaultValue)},
         {.text = *options_.write, .variables = study::rules_environment(rules_->target, path)}};
     const bool whole =
         take_turns("--held-out", launches, options_.held_out, mapped(launches, &TurnLaunch::text),

@@ -244,9 +244,9 @@ std::vector<SizeRule> ranges_of(const Choices& choices, const SizeRule& model) {
 
 }  // namespace
 
-RuleTarget rule_target(std::span<const VariedSetting> settings) {
+RuleTarget rule_target(std::span<const Vary> settings) {
   std::optional<RuleTarget> target;
-  const auto names = set_of(settings, &VariedSetting::name);
+  const auto names = set_of(settings, &Vary::name);
   if (names == std::set{std::string(kAlgorithmOfNccl), std::string(kProtocolOfNccl)}) {
     target = RuleTarget{};
   } else if (settings.size() == 1) {
@@ -261,7 +261,7 @@ RuleTarget rule_target(std::span<const VariedSetting> settings) {
           return std::string(collective.function);
         })));
   }
-  for (const VariedSetting& setting : settings) {
+  for (const Vary& setting : settings) {
     if (!is_left_alone(setting.values.front())) {
       throw usage_error(
           "--write: rules are for what beats the library's own choice: {} needs "
@@ -304,7 +304,7 @@ std::vector<SizeRule> size_rules(std::span<const SweepRow> rows) {
 }
 
 std::string built_in_tree(std::string_view library, const RuleTarget& target,
-                          std::span<const VariedSetting> settings) {
+                          std::span<const Vary> settings) {
   const std::string function = function_of(target);
   for (std::size_t at = library.find("{\"collective="); at != std::string_view::npos;
        at = library.find("{\"collective=", at + 1)) {

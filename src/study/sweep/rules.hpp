@@ -32,7 +32,7 @@ struct RuleTarget {
 };
 
 /// By what is varied. Throws Error (Usage) where rules cannot have it, or a value.
-[[nodiscard]] RuleTarget rule_target(std::span<const VariedSetting> settings);
+[[nodiscard]] RuleTarget rule_target(std::span<const Vary> settings);
 
 /// Without combinations that rules cannot have: NCCL's name algorithm and protocol, or neither.
 void keep_writable(const RuleTarget& target, std::vector<SweepVariant>& variants);
@@ -54,7 +54,7 @@ struct SizeRule {
 /// The tree that MPICH uses without a file, out of the library's own bytes. Throws Error (Usage)
 /// where it is not there, or lacks an algorithm of `settings`.
 [[nodiscard]] std::string built_in_tree(std::string_view library, const RuleTarget& target,
-                                        std::span<const VariedSetting> settings);
+                                        std::span<const Vary> settings);
 
 /// The file; `tree` only of MPICH. Empty where no rule is the target's.
 [[nodiscard]] std::string rules_text(const RuleTarget& target, std::span<const SizeRule> rules,

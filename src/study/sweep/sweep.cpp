@@ -39,25 +39,6 @@ double least_of(std::size_t launches, Pairing pairing) {
 
 }  // namespace
 
-VariedSetting parse_varied(std::string_view option, std::string_view text) {
-  const std::size_t equals = text.find('=');
-  const std::string_view name = text.substr(0, equals);
-  const bool is_name = !name.empty() && std::ranges::all_of(name, [](char letter) {
-    return letter == '_' || letter == '-' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
-  });
-  if (equals == std::string_view::npos || !is_name) {
-    throw usage_error("{} {}: expected NAME=VALUE,VALUE,...", option, text);
-  }
-  VariedSetting setting{.name = std::string(name), .values = split(text.substr(equals + 1), ',')};
-  for (auto value = setting.values.begin(); value != setting.values.end(); ++value) {
-    if (value->empty()) throw usage_error("{} {}: a value is empty", option, text);
-    if (std::find(setting.values.begin(), value, *value) != value) {
-      throw usage_error("{} {}: value {} comes twice", option, text, *value);
-    }
-  }
-  return setting;
-}
-
 Variables SweepVariant::environment() const {
   Variables set;
   for (const auto& [name, value] : values) {
@@ -70,9 +51,9 @@ Variables SweepVariant::environment() const {
   return set;
 }
 
-std::vector<SweepVariant> variants_of(std::span<const VariedSetting> settings) {
+std::vector<SweepVariant> variants_of(std::span<const Vary> settings) {
   std::vector<SweepVariant> variants(1);
-  for (const VariedSetting& setting : settings) {
+  for (const Vary& setting : settings) {
     std::vector<SweepVariant> longer;
     for (const SweepVariant& variant : variants) {
       for (const std::string& value : setting.values) {

@@ -9,21 +9,10 @@
 
 #include "base/child_process.hpp"
 #include "base/text.hpp"
+#include "model/variant.hpp"
 #include "study/compare/comparison.hpp"
 
 namespace busbar::study {
-
-/// The value that leaves a setting as it is.
-inline constexpr std::string_view kDefaultValue = "default";
-
-/// What --vary asks for: "NCCL_ALGO=default,Ring,Tree".
-struct VariedSetting {
-  std::string name{};
-  std::vector<std::string> values{};
-};
-
-/// Throws Error (Usage) that begins with `option`, also for a value that comes twice.
-[[nodiscard]] VariedSetting parse_varied(std::string_view option, std::string_view text);
 
 /// A combination of values: what is compared.
 struct SweepVariant {
@@ -35,7 +24,7 @@ struct SweepVariant {
 };
 
 /// All combinations; the first has the first value of each.
-[[nodiscard]] std::vector<SweepVariant> variants_of(std::span<const VariedSetting> settings);
+[[nodiscard]] std::vector<SweepVariant> variants_of(std::span<const Vary> settings);
 
 /// Whether a *_perf program can change the setting between operations of one launch: its own
 /// settings, whose names begin with a small letter, and MPICH's control variables.

@@ -14,11 +14,10 @@ using namespace std::string_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<VariedSetting> kNccl{{"NCCL_ALGO", {"default", "Ring", "NVLSTree"}},
-                                       {"NCCL_PROTO", {"default", "LL128"}}};
-const std::vector<VariedSetting> kMpich{
-    {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "ring", "nb"}}};
-const std::vector<VariedSetting> kOpenMpi{
+const std::vector<Vary> kNccl{{"NCCL_ALGO", {"default", "Ring", "NVLSTree"}},
+                              {"NCCL_PROTO", {"default", "LL128"}}};
+const std::vector<Vary> kMpich{{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "ring", "nb"}}};
+const std::vector<Vary> kOpenMpi{
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", {"default", "3", "4"}}};
 
 SweepRow winner(Bytes size, std::size_t variant, bool in_place = false) {
@@ -35,7 +34,7 @@ std::vector<std::string> ranges(const std::vector<SweepRow>& rows) {
   });
 }
 
-std::string text_of(const std::vector<VariedSetting>& settings, const std::vector<SizeRule>& rules,
+std::string text_of(const std::vector<Vary>& settings, const std::vector<SizeRule>& rules,
                     const std::string& tree = "") {
   const RuleTarget target = rule_target(settings);
   std::vector<SweepVariant> variants = variants_of(settings);
@@ -43,7 +42,7 @@ std::string text_of(const std::vector<VariedSetting>& settings, const std::vecto
   return rules_text(target, rules, variants, tree);
 }
 
-std::string refused(const std::vector<VariedSetting>& settings) {
+std::string refused(const std::vector<Vary>& settings) {
   return test::refusal_of([&] { static_cast<void>(rule_target(settings)); });
 }
 
@@ -115,8 +114,7 @@ TEST(RulesText, IsMpichsTreeWithTheCommunicatorAskedFirst) {
 }
 
 TEST(RulesText, LeaveToMpichWhatItsAlgorithmsCannotDo) {
-  const std::vector<VariedSetting> settings{
-      {"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", {"default", "pairwise"}}};
+  const std::vector<Vary> settings{{"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", {"default", "pairwise"}}};
   const std::string tree =
       R"({"collective=alltoall":{"comm_type=intra":{"is_sendbuf_inplace=yes":{"algorithm=D":{}},)"
       R"("is_sendbuf_inplace=no":{"algorithm=E":{}}}}})";
@@ -136,8 +134,7 @@ TEST(BuiltInTree, IsFoundInTheLibrary) {
                               "algorithm=MPIR_Allreduce_allcomm_nb\0"s;
   const RuleTarget target = rule_target(kMpich);
   EXPECT_EQ(built_in_tree(library, target, kMpich), tree);
-  const std::vector<VariedSetting> unknown{
-      {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "rin"}}};
+  const std::vector<Vary> unknown{{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "rin"}}};
   EXPECT_THAT(test::refusal_of([&] { static_cast<void>(built_in_tree(library, target, unknown)); }),
               HasSubstr("algorithm rin"));
   EXPECT_THAT(test::refusal_of([&] { static_cast<void>(built_in_tree(other, target, kMpich)); }),
@@ -159,9 +156,8 @@ TEST(RuleTarget, RefusesWhatNoFileCanHave) {
 }
 
 TEST(RuleTarget, KnowsNonblockingCollectivesOfMpich) {
-  EXPECT_TRUE(
-      rule_target(std::vector<VariedSetting>{{"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", {"auto"}}})
-          .nonblocking);
+  EXPECT_TRUE(rule_target(std::vector<Vary>{{"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", {"auto"}}})
+                  .nonblocking);
   EXPECT_FALSE(rule_target(kMpich).nonblocking);
 }
 

@@ -112,18 +112,8 @@ TEST(FewestLaunches, AreThoseOfTheLeastP) {
   EXPECT_EQ(fewest_launches(20, Pairing::ByLaunch), 11U);
 }
 
-TEST(ParseVaried, RefusesWhatIsNoSetting) {
-  for (const char* text : {"NCCL_ALGO", "=a,b", "A B=a,b", "A=", "A=a,,b", "A=a,b,a"}) {
-    EXPECT_THAT(test::refusal_of([&] { static_cast<void>(parse_varied("--vary", text)); }),
-                HasSubstr("--vary"))
-        << text;
-  }
-  EXPECT_THAT(parse_varied("--vary", "A_1=x=y,z").values, ElementsAre("x=y", "z"));
-  EXPECT_EQ(parse_varied("--vary", "inject-delay=default,0:50").name, "inject-delay");
-}
-
 TEST(VariantsOf, AreAllCombinationsWithTheFirstValuesFirst) {
-  const std::vector<VariedSetting> settings{{"A", {"default", "1"}}, {"B", {"x", "y"}}};
+  const std::vector<Vary> settings{{"A", {"default", "1"}}, {"B", {"x", "y"}}};
   const auto variants = variants_of(settings);
   EXPECT_THAT(mapped(variants, &SweepVariant::text),
               ElementsAre("A=default B=x", "A=default B=y", "A=1 B=x", "A=1 B=y"));
@@ -131,8 +121,7 @@ TEST(VariantsOf, AreAllCombinationsWithTheFirstValuesFirst) {
 }
 
 TEST(VariantsOf, MakeOpenMpiHeedItsAlgorithm) {
-  const std::vector<VariedSetting> settings{
-      {"OMPI_MCA_coll_tuned_allreduce_algorithm", {"default", "4"}}};
+  const std::vector<Vary> settings{{"OMPI_MCA_coll_tuned_allreduce_algorithm", {"default", "4"}}};
   const auto variants = variants_of(settings);
   EXPECT_TRUE(variants[0].environment().empty());
   EXPECT_THAT(variants[1].environment(),
