@@ -74,7 +74,7 @@ aggressor together|ok|0" ]
 }
 # bats test_tags=any-mpi
 @test "a rank that hangs in a mix ends it with the step" {
-  timeout 120 mpirun -np 4 ./allreduce_perf "${USUAL[@]}" -T 3 --time-budget 60 --mix aggressor > "$DIR/out" 2>&1 &
+  timeout 120 mpirun -np 4 ./allreduce_perf "${USUAL[@]}" -b 4M -T 3 --time-budget 60 --mix aggressor > "$DIR/out" 2>&1 &
   local job=$! pid=
   while [ -z "$pid" ] && kill -0 "$job"; do
     sleep 0.2
