@@ -63,6 +63,16 @@ END
     measured
   done
 }
+@test "values of --vary reach NCCL, each in a communicator of its own" {
+  nothing_moves
+  perf 2 allreduce -b 16M -e 16M -c 0 -n 10 --placement out --nccl-choice --vary max_ctas=default,1
+  measured
+  [[ $(column variant,channels "$DIR/a.csv" | xargs) =~ ^max_ctas=default\|([0-9]+)\ max_ctas=1\|1$ ]]
+  [ "${BASH_REMATCH[1]}" -gt 1 ]
+}
+@test "results are right in each communicator of --vary" {
+  verified 3 allreduce -b 64K -e 64K -n 10 --vary max_ctas=default,1
+}
 @test "split communicators are right" {
   NCCL_TESTS_SPLIT=%2 verified 4 allreduce -b 64K -e 64K
 }
