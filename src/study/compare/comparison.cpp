@@ -84,6 +84,7 @@ void compare_over(ComparedRow& row, std::vector<double> before, std::vector<doub
     const stats::SignedRank test = stats::signed_rank(after);
     row.p = test.p;
     shift = test.interval;
+    row.ratio = std::exp(test.shift);  // of pairs: that of the medians may be outside
   }
   if (!shift) return;
   row.kind = IntervalKind::OverLaunches;

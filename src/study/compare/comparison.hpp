@@ -87,7 +87,7 @@ struct ComparedRow {
   double after_us = 0;
   std::optional<double> before_GBps{};  ///< bus bandwidth, median over launches
   std::optional<double> after_GBps{};
-  double ratio = 1;                           ///< after_us over before_us: above 1 is slower
+  double ratio = 1;  ///< after_us over before_us, of pairs their own: above 1 is slower
   std::optional<stats::Interval> interval{};  ///< 95 % confidence interval of the ratio
   IntervalKind kind = IntervalKind::None;
   std::optional<double> p{};  ///< of launch medians; none for one launch each
