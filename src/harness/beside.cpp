@@ -57,8 +57,8 @@ class BesideMeasurement {
     return stop();
   }
 
-  /// Mean time of an operation of a block. Chunks grow: nobody knows how slow they are beside a
-  /// load. Their time is the same on all ranks.
+  /// Mean time of an operation of a block. Chunks grow, as their time beside a load is not known
+  /// before. It is the same on all ranks.
   [[nodiscard]] double run_operations() {
     constexpr std::uint64_t kMostGrowth = 4;
     constexpr std::uint64_t kMostBatches = 4096;
