@@ -169,13 +169,13 @@ void add_reason(CheckResult& result, const std::string& more) {
   result.reason += more;
 }
 
-std::string noise_text(const CheckResult& result, const Rule& rule,
+std::string noise_text(const CheckedRow& row, const Rule& rule,
                        const Specification& specification) {
   const double most = rule.max_cv.value_or(specification.noise.max_cv);
-  const bool noisy = result.cv && *result.cv > most;
+  const bool noisy = row.cv && *row.cv > most && !row.sample.is_ranked;
   return !noisy ? ""
-                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*result.cv),
-                              counted(result.values.size(), "launch"), percent_text(most));
+                : fmt::format("noisy: cv {} over {} is above {}", percent_text(*row.cv),
+                              counted(row.values.size(), "launch"), percent_text(most));
 }
 
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
@@ -233,7 +233,7 @@ void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input) {
   row.values = row.sample.values;
   row.attempts = row.sample.attempts;
   if (!row.values.empty()) row.value = stats::median(row.values);
-  if (!row.sample.is_ranked) row.cv = variation_of(row.values);
+  row.cv = variation_of(row.values);
   if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
     std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
   }

@@ -52,7 +52,7 @@ struct Miss {
                                    const std::string& collective, Bytes size);
 
 /// Why the launches scatter too much, or empty.
-[[nodiscard]] std::string noise_text(const CheckResult& result, const Rule& rule,
+[[nodiscard]] std::string noise_text(const CheckedRow& row, const Rule& rule,
                                      const Specification& specification);
 
 /// The worst reason for which the rows are never a pass, if there is one.

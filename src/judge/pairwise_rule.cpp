@@ -2,6 +2,7 @@
 #include "judge/pairwise_rule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -9,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "judge/failed_launches.hpp"
 #include "judge/fleet/confirmation.hpp"
@@ -213,29 +215,74 @@ class PairwiseJudge {
   }
 
   /// Low pairs over a bad path show the path and nothing of their nodes: they are returned, and
-  /// have no value any more.
+  /// have no value any more. What the levels do not explain may be a path that they lack.
   std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
-    const std::vector<UnitFinding> paths = find_low_paths(paths_, pairs, low);
+    constexpr double kChance = 0.05;
     std::set<NumberPair> over;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      auto& [first, second, value] = pairs[i];
-      const auto is_on = [&, a = first, b = second](const UnitFinding& path) {
-        return crosses(paths_[a], paths_[b], path);
-      };
-      if (!low[i] || std::ranges::none_of(paths, is_on)) continue;
-      over.insert({first, second});
-      low[i] = false;
-      value.reset();
+    const auto explain = [&](const UnitFinding& path, const std::vector<NodePath>& paths,
+                             const std::string& hint) {
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        auto& [first, second, value] = pairs[i];
+        if (!low[i] || !crosses(paths[first], paths[second], path)) continue;
+        over.insert({first, second});
+        low[i] = false;
+        value.reset();
+      }
+      add_path_by_bounds(path, paths, hint);
+    };
+    for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
+    if (const auto cut = find_cut(input_.nodes.size(), pairs, low, kChance)) {
+      explain(finding_of(*cut), sides_of(*cut), hint());
     }
-    for (const UnitFinding& path : paths) add_path_by_bounds(path);
     return over;
   }
 
+  [[nodiscard]] std::string hint() const {
+    return input_.levels == nullptr ? ": an uplink? give --levels" : ": check --levels";
+  }
+
+  /// The names of the two parts, for each node.
+  [[nodiscard]] std::vector<NodePath> sides_of(const Cut& cut) const {
+    std::array<std::vector<std::string>, 2> parts;
+    for (std::size_t i = 0; i < input_.nodes.size(); ++i) {
+      parts.at(cut.has(i) ? 1 : 0).push_back(input_.nodes[i]);
+    }
+    std::vector<NodePath> sides;
+    for (std::size_t i = 0; i < input_.nodes.size(); ++i) {
+      sides.push_back({hostlist(parts.at(cut.has(i) ? 1 : 0))});
+    }
+    return sides;
+  }
+
+  [[nodiscard]] UnitFinding finding_of(const Cut& cut) const {
+    const std::vector<NodePath> sides = sides_of(cut);
+    return {.unit = sides.front(), .other = sides[cut.first], .low = cut.low, .pairs = cut.pairs};
+  }
+
+  /// Nodes that low pairs blame. Of half of the fleet and more it is the fleet, but for a half that
+  /// is bad with all, and each other, while the others are good.
   Blame blame_by_bounds(const std::vector<PairValue>& pairs, const std::vector<bool>& low) {
-    const auto lows = static_cast<std::size_t>(std::ranges::count(low, true));
-    point_.none_stands_out = lows == pairs.size() && input_.nodes.size() > 2;
-    if (point_.none_stands_out) return {};
-    Blame blame = blame_of(input_.nodes.size(), pairs, low);
+    const std::size_t nodes = input_.nodes.size();
+    Blame blame = blame_of(nodes, pairs, low);
+    const std::size_t blamed = blame.nodes.size();
+    std::vector<bool> bad(nodes, false);
+    for (const BlamedNode& node : blame.nodes) bad[node.node] = true;
+    bool clear = true;
+    bool any_good = false;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (!pairs[i].value) continue;
+      const bool is_bad = bad[pairs[i].first] || bad[pairs[i].second];
+      clear = clear && is_bad == low[i];
+      any_good = any_good || !low[i];
+    }
+    const bool all = !any_good && blamed > 0;
+    const bool most = 2 * blamed > nodes || (2 * blamed == nodes && !clear);
+    point_.none_stands_out = nodes > 2 && blamed > 0 && (all || most);
+    if (point_.none_stands_out) {
+      fleet_text_ =
+          all ? "" : fmt::format("{} of {} nodes are low: the fleet, not a node", blamed, nodes);
+      return {};
+    }
     for (const BlamedNode& node : blame.nodes) again_wanted_.dead.push_back(node.node);
     return blame;
   }
@@ -274,7 +321,6 @@ class PairwiseJudge {
   void judge_node_by_bounds(std::size_t node, const BlamedNode* blamed, const Values& all,
                             const Values& own) {
     CheckedRow& row = point_.rows[node];
-    row.sample.is_ranked = blamed != nullptr;
     const bool none = own.empty() && has_value_[node];
     take(row, none ? all : own);
     if (none && !row.decided) {
@@ -283,10 +329,25 @@ class PairwiseJudge {
     }
     apply_reference(row, references_[node]);
     qualify(row, rule_, input_.specification);
-    if (blamed == nullptr || row.decided) return;
-    row.outcome = std::max(row.outcome, Outcome::Fail);
-    row.reason = fmt::format("{} of {} pairs low{}{}", blamed->low, blamed->pairs,
-                             row.reason.empty() ? "" : ": ", row.reason);
+    if (row.is_low() && !fleet_text_.empty()) row.reason = fleet_text_ + ": " + row.reason;
+    if (blamed != nullptr) add_low_pairs(row, blamed->low, blamed->pairs, "");
+  }
+
+  /// What pairs say of the row that they blame, whose own value decides.
+  void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more) {
+    if (!row.value || row.wrong_data()) return;
+    std::string text = fmt::format("{} of {} pairs{} low", low, pairs, more);
+    if (row.outcome < Outcome::Inconclusive) {
+      row.outcome = Outcome::Inconclusive;
+      text += fmt::format(", but its median {} is not", value_text(*row.value, row.metric));
+    }
+    if (row.values.size() > 1 && row.cv) {
+      const auto lowest = std::ranges::min_element(
+          row.values, {}, [&](double value) { return as_rate(value, row.metric); });
+      text += fmt::format(" (lowest launch {}, cv {})", value_text(*lowest, row.metric),
+                          percent_text(*row.cv));
+    }
+    row.reason = text + (row.reason.empty() ? "" : ": " + row.reason);
   }
 
   /// With as many launches as any row needs; until then it is to be measured again.
@@ -301,20 +362,27 @@ class PairwiseJudge {
     if (row.outcome == Outcome::Fail) row.reason = "only this pair: " + row.reason;
   }
 
-  void add_path_by_bounds(const UnitFinding& path) {
-    CheckedRow& row = extra_row({.name = path_name(path)});
+  void add_path_by_bounds(const UnitFinding& path, const std::vector<NodePath>& paths,
+                          const std::string& hint) {
+    CheckedRow& row = path_row(path, hint);
     std::map<std::size_t, Values> launches;
     for (const MeasuredPair& pair : table_.pairs) {
-      if (crosses(paths_[pair.nodes.first], paths_[pair.nodes.second], path)) {
+      if (crosses(paths[pair.nodes.first], paths[pair.nodes.second], path)) {
         launches[pair.launch].push_back(rate(pair));
       }
     }
     take(row, mapped<double>(launches, [](const auto& one) { return stats::median(one.second); }));
     apply_reference(row, references_.front());
     qualify(row, rule_, input_.specification);
-    if (row.outcome == Outcome::Fail) {
-      row.reason = fmt::format("{} of {} pairs over it low: {}", path.low, path.pairs, row.reason);
-    }
+    add_low_pairs(row, path.low, path.pairs, hint.empty() ? " over it" : "");
+    row.reason += hint;
+  }
+
+  /// A path of the fabric; one that no level has is named by its ends.
+  CheckedRow& path_row(const UnitFinding& path, const std::string& hint) {
+    return extra_row({.name = hint.empty() ? path_name(path)
+                                           : fmt::format("links {} - {}", path.unit.front(),
+                                                         path.other.front())});
   }
 
   // ---- by the fleet ----------------------------------------------------------------------------
@@ -344,6 +412,7 @@ class PairwiseJudge {
 
   void judge_by_fleet() {
     constexpr std::size_t kFewestCompared = 4;  // of three with a bad one, two agree by chance
+    const std::optional<UnitFinding> cut = cut_of_fleet();
     Screening screening = screen(rates_of(table_), limits());
     screening.log_effects.resize(input_.nodes.size(), std::numeric_limits<double>::quiet_NaN());
     screening.launch_effects.resize(input_.nodes.size());
@@ -375,7 +444,42 @@ class PairwiseJudge {
     fleet.outcome = Outcome::Pass;
     qualify(fleet, rule_, input_.specification);
     judge_suspects(screening, reference);
+    if (cut) {
+      judge_found(path_row(*cut, hint()), cut->log_effect, reference, Outcome::Inconclusive,
+                  fmt::format("{} of {} links are low", cut->low, cut->pairs), hint());
+    }
     again_wanted_ = std::move(screening);
+  }
+
+  /// Two parts of a fleet without levels that are low with each other, which no comparison of nodes
+  /// shows: they become its levels.
+  [[nodiscard]] std::optional<UnitFinding> cut_of_fleet() {
+    constexpr double kChance = 0.001;
+    constexpr double kGood = 75;  // a percentile, where fewer pairs cross than not
+    if (input_.levels != nullptr || table_.pairs.empty()) return {};
+    std::vector<Values> launches(table_.launches);
+    for (const MeasuredPair& pair : table_.pairs) launches[pair.launch].push_back(rate(pair));
+    std::map<NumberPair, Values> ratios;
+    for (const MeasuredPair& pair : table_.pairs) {
+      ratios[pair.nodes].push_back(rate(pair) / stats::percentile(launches[pair.launch], kGood));
+    }
+    const double most = 1 - limits().link_loss;
+    std::vector<PairValue> pairs;
+    std::vector<bool> low;
+    for (const auto& [nodes, values] : ratios) {
+      pairs.push_back({nodes.first, nodes.second, stats::median(values)});
+      low.push_back(*pairs.back().value <= most);
+    }
+    const auto cut = find_cut(input_.nodes.size(), pairs, low, kChance);
+    if (!cut) return {};
+    UnitFinding found = finding_of(*cut);
+    Values across;
+    for (const PairValue& pair : pairs) {
+      if (cut->has(pair.first) != cut->has(pair.second)) across.push_back(*pair.value);
+    }
+    found.log_effect = std::log(stats::median(across));
+    paths_ = sides_of(*cut);
+    return found;
   }
 
   void decide_too_few(CheckedRow& fleet, const std::string& why) {
@@ -401,22 +505,32 @@ class PairwiseJudge {
       }
       qualify(row, rule_, input_.specification);
     }
+    const Outcome outcome = measured_again ? Outcome::Fail : Outcome::Inconclusive;
+    const std::string more = measured_again ? ", and again" : ", not measured again";
     for (const UnitFinding& unit : measured_again ? confirmed.units : screening.units) {
-      judge_found(extra_row({.name = path_name(unit)}), unit.log_effect, reference, measured_again,
-                  fmt::format("{} of {} pairs over it low", unit.low, unit.pairs));
+      judge_found(path_row(unit, ""), unit.log_effect, reference, outcome,
+                  fmt::format("{} of {} pairs over it low", unit.low, unit.pairs), more);
     }
-    for (const LinkFinding& link : measured_again ? confirmed.links : screening.links) {
-      judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,
-                  measured_again, "only this pair is low");
+    for (const LinkFinding& link : measured_again ? confirmed.links : unexplained(screening)) {
+      judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference, outcome,
+                  "only this pair is low", more);
     }
+  }
+
+  /// Low links of nodes that are no suspects.
+  static std::vector<LinkFinding> unexplained(const Screening& screening) {
+    return filtered(screening.links, [&](const LinkFinding& link) {
+      return find_by(screening.nodes, link.first, &NodeFinding::node) == nullptr &&
+             find_by(screening.nodes, link.second, &NodeFinding::node) == nullptr;
+    });
   }
 
   static std::string low_text(double log_effect) {
     return percent_text(-std::expm1(log_effect)) + " below the fleet";
   }
 
-  static void judge_suspect(CheckedRow& row, const NodeFinding* suspect,
-                            const NodeFinding* confirmed, bool is_cleared) {
+  static void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
+                            bool is_cleared) {
     const bool is_slow = row.is_low() && row.decided_by != DecidedBy::TooGood;
     if (suspect == nullptr) {
       if (!is_slow) return;
@@ -425,10 +539,10 @@ class PairwiseJudge {
     }
     row.reason = fmt::format("{} in {}", low_text(suspect->log_effect),
                              counted(row.values.size(), "launch"));
-    if (confirmed != nullptr) {
-      row.outcome = Outcome::Fail;
-      add_reason(row,
-                 fmt::format("{} again beside good partners", low_text(confirmed->log_effect)));
+    if (again != nullptr) {
+      row.outcome = again->blamed ? Outcome::Fail : Outcome::Inconclusive;
+      add_reason(row, fmt::format("{} again beside good partners{}", low_text(again->log_effect),
+                                  again->blamed ? "" : ", as low as good nodes may be by chance"));
     } else if (is_cleared) {
       row.outcome = Outcome::Pass;
       add_reason(row, "good again beside good partners");
@@ -438,16 +552,15 @@ class PairwiseJudge {
     }
   }
 
-  void judge_found(CheckedRow& row, double log_effect, const Reference& reference, bool confirmed,
-                   const std::string& what) {
+  void judge_found(CheckedRow& row, double log_effect, const Reference& reference, Outcome outcome,
+                   const std::string& what, const std::string& more) {
     row.value =
         as_rate(as_rate(reference.value, rule_.metric) * std::exp(log_effect), rule_.metric);
     row.reference = reference.value;
     row.reference_kind = reference.kind;
     row.ratio = *row.value / reference.value;
-    row.outcome = confirmed ? Outcome::Fail : Outcome::Inconclusive;
-    row.reason = fmt::format("{}: {}{}", what, low_text(log_effect),
-                             confirmed ? ", and again" : ", not measured again");
+    row.outcome = outcome;
+    row.reason = fmt::format("{}: {}{}", what, low_text(log_effect), more);
     qualify(row, rule_, input_.specification);
   }
 
@@ -460,6 +573,7 @@ class PairwiseJudge {
   PairTable again_;
   FailedLaunches launches_;
   std::vector<Reference> references_{};  ///< of each node, by bounds
+  std::string fleet_text_{};             ///< that it is the fleet; else empty
   std::vector<bool> has_value_{};
   PointResult point_{};
   Screening again_wanted_{};

@@ -202,6 +202,7 @@ void add_unless(std::vector<Item>& items, const std::vector<Item>& more, const S
 
 void add_suspects(Screening& all, const Screening& more) {
   if (more.log_effects.empty()) return;
+  all.again = std::max(all.again, more.again);
   add_unless(all.dead, more.dead, [](std::size_t node) { return node; });
   add_unless(all.nodes, more.nodes, [](const NodeFinding& one) { return one.node; });
   add_unless(all.units, more.units,

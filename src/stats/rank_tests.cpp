@@ -46,4 +46,17 @@ double precedence_p(std::size_t below, std::size_t reference, std::size_t tries,
   return std::min(p, 1.0);
 }
 
+double hypergeometric_tail(std::size_t hits, std::size_t drawn, std::size_t marked,
+                           std::size_t all) {
+  const auto choose = [](std::size_t n, std::size_t k) {
+    return log_choose(static_cast<double>(n), static_cast<double>(k));
+  };
+  double p = 0;
+  for (std::size_t count = hits; count <= std::min(drawn, marked); ++count) {
+    if (drawn - count > all - marked) continue;
+    p += std::exp(choose(marked, count) + choose(all - marked, drawn - count) - choose(all, drawn));
+  }
+  return std::min(p, 1.0);
+}
+
 }  // namespace busbar::stats

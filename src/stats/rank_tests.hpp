@@ -14,4 +14,9 @@ namespace busbar::stats {
 [[nodiscard]] double precedence_p(std::size_t below, std::size_t reference, std::size_t tries,
                                   std::size_t low);
 
+/// The probability that of `drawn` of `all` things, of which so many are `marked`, `hits` or more
+/// are marked.
+[[nodiscard]] double hypergeometric_tail(std::size_t hits, std::size_t drawn, std::size_t marked,
+                                         std::size_t all);
+
 }  // namespace busbar::stats

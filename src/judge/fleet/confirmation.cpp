@@ -51,10 +51,15 @@ class Rounds {
 
   [[nodiscard]] std::vector<NumberedRound> draw() {
     std::vector<NumberedRound> drawn;
-    if (good_.empty()) return drawn;
+    const bool none = screening_.nodes.empty() && screening_.units.empty() && links_.empty();
+    if (good_.empty() || none) return drawn;
     const auto add = [&](std::size_t first, std::vector<RoundOfPairs> rounds) {
       for (RoundOfPairs& round : rounds) drawn.push_back({first++, std::move(round)});
     };
+    if (paths_.size() <= kSmallFleet) {
+      add(0, fleet_rounds(paths_, paths_.size(), random_()));
+      return drawn;
+    }
     std::vector<RoundOfPairs> of_nodes;
     draw_nodes(of_nodes);
     add(0, std::move(of_nodes));
@@ -270,26 +275,29 @@ class Judging {
 
   [[nodiscard]] Confirmation judge() {
     sort_values();
-    const std::size_t tests = std::max<std::size_t>(1, suspects_.size() + links_.size());
-    const Retests nodes(nodes_, again_.launches, tests);
-    std::set<std::size_t> confirmed;
+    const Retests nodes(nodes_, again_.launches, suspects_.size());
+    std::set<std::size_t> low;
     for (const NodeFinding& each : screening_.nodes) {
       const auto retest = retest_of(nodes_, {each.node, each.node}, nodes);
-      if (is_confirmed(retest, limits_.node_loss)) {
-        confirmed.insert(each.node);
-        found_.nodes.push_back({.node = each.node,
-                                .log_effect = retest->log_effect,
-                                .expected = retest->expected,
-                                .blamed = true});
-      } else if (retest) {
+      if (!retest) continue;
+      if (!is_low(*retest, limits_.node_loss) || has_good_link(each.node, *retest, nodes)) {
         found_.cleared.push_back(each.node);
+        continue;
       }
+      found_.nodes.push_back({.node = each.node,
+                              .log_effect = retest->log_effect,
+                              .expected = retest->expected,
+                              .blamed = is_beyond_chance(*retest)});
+      low.insert(each.node);
     }
-    const Retests links(links_of_, again_.launches, tests);
+    // A node is blamed before its links: these are not tested.
+    std::erase_if(links_, [&](const NumberPair& link) {
+      return low.contains(link.first) || low.contains(link.second);
+    });
+    const Retests links(links_of_, again_.launches, links_.size());
     for (const NumberPair& link : links_) {
-      if (confirmed.contains(link.first) || confirmed.contains(link.second)) continue;
       const auto retest = retest_of(links_of_, link, links);
-      if (!is_confirmed(retest, limits_.link_loss)) continue;
+      if (!retest || !is_low(*retest, limits_.link_loss) || !is_beyond_chance(*retest)) continue;
       found_.links.push_back({link.first, link.second, retest->log_effect});
     }
     for (const UnitFinding& unit : screening_.units) confirm_unit(unit, nodes);
@@ -297,9 +305,28 @@ class Judging {
   }
 
  private:
-  [[nodiscard]] bool is_confirmed(const std::optional<Retest>& retest, double loss) const {
-    return retest && retest->expected <= limits_.alarms * kNodeShare &&
-           retest->log_effect <= std::log1p(-loss);
+  static bool is_low(const Retest& retest, double loss) {
+    return retest.log_effect <= std::log1p(-loss);
+  }
+  /// Whether a node with few partners, whose links are all measured, is hardly low over one of
+  /// them.
+  [[nodiscard]] bool has_good_link(std::size_t node, const Retest& retest,
+                                   const Retests& nodes) const {
+    constexpr std::size_t kFewLinks = 4;  // of more, bad ones do not become the middle
+    std::map<std::size_t, Values> links;
+    for (const PairRate& pair : again_.pairs) {
+      const bool is_own = pair.first == node || pair.second == node;
+      const std::size_t partner = pair.first == node ? pair.second : pair.first;
+      if (!is_own || !pair.log_rate || suspects_.contains(partner) || is_probe(pair)) continue;
+      links[partner].push_back(value_of(pair) - nodes.center(pair.launch));
+    }
+    return links.size() <= kFewLinks && std::ranges::any_of(links, [&](const auto& link) {
+             return stats::median(link.second) > retest.log_effect / 2;
+           });
+  }
+
+  [[nodiscard]] bool is_beyond_chance(const Retest& retest) const {
+    return retest.expected <= limits_.alarms * kNodeShare / 2;
   }
 
   static std::optional<Retest> retest_of(const Trials& trials, const NumberPair& key,
@@ -330,16 +357,22 @@ class Judging {
     launches[pair.launch].push_back(value_of(pair) - effect_of_units(pair));
   }
 
+  /// In a small fleet each pair is measured for its nodes and for itself.
   void sort_values() {
+    const bool small = again_.paths.size() <= kSmallFleet;
     for (const PairRate& pair : again_.pairs) {
       if (!pair.log_rate) continue;
       const NumberPair both = pair_of(pair.first, pair.second);
-      if (pair.round >= kFirstLinkRound) {
-        add(links_.contains(both) ? links_of_.tested : links_of_.controls, both, pair);
-      } else if (!is_probe(pair)) {
-        add_node(pair.first, pair.second, pair);
-        add_node(pair.second, pair.first, pair);
+      const bool of_links = pair.round >= kFirstLinkRound;
+      if (of_links || small) {
+        const bool tested = links_.contains(both);
+        const bool good =
+            of_links || !(suspects_.contains(both.first) || suspects_.contains(both.second));
+        if (tested || good) add(tested ? links_of_.tested : links_of_.controls, both, pair);
       }
+      if (of_links || is_probe(pair)) continue;
+      add_node(pair.first, pair.second, pair);
+      add_node(pair.second, pair.first, pair);
     }
   }
 

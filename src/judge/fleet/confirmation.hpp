@@ -10,9 +10,6 @@
 
 namespace busbar::judge {
 
-/// Launches in which suspects are measured again.
-inline constexpr std::size_t kConfirmLaunches = 3;
-
 /// Rounds of links have numbers from here on.
 inline constexpr std::size_t kFirstLinkRound = 1000;
 
@@ -22,11 +19,11 @@ struct NumberedRound {
   RoundOfPairs pairs{};
 };
 
-/// Who of a screened fleet is measured again in a launch: suspects with changing partners that are
-/// known to be good while other good nodes meet each other as controls; then candidate links, again
-/// and again, beside good pairs that are repeated in the same way. Each launch draws its own
-/// partners by `seed`. No rounds where nothing is suspected, or nothing good is left to compare
-/// with.
+/// Who of a screened fleet is measured again in a launch. Of a small fleet all pairs; else suspects
+/// with changing partners that are known to be good while other good nodes meet each other as
+/// controls; then candidate links, again and again, beside good pairs that are repeated in the same
+/// way. Each launch draws its own partners by `seed`. No rounds where nothing is suspected, or
+/// nothing good is left to compare with.
 [[nodiscard]] std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
                                                              const std::vector<NodePath>& paths,
                                                              std::uint64_t seed,
@@ -34,7 +31,7 @@ struct NumberedRound {
 
 /// What was found twice, in data that did not select each other: the verdict.
 struct Confirmation {
-  std::vector<NodeFinding> nodes{};  ///< all are blamed
+  std::vector<NodeFinding> nodes{};  ///< low again; blamed where that is beyond chance
   std::vector<UnitFinding> units{};
   std::vector<LinkFinding> links{};
   std::vector<std::size_t> cleared{};  ///< nodes that were suspected, and good again

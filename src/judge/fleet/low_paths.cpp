@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/lists.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -176,7 +177,74 @@ class LowPaths {
   std::vector<UnitFinding> found_{};
 };
 
+/// A node's pair.
+struct Neighbor {
+  std::size_t node = 0;
+  bool low = false;
+};
+
+struct CutCounts {
+  PairCount across{};
+  PairCount within{};  ///< the part
+  PairCount all{};
+
+  [[nodiscard]] bool is_cut() const {
+    const PairCount others{.low = all.low - across.low - within.low,
+                           .all = all.all - across.all - within.all};
+    const auto mostly_good = [](const PairCount& count) { return 4 * count.low <= count.all; };
+    return across.low >= kFewestOver && 2 * across.low >= across.all && mostly_good(within) &&
+           mostly_good(others);
+  }
+  [[nodiscard]] bool is_perfect() const {
+    return across.low == across.all && across.low == all.low;
+  }
+  [[nodiscard]] double chance() const {
+    return stats::hypergeometric_tail(across.low, all.low, across.all, all.all);
+  }
+};
+
 }  // namespace
+
+std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
+                            const std::vector<bool>& low, double chance) {
+  constexpr std::size_t kMostNodes = 1024;  // it takes nodes times pairs
+  constexpr std::size_t kFewestInPart = 2;
+  std::vector<std::vector<Neighbor>> neighbors(nodes);
+  CutCounts counts;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!pairs[i].value) continue;
+    counts.all.add(low[i]);
+    neighbors[pairs[i].first].push_back({pairs[i].second, low[i]});
+    neighbors[pairs[i].second].push_back({pairs[i].first, low[i]});
+  }
+  if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
+  std::optional<Cut> best;
+  double least = 1;
+  // The part without the first node; there are as many.
+  const double cuts = static_cast<double>((nodes - 1) * (nodes - 2)) / 2;
+  for (std::size_t first = 1; first + 1 < nodes; ++first) {
+    counts.across = counts.within = {};
+    for (std::size_t end = first + 1; end <= nodes; ++end) {
+      const std::size_t added = end - 1;
+      for (const Neighbor& each : neighbors[added]) {
+        const bool inside = first <= each.node && each.node < added;
+        if (inside) {
+          --counts.across.all;
+          if (each.low) --counts.across.low;
+        }
+        (inside ? counts.within : counts.across).add(each.low);
+      }
+      const std::size_t part = end - first;
+      if (part < kFewestInPart || nodes - part < kFewestInPart || !counts.is_cut()) continue;
+      const double p = counts.chance();
+      const bool counts_as_one = p * cuts <= chance || counts.is_perfect();
+      if (!counts_as_one || (best && p >= least)) continue;
+      least = p;
+      best = {.first = first, .end = end, .low = counts.across.low, .pairs = counts.across.all};
+    }
+  }
+  return best;
+}
 
 std::vector<UnitFinding> find_low_paths(const std::vector<NodePath>& paths,
                                         std::span<const PairValue> pairs,

@@ -103,7 +103,7 @@ class Rehearsing {
 
   void plan_rounds() {
     for (std::size_t launch = 0; launch < plan_.launches; ++launch) {
-      launches_.push_back(level_matchings(paths_, plan_.partners, seed_of(seed_, launch + 1)));
+      launches_.push_back(fleet_rounds(paths_, plan_.partners, seed_of(seed_, launch + 1)));
       count_launch(launches_.back().size());
       for (const RoundOfPairs& round : launches_.back()) {
         for (const auto& [first, second] : round) {
@@ -145,8 +145,9 @@ class Rehearsing {
   }
 
   void confirm(const Screening& screening, bool low) {
-    FleetRates again{.paths = paths_, .launches = kConfirmLaunches};
-    for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
+    FleetRates again{.paths = paths_, .launches = screening.again};
+    if (confirming_.size() < again.launches) confirming_.resize(again.launches, 0);
+    for (std::size_t launch = 0; launch < again.launches; ++launch) {
       const std::vector<NumberedRound> drawn =
           confirmation_rounds(screening, paths_, seed_, launch);
       if (drawn.empty()) return;
@@ -157,7 +158,9 @@ class Rehearsing {
       }
     }
     const Confirmation found = confirm_suspects(screening, again, limits_);
-    for (const NodeFinding& each : found.nodes) blamed_.insert(node_name(nodes_[each.node]));
+    for (const NodeFinding& each : found.nodes) {
+      if (each.blamed) blamed_.insert(node_name(nodes_[each.node]));
+    }
     for (const UnitFinding& each : found.units) blamed_.insert(name_of(each.unit, each.other));
     for (const LinkFinding& each : found.links) {
       blamed_.insert(link_name(nodes_[each.first], nodes_[each.second]));
@@ -183,7 +186,7 @@ class Rehearsing {
   FaultNames blamed_{};
   FaultNames suspected_{};
   std::set<NumberPair> measured_{};
-  std::array<std::size_t, kConfirmLaunches> confirming_{};  ///< rounds of the last launches
+  std::vector<std::size_t> confirming_{};  ///< rounds of the last launches
   Rehearsal result_{};
 };
 

@@ -96,6 +96,7 @@ class Screener {
     blame_units();
     blame_nodes();
     find_links();
+    plan_again();
     summarize();
     return std::move(found_);
   }
@@ -422,17 +423,37 @@ class Screener {
 
   // ---- links ----------------------------------------------------------------------------------
 
-  /// Pairs of nodes that are not blamed; of one that was measured several times the median.
+  /// Low pairs; of one that was measured several times the median. What a suspect costs its pairs
+  /// is no defect of theirs; in a small fleet, where they have a turn anyway, the turn decides.
   void find_links() {
     const double low = loss_log(limits_.link_loss);
+    const bool small = nodes_ <= kSmallFleet;
+    std::vector<double> own(nodes_, 0);
+    for (const NodeFinding& each : found_.nodes) own[each.node] = std::min(0.0, each.log_effect);
     std::map<std::pair<std::size_t, std::size_t>, Values> links;
     for (const RatedPair& pair : pairs_) {
-      if (pair.first == pair.second || blamed_[pair.first] || blamed_[pair.second]) continue;
+      const bool blamed = blamed_[pair.first] || blamed_[pair.second];
+      if (pair.first == pair.second || (blamed && !small)) continue;
       links[std::minmax(pair.first, pair.second)].push_back(pair.residual);
     }
     for (const auto& [nodes, values] : links) {
       const double effect = stats::median(values);
-      if (effect <= low) found_.links.push_back({nodes.first, nodes.second, effect});
+      const double explained = small ? 0 : std::min(own[nodes.first], own[nodes.second]);
+      if (effect - explained <= low) found_.links.push_back({nodes.first, nodes.second, effect});
+    }
+  }
+
+  /// As many launches as leave one value of good nodes below a suspect's without hiding it.
+  void plan_again() {
+    constexpr std::size_t kMost = 6;
+    const std::size_t suspects = found_.nodes.size();
+    if (nodes_ > kSmallFleet || suspects == 0 || suspects >= alive_) return;
+    const double most = limits_.alarms * kNodeShare / 2;
+    for (; found_.again < kMost; ++found_.again) {
+      const std::size_t launches = found_.again;
+      const double p =
+          stats::precedence_p(1, (alive_ - suspects) * launches, launches, launches_low(launches));
+      if (p * static_cast<double>(suspects) <= most) return;
     }
   }
 
@@ -478,6 +499,13 @@ double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
+}
+
+std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths, std::size_t partners,
+                                       std::uint64_t seed) {
+  const std::size_t nodes = paths.size();
+  return nodes <= kSmallFleet ? random_matchings(nodes, nodes, seed)
+                              : level_matchings(paths, partners, seed);
 }
 
 Screening screen(const FleetRates& rates, const ScreenLimits& limits) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,20 +72,28 @@ struct Screening {
   std::vector<std::size_t> dead{};    ///< nodes without any value, the lowest first
   std::vector<UnitFinding> units{};   ///< in the order of blame
   std::vector<NodeFinding> nodes{};   ///< blamed ones in the order of blame, then others
-  std::vector<LinkFinding> links{};   ///< of nodes that are not blamed
+  std::vector<LinkFinding> links{};   ///< of nodes that are not blamed; of a small fleet all
   std::vector<double> log_effects{};  ///< of each node: median over launches; NaN: no value
   std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted
   std::vector<double> offsets{};  ///< of pairs that share so many units, beside the widest
   std::vector<double> centers{};  ///< of each launch: what a healthy pair of the widest has
   double spread = 0;              ///< robust standard deviation of healthy nodes' effects
+  std::size_t again = 3;          ///< launches in which suspects are measured again
 };
+
+/// Of so few nodes all pairs meet in every launch, also when suspects are measured again.
+inline constexpr std::size_t kSmallFleet = 8;
+
+/// Who meets whom in a launch, by a seed: all pairs of a small fleet, else random partners.
+[[nodiscard]] std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths,
+                                                     std::size_t partners, std::uint64_t seed);
 
 /// A rank test of each node's launches against the fleet's, uplinks first: no scale, no
 /// distribution. Judged by launches, since the pairs of one share its faults.
 [[nodiscard]] Screening screen(const FleetRates& rates, const ScreenLimits& limits);
 
-/// The middle of one node's pairs in a launch, sorted or not: the upper of two, since a bad partner
-/// can only lower a pair. Precondition: not empty.
+/// What stands for a node in a launch: the middle of its pairs, sorted or not, of two the upper,
+/// since a bad partner can only lower a pair. Precondition: not empty.
 [[nodiscard]] double upper_median(std::vector<double> values);
 
 /// How many of so many launches must be low: all, from five on all but one.
@@ -92,7 +101,8 @@ struct Screening {
   return launches <= 4 ? launches : launches - 1;
 }
 
-/// The share of a healthy fleet's alarms that is for nodes, and for units of the fabric.
+/// The share of a healthy fleet's alarms that is for nodes, and for units of the fabric; measured
+/// again, nodes and links have half of the nodes' each.
 inline constexpr double kNodeShare = 0.8;
 inline constexpr double kUnitShare = 0.1;
 

@@ -170,8 +170,8 @@ std::vector<NumberedRound> Campaign::draw(const Job& job) const {
       static_cast<std::uint64_t>(job.launch) * 100 + static_cast<std::uint64_t>(job.attempt) + 1;
   std::vector<NumberedRound> rounds;
   for (RoundOfPairs& pairs :
-       level_matchings(paths_of(job.nodes()), static_cast<std::size_t>(set.partners),
-                       splitmix64(request_.seed ^ number))) {
+       fleet_rounds(paths_of(job.nodes()), static_cast<std::size_t>(set.partners),
+                    splitmix64(request_.seed ^ number))) {
     rounds.push_back({.number = rounds.size(), .pairs = std::move(pairs)});
   }
   return rounds;
@@ -243,11 +243,13 @@ void Campaign::add_silent(Job job) {
 void Campaign::confirm(const DeviceSetRule& set) {
   const Screening screening = request_.screen(seen(), set);
   const std::vector<NodePath> paths = paths_of(request_.nodes);
-  for (int launch = 0; launch < static_cast<int>(kConfirmLaunches); ++launch) {
+  const std::vector<std::string> collectives = collectives_of(specification_, set.id);
+  for (int launch = 0; launch < static_cast<int>(screening.again); ++launch) {
     const std::vector<NumberedRound> rounds =
         confirmation_rounds(screening, paths, request_.seed, static_cast<std::size_t>(launch));
     if (rounds.empty()) return;
-    for (const std::string& collective : collectives_of(specification_, set.id)) {
+    if (launch == 0) announce(screening, rounds.size() * screening.again * collectives.size());
+    for (const std::string& collective : collectives) {
       ++planned_;
       run_pairs({.device_set = set.id,
                  .launch = launch,
@@ -256,6 +258,29 @@ void Campaign::confirm(const DeviceSetRule& set) {
                 [&](const Job& job) { return among(rounds, job.nodes()); });
     }
   }
+}
+
+/// Who is measured again, and how long that takes by the rounds that there were.
+void Campaign::announce(const Screening& screening, std::size_t rounds) const {
+  if (!request_.warn) return;
+  double seconds = 0;
+  std::size_t measured = 0;
+  for (const Observation& line : seen()) {
+    if (!line.failure.empty() || line.purpose == Purpose::Confirm) continue;
+    int last = -1;
+    for (const Record& row : line.records) last = std::max(last, row.round.value_or(-1));
+    if (last < 0) continue;
+    seconds += line.seconds;
+    measured += static_cast<std::size_t>(last) + 1;
+  }
+  Words suspects;
+  for (const NodeFinding& each : screening.nodes) suspects.push_back(request_.nodes[each.node]);
+  for (const UnitFinding& each : screening.units) suspects.push_back(path_name(each));
+  if (suspects.empty()) suspects = {counted(screening.links.size(), "pair")};
+  const double each = measured == 0 ? 0 : seconds / static_cast<double>(measured);
+  request_.warn(fmt::format("low: {}; measured again beside good ones in {}, about {:.0f} s",
+                            join(suspects, ", "), counted(screening.again, "launch"),
+                            std::ceil(each * static_cast<double>(rounds))));
 }
 
 /// Rounds of all nodes as those of some, by the places of these.

@@ -82,6 +82,7 @@ class Campaign {
                                                  const std::vector<std::string>& nodes) const;
   void add_silent(Job job);
   void confirm(const DeviceSetRule& set);
+  void announce(const Screening& screening, std::size_t rounds) const;
   void ask();
   /// Without what an earlier run has made, and without nodes that do not answer, which is recorded.
   [[nodiscard]] Unit possible(const Unit& unit);
