@@ -144,7 +144,7 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
     append(measured.observations, journal.lines);
     for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
     add_new(measured.seeds, journal.seed);
-    measured.machines.add(journal.machines);
+    measured.machines.add_run(journal.machines);
     if (measured.levels.empty()) measured.levels = journal.levels;
   }
   append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));

@@ -240,10 +240,20 @@ struct CommandLoop::Child {
     phase_end = after(control.foreground ? kNoTimeout : kPatience);
   }
 
+  /// What a launcher prints of its own end (Hydra on stdout) is none of the command's output: that
+  /// ends with its last line, or where none came when it was asked to end.
+  void drop_launcher_output() {
+    constexpr std::size_t kNone = std::string::npos;
+    const std::string& text = result.out;
+    const std::size_t last =
+        control.last_line.empty() ? kNone : text.rfind('\n' + control.last_line);
+    const std::size_t end = last == kNone ? kNone : text.find('\n', last + 1);
+    result.out.resize(end == kNone ? own_output : end + 1);
+  }
+
   void reap() {
     read();
-    // What a launcher prints of its own end (Hydra on stdout) is none of the command's output.
-    if (phase == Phase::Killed && control.grace > Seconds{0}) result.out.resize(own_output);
+    if (phase == Phase::Killed && control.grace > Seconds{0}) drop_launcher_output();
     int status = SIGKILL;  // of one that outlives it
     static_cast<void>(::waitpid(result.process, &status, WNOHANG));
     if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);

@@ -94,10 +94,7 @@ Acceptance judge_all(const JudgeInput& given) {
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
   const auto set_errors = set_errors_of(input);
-  if (input.soak) {
-    acceptance.verdicts = judge_soak(input, acceptance.head.notes);
-    acceptance.suspects = soak_suspects(acceptance.verdicts);
-  }
+  if (input.soak) judge_soak(input, acceptance);
   const std::vector<Rule> none;
   for (const Rule& rule : input.soak ? none : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);

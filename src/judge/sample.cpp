@@ -126,7 +126,10 @@ std::string wrong_text(const Record& record) {
 }
 
 /// Two tight levels: most operations at one time, at least a tenth at another that is far from it.
+/// Of a few samples one slow one would be both p90 and p99.
 bool has_two_levels(const Record& r) {
+  constexpr std::uint64_t kFewSamples = 20;
+  if (r.samples.value_or(0) < kFewSamples) return false;
   if (!r.time_min_us || !r.time_median_us || !r.time_p90_us || !r.time_p99_us) return false;
   const auto is_tight = [](double from, double to) { return to < from * 1.02; };
   const bool apart = *r.time_p90_us > *r.time_median_us * 1.10;

@@ -9,6 +9,7 @@
 
 #include "base/enum_names.hpp"
 #include "base/error.hpp"
+#include "format/chart.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
@@ -135,6 +136,7 @@ struct Acceptance {
   std::vector<Suspect> suspects{};
   std::vector<NodeAccount> nodes{};
   std::vector<CheckResult> pairs{};  ///< of small fleets, what two nodes had: for pictures
+  Chart timeline{};                  ///< of a soak
 
   /// The worst outcome; ERROR if there is no result.
   [[nodiscard]] Outcome overall() const {

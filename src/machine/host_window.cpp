@@ -122,6 +122,32 @@ void HostWindows::add(const HostWindows& others) {
   }
 }
 
+void HostWindows::add_run(const HostWindows& run) {
+  for (const HostWindow& other : run.windows_) {
+    const auto same = [&](const HostWindow& one) { return one.first.host == other.first.host; };
+    const auto known = std::ranges::find_if(windows_, same);
+    if (known == windows_.end()) {
+      windows_.push_back(other);
+      continue;
+    }
+    HostWindow& window = *known;
+    HostReading first = window.first;
+    for (const auto& [key, value] : other.first.values) {
+      const MachineFact* fact = find_fact(key.first);
+      const auto number = to_number<double>(value.text);
+      if (!window.last.values.contains(key) || key.first == "kernel.boot") {
+        first.values[key] = value;
+      } else if (fact != nullptr && is_counter(*fact)) {
+        const auto rise = rise_of(window, key);
+        first.values[key].text = rise && number ? fmt::format("{}", *number - *rise) : "";
+      }
+    }
+    window.first = std::move(first);
+    window.last.at = other.last.at;
+    for (const auto& [key, value] : other.last.values) window.last.values[key] = value;
+  }
+}
+
 const HostWindow* HostWindows::find(std::string_view host) const {
   const auto same = [&](const HostWindow& one) { return one.first.host == host; };
   const auto found = std::ranges::find_if(windows_, same);

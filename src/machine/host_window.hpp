@@ -46,6 +46,9 @@ class HostWindows {
   bool add_cells(const std::vector<std::string>& cells);
   /// Adds the readings of others, which are later where both have a host.
   void add(const HostWindows& others);
+  /// Adds the readings of another run, earlier or later: a counter's rise is the sum of the runs'
+  /// own, and what came between them is of neither.
+  void add_run(const HostWindows& run);
   [[nodiscard]] const std::vector<HostWindow>& all() const { return windows_; }
   /// The window of a host by its name, or null.
   [[nodiscard]] const HostWindow* find(std::string_view host) const;

@@ -193,6 +193,21 @@ END
   accept judge "$DIR/spec.toml" "$DIR/run" "$DIR/copy.csv" --json "$DIR/both.json"
   [ "$(jq '[.verdicts[].n_launches] | max' "$DIR/both.json")" -eq 2 ]
 }
+@test "what a counter rises between two runs is not counted against the node" {
+  { specification; printf '[[expect_fact]]\nfact = "net.carrier_changes"\ndelta_max = 0\n'; } > "$DIR/spec.toml"
+  facts() { # facts RUN ROWS: of localhost, each a time and a value
+    { echo at,host,fact,instance,value,reason; printf '%s,localhost,net.carrier_changes,e0,%s,\n' "${@:2}"; } > "$DIR/$1/facts.csv"
+  }
+  accept run "$DIR/spec.toml" -o "$DIR/1" --seed 1
+  accept run "$DIR/spec.toml" -o "$DIR/2" --seed 2
+  facts 1 1 5
+  facts 2 2 7
+  accept judge "$DIR/spec.toml" "$DIR/1" "$DIR/2"
+  [[ $output =~ net.carrier_changes\ +localhost\ .*\ PASS ]]
+  facts 2 2 7 3 8
+  EXIT=1 accept judge "$DIR/spec.toml" "$DIR/1" "$DIR/2"
+  [[ $output == *"e0 rose by 1, at most 0 is allowed"* ]]
+}
 @test "pairs of one machine pass only where that is permitted" {
   specification 0.000001 pairwise | sed 's/^ranks_per_node = 2/ranks_per_node = 1/' > "$DIR/spec.toml"
   EXIT=3 accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 -- -launcher fork

@@ -71,6 +71,38 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
   [ "$(verdict "$DIR/run" soak-wrong)" = PASS ]
   grep -q 'not judged: .* needed' "$DIR/out"
 }
+@test "a turn that Ctrl-C ends is judged, with the wrong data in it, and a resumed soak keeps it" {
+  limits 60 ''
+  mkdir "$DIR/programs"
+  printf '#!/bin/sh\nexec "%s/allreduce_perf" "$@" --inject-fault 1:7\n' "$PWD" > "$DIR/programs/allreduce_perf"
+  chmod +x "$DIR/programs/allreduce_perf"
+  # In the background of a shell without jobs a command ignores SIGINT.
+  { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 8; pkill -INT -f "accept soak $DIR/spec.toml"; } &
+  run --separate-stderr soak "$DIR/run" 10m --programs "$DIR/programs"
+  wait
+  echo "$output" "$stderr"
+  [ "$status" -eq 1 ]
+  [ "$(verdict "$DIR/run" soak-launches)" = PASS ]
+  [ "$(verdict "$DIR/run" soak-wrong)" = FAIL ]
+  # The interval in progress and the row are there.
+  grep -q '^# finished:' "$DIR"/run/001-*.csv
+  grep -q '^# .* checked, 1 element wrong' "$DIR"/run/timelines/001-*.csv
+  grep -q ',interrupted,' "$DIR/run/launches.csv"
+  rm "$DIR"/run/verdicts.* "$DIR/run/junit.xml" "$DIR/run/report.html"
+  run --separate-stderr soak "$DIR/run" 12s --resume
+  echo "$output" "$stderr"
+  [ "$status" -eq 1 ]
+  [ "$(turns "$DIR/run")" -eq 2 ]
+  [[ $output == *"allreduce, 2 turns, "*" s in total: "* ]]
+}
+@test "a soak that checks no data does not pass" {
+  limits 4 ''
+  sed -i 's/^\[run\]/&\ncheck_data = false/' "$DIR/spec.toml"
+  run --separate-stderr soak "$DIR/run" 4s
+  echo "$output" "$stderr"
+  [ "$status" -eq 3 ]
+  [[ $output == *"no data were checked"* ]]
+}
 @test "a soak without [soak] or a time is refused" {
   run --separate-stderr soak "$DIR/run" 5s
   [ "$status" -eq 2 ]

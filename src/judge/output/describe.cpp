@@ -27,7 +27,7 @@ constexpr auto kResultColumns = std::to_array<Column<Result>>({
     {"metric", "", [](const Result& r) { return r.metric; }},
     {"unit", "", [](const Result& r) { return unit(r.metric); }},
     {"statistic", "",
-     [](const Result& r) { return r.metric == Metric::None ? "" : name(r.statistic); }},
+     [](const Result& r) { return is_of_rules(r.metric) ? name(r.statistic) : ""; }},
     {"n_launches", "", [](const Result& r) { return r.values.size(); }},
     {"value", "", [](const Result& r) { return r.value; }},
     {"cv", "", [](const Result& r) { return r.cv; }},
@@ -124,6 +124,8 @@ std::string bound_text(const CheckResult& result) {
   const auto [fail_below, warn_below, warn_above, fail_above] = result.bounds;
   std::string fails =
       range_text(figure(edge(result, fail_below)), figure(edge(result, fail_above)));
+  if (!fails.empty() && !is_of_rules(result.metric))
+    return fmt::format("{} {}", fails, unit(result.metric));
   if (!fails.empty()) return fails;
   const std::string warns =
       range_text(figure(edge(result, warn_below)), figure(edge(result, warn_above)));

@@ -76,7 +76,8 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
 
 /// The rate of wrong data is none: people would read it as the finding.
 std::string measured(const ListedRow& row) {
-  const bool wrong = row.first().decided_by == DecidedBy::WrongData;
+  const bool wrong =
+      row.first().decided_by == DecidedBy::WrongData && is_of_rules(row.first().metric);
   return wrong ? std::string() : range_of(row, &CheckResult::value, figure);
 }
 

@@ -324,7 +324,7 @@ std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& 
   const auto key_of = [](const CheckResult& one) { return std::pair(one.rule, one.collective); };
   std::vector<Figure> figures;
   for (const Results& results : group_results(acceptance, key_of)) {
-    if (results.front()->rule != rule) continue;
+    if (results.front()->rule != rule || !is_of_rules(results.front()->metric)) continue;
     const bool measured = std::ranges::any_of(
         results, [](const CheckResult* one) { return finite(one->value) || !one->values.empty(); });
     if (measured) figures.push_back(waterfall_of(results));

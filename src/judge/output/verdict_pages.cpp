@@ -199,6 +199,17 @@ std::vector<Section> picture_sections(const Acceptance& acceptance,
     sections.push_back({.id = "pairs", .heading = "Pairs"});
     append(sections.back().blocks, maps);
   }
+  if (!acceptance.timeline.empty()) {
+    const std::vector<ChartPanel>& panels = acceptance.timeline.panels;
+    sections.push_back({.id = "timeline", .heading = "Timeline"});
+    sections.back().blocks.emplace_back(Figure{
+        .chart = acceptance.timeline,
+        .caption = fmt::format(
+            "{}. Turns follow each other without the time between them.",
+            panels.size() == 1 ? panels.front().title
+                               : "Instances and collectives, up to eight with the worst verdicts"),
+        .wide = true});
+  }
   sections.push_back({.id = "rules", .heading = "Measured against bound"});
   std::vector<std::string> seen;
   for (const CheckResult& result : acceptance.verdicts) {

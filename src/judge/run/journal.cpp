@@ -237,7 +237,9 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
     file_.emplace(journal_path(), "-o", OutputFile::Mode::Continue);
     file_->drop_unfinished_line();
     journal_ = load_same_run(path_, journal_, specification_text);
-    std::erase_if(journal_.lines, [](const auto& line) { return line.failure == kInterrupted; });
+    // Of a soak an interrupted turn is one, and the next has another number.
+    std::erase_if(journal_.lines,
+                  [&](const auto& line) { return !journal_.soak && line.failure == kInterrupted; });
     for (const Observation& line : journal_.lines) earlier_.insert(launch_key(line));
     return;
   }
@@ -307,7 +309,9 @@ void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& resu
   for (const char* suffix : {".csv", ".log"}) {
     while (std::filesystem::exists(path_ + '/' + stem + suffix)) stem += "+";
   }
-  const std::vector<std::string> timeline = from_comments(kTimelinePrefix, result.csv);
+  // Of one that was killed the last line may be cut off.
+  const std::vector<std::string> timeline =
+      from_comments(kTimelinePrefix, result.csv.substr(0, result.csv.rfind('\n') + 1));
   std::string csv = result.csv;
   if (!timeline.empty()) {
     std::vector<std::string> lines = split(csv, '\n');

@@ -13,8 +13,18 @@
 
 namespace busbar::judge {
 
-/// None, which has no name, is that of facts.
-enum class Metric { BusBandwidth, AlgorithmBandwidth, Time, None };
+/// None is that of facts; those after it are of a soak. They have no names.
+enum class Metric {
+  BusBandwidth,
+  AlgorithmBandwidth,
+  Time,
+  None,
+  Change,  ///< of the median time, in percent
+  Recovery,
+  Dips,
+  WrongElements,
+  FailedTurns
+};
 enum class Statistic { Median, Mean, Min, P90, P99, Max };
 enum class RuleKind { Absolute, Theoretical, Baseline, Fleet };
 enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
@@ -58,10 +68,14 @@ using busbar::name;
 
 /// @}
 
-/// "GB/s" or "us"; of facts empty.
+/// "GB/s" or "us"; of facts empty; of a soak "%", "s" or what is counted.
 [[nodiscard]] constexpr std::string_view unit(Metric metric) {
-  return metric == Metric::Time ? "us" : metric == Metric::None ? "" : "GB/s";
+  constexpr std::array<std::string_view, 9> kUnits{"GB/s", "GB/s", "us",       "",        "%",
+                                                   "s",    "dips", "elements", "failures"};
+  return kUnits.at(static_cast<std::size_t>(metric));
 }
+/// True for what a rule of a specification may ask for, each with a statistic over operations.
+[[nodiscard]] constexpr bool is_of_rules(Metric metric) { return metric < Metric::None; }
 
 /// Where something stands in the specification: both from 1, 0 where it does not stand there.
 struct TextPlace {

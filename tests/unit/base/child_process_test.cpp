@@ -164,6 +164,15 @@ TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
   EXPECT_EQ(results_[0].out, "row\n# end: now\n");
 }
 
+TEST_F(CommandLoopTest, TakesWhatACommandPrintsUpToItsLastLineWhenItIsAskedToEnd) {
+  start(0,
+        "trap 'echo row; echo \"# end: now\"; echo the launcher; exit' TERM; echo begun; sleep 20 "
+        "& wait",
+        {.timeout = Seconds{0.5}, .grace = Seconds{2}, .last_line = "# end"});
+  run();
+  EXPECT_EQ(results_[0].out, "begun\nrow\n# end: now\n");
+}
+
 TEST_F(CommandLoopTest, GivesAllAStdinWithoutAnEnd) {
   const CommandControl control{.timeout = Seconds{0.5}, .endless_stdin = true};
   start(0, "echo waits; cat; echo ended", control);

@@ -242,13 +242,17 @@ TEST(Sample, HasTwoLevelsWhereBothAreTightAndFarApart) {
   struct Levels {
     double min, median, p90, p99;
     bool two;
+    std::optional<std::uint64_t> samples = 20;
   };
-  for (const Levels& of : {Levels{100, 101, 112, 113, true}, Levels{100, 103, 130, 131, false},
-                           Levels{100, 101, 111, 112, false},  // 1.1 * 101: 111.1
-                           Levels{100, 101, 105, 106, false}, Levels{100, 101, 112, 115, false}}) {
+  for (const Levels& of :
+       {Levels{100, 101, 112, 113, true}, Levels{100, 103, 130, 131, false},
+        Levels{100, 101, 111, 112, false},  // 1.1 * 101: 111.1
+        Levels{100, 101, 105, 106, false}, Levels{100, 101, 112, 115, false},
+        Levels{100, 101, 112, 113, false, 19}, Levels{100, 101, 112, 113, false, std::nullopt}}) {
     JudgeCase one;
     one.specification.run.min_launches = 1;
     Record& record = one.launch({"h1"}, 450).records[0];
+    record.samples = of.samples;
     record.time_min_us = of.min;
     record.time_median_us = of.median;
     record.time_p90_us = of.p90;

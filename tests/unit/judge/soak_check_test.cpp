@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
@@ -11,6 +12,7 @@ namespace busbar::judge {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 /// A soak of h1 and h2 alone, whose turns are files of a folder.
@@ -25,14 +27,15 @@ struct SoakCase : JudgeCase {
   /// A turn of `seconds` intervals of 1 s; `time_us` of an interval, and its parts at the same
   /// rate.
   SoakCase& turn(const std::string& node, int number, int seconds,
-                 const std::function<double(int)>& time_us, int wrong = 0) {
+                 const std::function<double(int)>& time_us, int wrong = 0, int checked = 1000,
+                 const std::string& failure = "") {
     const std::string name = node + "-" + std::to_string(number) + ".csv";
     std::string text = "at_s,median_us,p99_us,checked_bytes,wrong,parts_per_s\n";
     for (int second = 0; second < seconds; ++second) {
       // Small variation that repeats, as a run has it.
       const double time = time_us(second) * (1 + 0.0001 * (second * 7 % 11));
       const std::vector<std::string> parts(10, fmt::format("{}", 1e6 / time));
-      text += fmt::format("{},{},{},1000,{},{}\n", second + 1, time, 1.1 * time, wrong,
+      text += fmt::format("{},{},{},{},{},{}\n", second + 1, time, 1.1 * time, checked, wrong,
                           join(parts, " "));
     }
     folder.write("timelines/" + name, text);
@@ -41,7 +44,8 @@ struct SoakCase : JudgeCase {
                             .nodes = {node},
                             .launch = number,
                             .collective = "allreduce",
-                            .file = folder.path() + "/" + name});
+                            .file = folder.path() + "/" + name,
+                            .failure = failure});
     return *this;
   }
   SoakCase& steady_turns(const std::string& node) {
@@ -70,6 +74,10 @@ TEST(JudgeSoak, PassesWhatStaysAsItIs) {
   EXPECT_EQ(all.verdicts.size(), 12U);
   EXPECT_EQ(all.nodes[0].state, NodeState::Good);
   EXPECT_THAT(all.head.notes, Contains(HasSubstr("400 kB checked, none wrong")));
+  EXPECT_THAT(all.head.notes,
+              Contains(HasSubstr("set h1 allreduce, 2 turns, 00:03:20 in total: ")));
+  EXPECT_EQ(all.timeline.panels.size(), 2U);
+  for (const CheckResult& result : all.verdicts) EXPECT_EQ(result.value, 0) << result.rule;
 }
 
 TEST(JudgeSoak, FailsALevelThatChangesByMoreThanIsAllowed) {
@@ -79,12 +87,15 @@ TEST(JudgeSoak, FailsALevelThatChangesByMoreThanIsAllowed) {
   const CheckResult found = strict.result("soak-level", "h1");
   EXPECT_EQ(found.outcome, Outcome::Fail);
   EXPECT_THAT(found.reason, HasSubstr("longer at 00:02:30"));
+  EXPECT_NEAR(found.value.value(), 10, 0.1);  // percent
+  EXPECT_EQ(found.reference, 5);
   EXPECT_EQ(strict.result("soak-level", "h2").outcome, Outcome::Pass);
   ASSERT_EQ(strict.judged().suspects.size(), 1U);
   EXPECT_EQ(strict.judged().suspects[0].nodes, Names{"h1"});
   SoakCase loose({.level_max = 0.2});
   loose.turn("h1", 0, 300, [](int second) { return second < 150 ? 100.0 : 110.0; });
   EXPECT_EQ(loose.result("soak-level", "h1").outcome, Outcome::Pass);
+  EXPECT_NEAR(loose.result("soak-level", "h1").value.value(), 10, 0.1);
   EXPECT_EQ(loose.result("soak-dips", "h1").reason, "there is none");  // it is not limited
 }
 
@@ -95,8 +106,10 @@ TEST(JudgeSoak, FailsDipsAndWhatDoesNotRecoverInTime) {
   EXPECT_EQ(one.result("soak-dips", "h1").outcome, Outcome::Fail);
   EXPECT_THAT(one.result("soak-dips", "h1").reason, HasSubstr("1 dip (00:01:00.0)"));
   EXPECT_THAT(one.result("soak-recover", "h1").reason, HasSubstr("1.0 s to recover at 00:01:00"));
+  EXPECT_EQ(one.result("soak-dips", "h1").value, 1);
   one.specification.soak->recover_s_max = 2;
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Pass);
+  EXPECT_EQ(one.result("soak-recover", "h1").value, 1.0);  // s
 }
 
 TEST(JudgeSoak, DoesNotJudgeARecoveryThatTheEndCutsOff) {
@@ -105,6 +118,7 @@ TEST(JudgeSoak, DoesNotJudgeARecoveryThatTheEndCutsOff) {
   const CheckResult cut = one.result("soak-recover", "h1");
   EXPECT_EQ(cut.outcome, Outcome::Inconclusive);
   EXPECT_THAT(cut.reason, HasSubstr("the fall at 00:01:30 was watched for 10.0 s only: 20 s"));
+  EXPECT_FALSE(cut.value);
   one.specification.soak->recover_s_max = 5;
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Fail);
 }
@@ -115,6 +129,7 @@ TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
   EXPECT_EQ(one.result("soak-level", "h1").outcome, Outcome::Inconclusive);
   EXPECT_THAT(one.result("soak-level", "h1").reason, HasSubstr("20 intervals, 60 needed"));
   EXPECT_EQ(one.result("soak-drift", "h1").outcome, Outcome::Inconclusive);
+  EXPECT_FALSE(one.result("soak-drift", "h1").value);
 }
 
 TEST(JudgeSoak, DoesNotPassWhatVariesByMoreThanIsAllowed) {
@@ -141,8 +156,47 @@ TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
   EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Fail);
   EXPECT_THAT(one.result("soak-wrong", "h1").reason, HasSubstr("10 wrong elements"));
   EXPECT_THAT(one.result("soak-launches", "h2").reason, HasSubstr("1 of 3 turns failed: exit 4"));
+  EXPECT_EQ(one.result("soak-launches", "h2").value, 1);
   one.observations.back().failure = "interrupted";  // by who ended the run
   EXPECT_EQ(one.result("soak-launches", "h2").outcome, Outcome::Pass);
+}
+
+TEST(JudgeSoak, JudgesWhatThereIsOfATurnThatWasInterrupted) {
+  SoakCase one({});
+  const auto steady = [](int) { return 100; };
+  one.turn("h1", 0, 15, steady, 0, 1000, "interrupted");
+  one.turn("h2", 0, 15, steady, 1, 1000, "interrupted");
+  EXPECT_EQ(one.result("soak-launches", "h1").outcome, Outcome::Pass);
+  EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Pass);
+  EXPECT_EQ(one.result("soak-wrong", "h2").outcome, Outcome::Fail);
+  EXPECT_EQ(one.result("soak-wrong", "h2").value, 15);
+  EXPECT_THAT(one.judged().head.notes,
+              Contains(HasSubstr("set h1 allreduce, 1 turn, 15 s in total")));
+}
+
+TEST(JudgeSoak, NeverPassesDataThatNothingChecked) {
+  SoakCase one({});
+  one.turn(
+      "h1", 0, 10, [](int) { return 100; }, 0, 0);
+  for (const char* const node : {"h1", "h2"}) {  // h2 has no turn
+    EXPECT_EQ(one.result("soak-wrong", node).outcome, Outcome::Inconclusive);
+    EXPECT_EQ(one.result("soak-wrong", node).reason, "no data were checked");
+    EXPECT_FALSE(one.result("soak-wrong", node).value);
+  }
+}
+
+TEST(JudgeSoak, ShowsMeasuredValuesAndLimitsWithUnitsAndTheTimeline) {
+  SoakCase one({.level_max = 0.05, .dips_max = 2, .recover_s_max = 5});
+  one.turn("h1", 0, 100, [](int second) { return second < 60 || second > 63 ? 100.0 : 300.0; });
+  const Acceptance all = one.judged();
+  const std::string text = verdict_text(all, one.specification);
+  EXPECT_THAT(text, ContainsRegex("soak-recover +h1 +allreduce +1 MiB +4 +s +<= 5 s +- +PASS"));
+  EXPECT_THAT(text, ContainsRegex("soak-level +h1 +allreduce +1 MiB +0 +% +<= 5 % "));
+  EXPECT_THAT(text, ContainsRegex("soak-dips +h1 +allreduce +1 MiB +0 +dips +<= 2 dips "));
+  EXPECT_THAT(text, ContainsRegex("soak-wrong +h2 +allreduce +1 MiB +- +- +- "));
+  const std::string page = verdict_html(all, one.specification);
+  EXPECT_THAT(page, HasSubstr("set h1. Turns follow each other"));
+  EXPECT_EQ(page.find("<svg"), page.rfind("<svg"));  // no bars
 }
 
 TEST(JudgeSoak, IsAnErrorWithoutData) {

@@ -48,6 +48,29 @@ TEST(HostWindows, KeepFirstAndLastOfAnyNumberOfReadings) {
   EXPECT_EQ(windows.find("h3"), nullptr);
 }
 
+TEST(HostWindows, CountNoRiseBetweenRuns) {
+  const FactKey errors{"net.receive_errors", "eth0"};
+  const FactKey event{"kernel.log", "5"};
+  const auto run = [](const Texts& before, const Texts& after) {
+    HostWindows windows;
+    const HostWindow one = window(before, after);
+    for (const FactLine& line : lines_of(one.first)) windows.add(line);
+    for (const FactLine& line : lines_of(one.last, &one.first)) windows.add(line);
+    return windows;
+  };
+  // It starts again between the runs, has errors there, and a new port.
+  HostWindows both;
+  both.add_run(run({{kBoot, "a"}, {kCarrier, "7"}}, {{kBoot, "a"}, {kCarrier, "8"}}));
+  both.add_run(run({{kBoot, "b"}, {kCarrier, "3"}, {errors, "6"}, {event, "GPU has fallen off"}},
+                   {{kBoot, "b"}, {kCarrier, "5"}, {errors, "6"}}));
+  ASSERT_EQ(both.all().size(), 1U);
+  EXPECT_EQ(rise_of(both.all()[0], kCarrier), 3);
+  EXPECT_EQ(rise_of(both.all()[0], errors), 0);
+  EXPECT_THAT(faults_of(both.all()[0]), ElementsAre("eth0: carrier changes +3"));
+  both.add_run(run({{kBoot, "b"}, {kCarrier, "9"}}, {{kBoot, "c"}, {kCarrier, "9"}}));
+  EXPECT_FALSE(rise_of(both.all()[0], kCarrier));  // reset within a run
+}
+
 TEST(RiseOf, IsUnknownWhereTheCounterWasReset) {
   EXPECT_EQ(rise_of(window({{kCarrier, "1"}}, {{kCarrier, "3"}}), kCarrier), 2);
   EXPECT_FALSE(rise_of(window({{kCarrier, "5"}}, {{kCarrier, "3"}}), kCarrier));

@@ -263,6 +263,18 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
   EXPECT_THROW(RunFolder(path_, head, "schema = 1\n"), Error);
 }
 
+TEST_F(RunFolderTest, KeepsTheTimelineOfAnInterruptedTurnButNoHalfLineOfIt) {
+  const Journal head{.soak = true, .nodes = {"a", "b"}};
+  {
+    RunFolder folder(path_, head, "");
+    folder.add(1, rails_,
+               {.csv = "# timeline: at_s\n# timeline: 1\n# timeline: 2.0",
+                .failure = std::string(kInterrupted)});
+  }
+  EXPECT_EQ(read_file(path_ + "/timelines/001-my-rails-rails-alltoall.csv"), "at_s\n1\n");
+  EXPECT_EQ(RunFolder(path_, head, "", true).journal().lines.size(), 2U);  // it goes on with it
+}
+
 TEST_F(RunFolderTest, NamesFilesAsEveryFileSystemTakesThem) {
   RunFolder folder(path_, {}, "");
   const Job job{.device_set = std::string(200, 'a'),
