@@ -232,7 +232,8 @@ class PairwiseJudge {
     };
     for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
     if (const auto cut = find_cut(input_.nodes.size(), pairs, low, kChance)) {
-      explain(finding_of(*cut), sides_of(*cut), hint());
+      const std::vector<NodePath> sides = sides_of(*cut);
+      explain(finding_of(*cut), sides, is_known(*cut) ? "" : hint());
     }
     return over;
   }
@@ -241,8 +242,22 @@ class PairwiseJudge {
     return input_.levels == nullptr ? ": an uplink? give --levels" : ": check --levels";
   }
 
-  /// The names of the two parts, for each node.
+  /// Whether it is between the only two units of the widest level.
+  [[nodiscard]] bool is_known(const Cut& cut) const {
+    std::set<std::pair<std::string, bool>> parts;
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+      parts.emplace(paths_[i].empty() ? "" : paths_[i].front(), cut.has(i));
+    }
+    std::set<std::string> units;
+    for (const auto& [unit, in_cut] : parts) units.insert(unit);
+    return parts.size() == 2 && units.size() == 2;
+  }
+
+  /// The names of the two parts, for each node: of the level that it is, else of its hosts.
   [[nodiscard]] std::vector<NodePath> sides_of(const Cut& cut) const {
+    if (is_known(cut)) {
+      return mapped(paths_, [](const NodePath& path) { return NodePath{path.front()}; });
+    }
     std::array<std::vector<std::string>, 2> parts;
     for (std::size_t i = 0; i < input_.nodes.size(); ++i) {
       parts.at(cut.has(i) ? 1 : 0).push_back(input_.nodes[i]);

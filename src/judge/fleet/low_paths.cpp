@@ -188,15 +188,16 @@ struct CutCounts {
   PairCount within{};  ///< the part
   PairCount all{};
 
+  /// A third of its pairs where no others are low: so many bad cables of their own are unlikely.
+  [[nodiscard]] bool is_alone() const {
+    return across.low >= kFewestOver && 3 * across.low >= across.all && across.low == all.low;
+  }
   [[nodiscard]] bool is_cut() const {
     const PairCount others{.low = all.low - across.low - within.low,
                            .all = all.all - across.all - within.all};
     const auto mostly_good = [](const PairCount& count) { return 4 * count.low <= count.all; };
     return across.low >= kFewestOver && 2 * across.low >= across.all && mostly_good(within) &&
            mostly_good(others);
-  }
-  [[nodiscard]] bool is_perfect() const {
-    return across.low == across.all && across.low == all.low;
   }
   [[nodiscard]] double chance() const {
     return stats::hypergeometric_tail(across.low, all.low, across.all, all.all);
@@ -235,10 +236,10 @@ std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
         (inside ? counts.within : counts.across).add(each.low);
       }
       const std::size_t part = end - first;
-      if (part < kFewestInPart || nodes - part < kFewestInPart || !counts.is_cut()) continue;
+      if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
       const double p = counts.chance();
-      const bool counts_as_one = p * cuts <= chance || counts.is_perfect();
-      if (!counts_as_one || (best && p >= least)) continue;
+      const bool is_one = counts.is_alone() || (counts.is_cut() && p * cuts <= chance);
+      if (!is_one || (best && p >= least)) continue;
       least = p;
       best = {.first = first, .end = end, .low = counts.across.low, .pairs = counts.across.all};
     }

@@ -28,8 +28,8 @@ struct Cut {
   [[nodiscard]] bool has(std::size_t node) const { return first <= node && node < end; }
 };
 
-/// The clearest one, where at least half of its pairs are low, and as many by chance, wherever one
-/// cuts, in `chance` of fleets at most; or all of its pairs and no others.
+/// The clearest one: at least a third of its pairs are low and no others; or half are, and wherever
+/// one cuts, as many are by chance in `chance` of fleets at most.
 [[nodiscard]] std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
                                           const std::vector<bool>& low, double chance);
 

@@ -62,7 +62,8 @@ TEST(PairsByBounds, HaveTheirEvidence) {
   JudgeCase one = pairs_case(4, RuleKind::Absolute, slow_with({0}, 20));
   one.set_rate(30, "h1+h4");
   EXPECT_EQ(one.judged().suspects.at(0).evidence,
-            "allreduce 1 MiB: 3 of 3 pairs low: 20 GB/s is 20 % of 100 GB/s, below 90 %");
+            "allreduce 1 MiB: 3 of 3 pairs low (lowest launch 20 GB/s, cv 0 %): 20 GB/s is 20 % of "
+            "100 GB/s, below 90 %");
   EXPECT_EQ(one.first().values, (std::vector<double>{20, 20, 20}));
 }
 
@@ -86,7 +87,7 @@ TEST(PairsByBounds, OfAnAllBadFleetBlameNobodyByItself) {
   EXPECT_EQ(states(acceptance), "suspect suspect suspect suspect suspect");
 }
 
-TEST(PairsByBounds, OfANoisyNodeAreUndecidedUnlessMostOfThemAreLow) {
+TEST(PairsByBounds, OfANoisyNodeAreUndecidedThoughMostOfThemAreLow) {
   JudgeCase one = pairs_case(4, RuleKind::Absolute, healthy);
   for (Observation& o : one.observations) {
     if (contains(o.nodes, "h2") && o.launch == 1) o.records[0].busbw_GBps = 150;
@@ -95,7 +96,47 @@ TEST(PairsByBounds, OfANoisyNodeAreUndecidedUnlessMostOfThemAreLow) {
   for (Observation& o : one.observations) {
     if (contains(o.nodes, "h2") && o.launch != 1) o.records[0].busbw_GBps = 20;
   }
-  EXPECT_EQ(states(one.judged()), "good failed good good");
+  EXPECT_EQ(states(one.judged()), "good inconclusive good good");
+  EXPECT_THAT(one.judged().verdicts.at(1).reason,
+              AllOf(HasSubstr("3 of 3 pairs low (lowest launch 20 GB/s, cv "), HasSubstr("noisy")));
+}
+
+TEST(PairsByBounds, DoNotFailANodeWhoseOwnValueIsWithinThem) {
+  JudgeCase one = pairs_case(6, RuleKind::Absolute, healthy);
+  for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"}) one.set_rate(89, pair);
+  const Acceptance acceptance = one.judged();
+  EXPECT_THAT(acceptance.suspects, IsEmpty());
+  expect_result(acceptance.verdicts.at(1), "INCONCLUSIVE 3 of 5 pairs low, but its median 99.5");
+}
+
+TEST(PairsByBounds, OfHalfOfTheNodesAreTheFleets) {
+  JudgeCase one = pairs_case(8, RuleKind::Absolute, healthy);
+  // As many as there are, here and there: five nodes would be low.
+  std::size_t number = 0;
+  for (Observation& o : one.observations) {
+    if (number++ / 3 % 8 < 5) o.records[0].busbw_GBps = 80;
+  }
+  const Acceptance acceptance = one.judged();
+  for (const NodeAccount& node : acceptance.nodes) EXPECT_NE(node.state, NodeState::Failed);
+}
+
+TEST(PairsByBounds, ShareOneCutWhereNoLevelIsKnown) {
+  const auto cut = [](std::size_t few) {
+    return [few](std::size_t i, std::size_t j) {
+      const bool across = (i < 4) != (j < 4);
+      return across && (i + j) % few == 0 ? 50.0 : healthy(i, j);
+    };
+  };
+  for (const std::size_t few : {1U, 2U}) {
+    const Acceptance acceptance = pairs_case(8, RuleKind::Absolute, cut(few)).judged();
+    ASSERT_EQ(acceptance.suspects.size(), few == 1 ? 1U : 0U);
+    const CheckResult& row = acceptance.verdicts.back();
+    EXPECT_EQ(row.instance, "links h[1-4] - h[5-8]");
+    EXPECT_EQ(row.outcome, few == 1 ? Outcome::Fail : Outcome::Inconclusive);
+    EXPECT_THAT(row.reason, AllOf(HasSubstr(few == 1 ? "16 of 16 pairs low" : "8 of 16 pairs low"),
+                                  HasSubstr("an uplink? give --levels")));
+    for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
+  }
 }
 
 TEST(PairsWithWrongData, NameTheNodeOrTheLinkOrAllWhateverTheRates) {
@@ -210,7 +251,7 @@ struct GroupsCase : JudgeCase {
     for (int launch = 0; launch < 3; ++launch) {
       std::vector<NumberedRound> rounds;
       for (const RoundOfPairs& pairs :
-           level_matchings(paths(), partners, static_cast<std::uint64_t>(launch) + 5)) {
+           fleet_rounds(paths(), partners, static_cast<std::uint64_t>(launch) + 5)) {
         rounds.push_back({.number = rounds.size(), .pairs = pairs});
       }
       add(launch, Purpose::Measure, rounds, rate);
@@ -224,7 +265,7 @@ struct GroupsCase : JudgeCase {
   /// Those that are suspected once more.
   void confirm(const PairFunction& rate) {
     const Screening found = suspects();
-    for (int launch = 0; launch < 3; ++launch) {
+    for (int launch = 0; launch < static_cast<int>(found.again); ++launch) {
       add(launch, Purpose::Confirm,
           confirmation_rounds(found, paths(), 3, static_cast<std::size_t>(launch)), rate);
     }
@@ -287,6 +328,43 @@ TEST(PairsOfAFleet, BlameALinkAndAnUplinkAndNotTheirNodes) {
   ASSERT_EQ(acceptance.suspects.size(), 1U);
   EXPECT_EQ(acceptance.suspects[0].path, "uplink leaf2");
   EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("pairs over it low: 50"));
+  for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
+}
+
+TEST(PairsOfAFleet, OfASmallOneBlameANodeAndNotItsLinks) {
+  for (const std::size_t count : {4U, 5U, 6U, 8U}) {
+    for (const double rate : {80.0, 50.0, 30.0}) {
+      GroupsCase one(count);
+      one.measure(slow_node(2, rate));
+      ASSERT_EQ(one.suspects().nodes.size(), 1U);
+      one.confirm(slow_node(2, rate));
+      EXPECT_EQ(nodes_of(one.judge().suspects), std::vector<Names>{{"h3"}}) << count << " " << rate;
+      GroupsCase good(count);
+      good.measure(slow_node(2, rate));
+      good.confirm(even);
+      EXPECT_EQ(good.judge().overall(), Outcome::Pass);
+    }
+  }
+}
+
+TEST(PairsOfAFleet, OfASmallOneBlameLinksWhereTheNodeHasAGoodOne) {
+  GroupsCase one(4);
+  const PairFunction low = [](std::size_t i, std::size_t j) { return i == 0 && j > 1 ? 50 : 100; };
+  one.measure(low);
+  one.confirm(low);
+  EXPECT_EQ(nodes_of(one.judge().suspects), (std::vector<Names>{{"h1", "h3"}, {"h1", "h4"}}));
+}
+
+TEST(PairsOfAFleet, ShowACutThatNoLevelHas) {
+  GroupsCase one(8);
+  const PairFunction half = [](std::size_t i, std::size_t j) {
+    return (i < 4) == (j < 4) ? 100 : 50;
+  };
+  one.measure(half);
+  const Acceptance acceptance = one.judge();
+  EXPECT_EQ(acceptance.overall(), Outcome::Inconclusive);
+  expect_result(acceptance.verdicts.at(8), "INCONCLUSIVE 16 of 16 links are low: 50");
+  EXPECT_EQ(acceptance.verdicts.at(8).instance, "links h[1-4] - h[5-8]");
   for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
 }
 

@@ -103,6 +103,18 @@ TEST(FindPower, FindsTheLeastLossAndGrowsWithNoise) {
   EXPECT_EQ(quiet.alarms, 0U);
 }
 
+TEST(Rehearse, FindsALargeLossOfASmallFleetAndBlamesNoLink) {
+  for (const std::size_t nodes : {4U, 5U, 6U, 8U}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Rehearsal one =
+          rehearse({.nodes = nodes, .limits = {.node_loss = 0.1}}, {.deviation = 0.03},
+                   {{.kind = FaultKind::SlowNode, .factor = 0.5}}, {}, seed);
+      EXPECT_EQ(one.found.size(), 1U) << nodes << " " << seed;
+      EXPECT_TRUE(one.falsely_blamed.empty());
+    }
+  }
+}
+
 TEST(FindPower, FindsNothingWithTooFewNodes) {
   const FleetPower power = find_power({.nodes = 3}, {.deviation = 0.01}, {}, {10, 50}, 1);
   EXPECT_EQ(power.least_loss, 0);
@@ -146,8 +158,8 @@ TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
   screening.log_effects.assign(16, 0);
   screening.offsets = {0};
   screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = true}};
-  FleetRates again{.paths = paths, .launches = kConfirmLaunches};
-  for (std::size_t launch = 0; launch < kConfirmLaunches; ++launch) {
+  FleetRates again{.paths = paths, .launches = screening.again};
+  for (std::size_t launch = 0; launch < screening.again; ++launch) {
     for (const NumberedRound& round : confirmation_rounds(screening, paths, 9, launch)) {
       for (const auto& [first, second] : round.pairs) {
         const double slow = first == 4 || second == 4 ? -0.3 : 0;
