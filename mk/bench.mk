@@ -74,6 +74,7 @@ bench: packages-build packages-bench ## ratios of our own speed: overhead, progr
 rehearsal: busbar $(if $(RECORDED),$(BIN)/recorded_series) ## what random pairs of 4 to 1,024 nodes find, as a table, ten minutes (RECORDED=FOLDER: also at recorded noise); BRIEF=1 to see it run
 	$(if $(RECORDED),$(BIN)/recorded_series $(RECORDED) --factors > $(BUILD)/factors.txt)
 	bench/rehearsal $(if $(BRIEF),20 10,1000 200) $(if $(RECORDED),$(BUILD)/factors.txt)
+	bench/small-fleets $(if $(BRIEF),10,200) $(if $(RECORDED),$(BUILD)/factors.txt)
 
 ifneq ($(filter nccl,$(BACKENDS)),)
 $(BUILD)/bench/device_memory.o: private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
