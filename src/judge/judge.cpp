@@ -121,6 +121,7 @@ Acceptance judge_all(const JudgeInput& given) {
   append(acceptance.verdicts, facts);
   append(acceptance.suspects, fact_suspects(facts));
   drop_explained(acceptance.suspects);
+  add_log_names(acceptance.suspects, input.observations);
   if (input.machines != nullptr) add_fact_evidence(acceptance.suspects, *input.machines);
   const std::string stranger =
       fingerprint_error(input.specification, input.observations, input.assumed);

@@ -2,6 +2,7 @@
 #include "judge/suspects.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -83,6 +84,21 @@ void drop_explained(std::vector<Suspect>& suspects) {
   }
   std::ranges::stable_sort(kept, std::ranges::greater{}, &Suspect::defect);
   suspects = std::move(kept);
+}
+
+void add_log_names(std::vector<Suspect>& suspects, std::span<const Observation> observations) {
+  for (Suspect& suspect : suspects) {
+    if (suspect.defect != Defect::FailedLaunches) continue;
+    const auto own = [&](const Observation& launch) {
+      const bool named = suspect.nodes == Names{launch.unreachable};
+      return launch.hung_or_crashed() && (named || launch.nodes == suspect.nodes);
+    };
+    const auto launch = std::ranges::find_if(observations, own);
+    if (launch == observations.end() || launch->file.empty()) continue;
+    const auto log = std::filesystem::path(launch->file).replace_extension(".log");
+    if (!std::filesystem::exists(log)) continue;
+    suspect.evidence += "; its log: " + log.filename().string();
+  }
 }
 
 }  // namespace busbar::judge

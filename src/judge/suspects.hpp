@@ -18,6 +18,10 @@ namespace busbar::judge {
 /// is worse than the node's; the worst defects then come first.
 void drop_explained(std::vector<Suspect>& suspects);
 
+/// Adds the name of the log of a launch that hung or crashed to the evidence against its nodes,
+/// where it is kept.
+void add_log_names(std::vector<Suspect>& suspects, std::span<const Observation> observations);
+
 /// Every node in exactly one state, with the evidence for it. Where all are good, no verdict is
 /// FAIL, ERROR or INCONCLUSIVE.
 [[nodiscard]] std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,

@@ -137,7 +137,7 @@ run_of() {
   sed -i '/^# system:/d; s/^# hosts: .*/# hosts: n4/' "$DIR"/runs/nameless/*.csv
   mkdir "$DIR/runs/night"
   printf 'collective,size_bytes\nallreduce,1\n' > "$DIR/runs/night/launch.csv"
-  echo '{"judged": "2026-11-10 04:00:00", "system": "box", "specification": "s.toml", "overall": "FAIL", "suspects": [{"nodes": ["h3"]}]}' > "$DIR/runs/night/verdicts.json"
+  echo '{"judged": "2026-11-10 04:00:00", "system": "box", "specification": "s.toml", "overall": "FAIL", "suspects": [{"nodes": ["h3"], "path": null, "defect": "wrong data"}, {"nodes": ["h3"], "path": null, "defect": "slow"}, {"nodes": [], "path": "uplink leaf1", "defect": "slow"}, {"nodes": ["h1", "h2"], "path": null, "rule": "mtu", "defect": "a fact"}]}' > "$DIR/runs/night/verdicts.json"
   echo '{"judged"' > "$DIR/runs/box/verdicts.json"
   echo '<html/>' > "$DIR/runs/night/report.html"
   report --index "$DIR/runs"
@@ -145,7 +145,7 @@ run_of() {
   local page=$DIR/runs/index.html
   xmllint --noout "$page"
   browse "$page"
-  grep -q 'Last verdict, of box (2026-11-10 04:00:00): FAIL, suspected: h3' "$page"
+  grep -q 'Last verdict, of box (2026-11-10 04:00:00): FAIL, suspected: h3 wrong data, uplink leaf1 slow, link h1 - h2 mtu\.' "$page"
   [ "$(grep -c '<svg' "$page")" -eq 3 ]
   [ "$(grep -c '<td>n4</td>' "$page")" -eq 2 ]
   run ! grep -q 'launch.csv' "$page"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -11,35 +11,64 @@
 namespace busbar::judge {
 namespace {
 
-/// "node17", "the link h1 - h3", "uplink leaf2", "one of h1, h2 and h3".
-std::string subject_of(const Suspect& suspect) {
-  constexpr std::size_t kFew = 4;
-  if (suspect.nodes.size() == 2) return "the " + suspect_title(suspect);
-  if (suspect.nodes.size() < 2) return suspect_title(suspect);
-  return suspect.nodes.size() <= kFew ? "one of " + join_and(suspect.nodes)
-                                      : fmt::format("one of {} nodes", suspect.nodes.size());
+/// "links h[0-3] - h[4-7]": a path that is named by what it joins.
+bool is_cut(const Suspect& suspect) { return suspect.path.starts_with("links "); }
+
+/// Whether the fact that is blamed counts how often a link went down.
+bool is_flap(const Suspect& suspect, const Acceptance& acceptance) {
+  constexpr std::array<std::string_view, 3> kFlaps{"net.carrier_changes", "ib.link_downed",
+                                                   "ib.link_recovered"};
+  return suspect.defect == Defect::Fact &&
+         std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
+           return result.rule == suspect.rule && result.nodes == suspect.nodes &&
+                  std::ranges::count(kFlaps, result.collective) > 0;
+         });
 }
 
-std::string_view predicate_of(Defect defect) {
-  switch (defect) {
-    case Defect::WrongData: return "delivers wrong data";
-    case Defect::FailedLaunches: return "hangs or crashes";
-    case Defect::Fact: return "is not what the specification wants";
+/// Whether all else that both nodes of a link took part in is good, and there is something.
+bool is_all_else_good(const Suspect& link, const Acceptance& acceptance) {
+  return std::ranges::all_of(link.nodes, [&](const std::string& node) {
+    const auto blames = [&](const Suspect& one) {
+      return one.nodes != link.nodes && contains(one.nodes, node);
+    };
+    std::size_t good = 0;
+    for (const CheckResult& result : acceptance.verdicts) {
+      const bool is_else = result.nodes != link.nodes && !result.of_fleet();
+      if (!is_else || !contains(result.nodes, node)) continue;
+      if (result.outcome > Outcome::Warn) return false;
+      if (is_good(result.outcome) && result.value) ++good;
+    }
+    return good > 0 && std::ranges::none_of(acceptance.suspects, blames);
+  });
+}
+
+/// "node17 is slow", "the link h1 - h3 delivers wrong data".
+std::string charge(const Suspect& suspect, const Acceptance& acceptance) {
+  const std::string subject =
+      (suspect.nodes.size() == 2 ? "the " : "") + suspect_title(suspect) + " ";
+  switch (suspect.defect) {
+    case Defect::WrongData: return subject + "delivers wrong data";
+    case Defect::FailedLaunches: return subject + "hangs or crashes";
+    case Defect::Fact:
+      return subject + (is_flap(suspect, acceptance) ? "has a link that flapped"
+                                                     : "is not what the specification wants");
     case Defect::Slow: break;
   }
-  return "is slow";
+  return subject + (is_cut(suspect) ? "are slow" : "is slow");
 }
 
-/// "its all-reduce of 1 GiB has 62.1 GB/s, 38 % below 99.9 (fleet median)"; empty where no value
-/// was compared with another.
+/// "its all-reduce of 1 GiB reaches 62.1 GB/s; at least 99.9 is required"; empty where the value
+/// misses no bound itself.
 std::string comparison_text(const CheckResult& result) {
-  constexpr double kPercent = 100;
-  if (!finite(result.value) || !finite(result.ratio) || result.size == 0) return {};
-  return fmt::format(
-      "its {} of {} {} {} {}, {:.0f} % {} {} ({})", collective_name(result.collective),
-      size_text(result.size), result.metric == Metric::Time ? "takes" : "has", figure(result.value),
-      unit(result.metric), kPercent * std::abs(1 - *result.ratio),
-      *result.ratio < 1 ? "below" : "above", figure(result.reference), result.reference_kind);
+  const auto value = finite(result.value);
+  const auto least = edge(result, result.bounds.fail_below);
+  const auto most = edge(result, result.bounds.fail_above);
+  const bool is_low = least && value < *least;
+  if (!value || result.size == 0 || !(is_low || (most && value > *most))) return {};
+  return fmt::format("its {} of {} {} {} {}; {} {} is {}", collective_name(result.collective),
+                     size_text(result.size), result.metric == Metric::Time ? "takes" : "reaches",
+                     figure(value), unit(result.metric), is_low ? "at least" : "at most",
+                     figure(is_low ? least : most), is_low ? "required" : "allowed");
 }
 
 /// The figures of a slow suspect where it has a result of its own; else its evidence.
@@ -67,7 +96,12 @@ std::string worst_text(const Acceptance& acceptance) {
 
 }  // namespace
 
-std::string advice_text(const Suspect& suspect) {
+std::string defect_text(const Suspect& suspect, const Acceptance& acceptance) {
+  if (suspect.defect != Defect::Fact) return std::string(name(suspect.defect));
+  return is_flap(suspect, acceptance) ? "link flapped" : suspect.rule;
+}
+
+std::string advice_text(const Suspect& suspect, const Acceptance& acceptance) {
   const std::size_t nodes = suspect.nodes.size();
   if (nodes > 2) return "measure them in pairs: no one of them stands out";
   switch (suspect.defect) {
@@ -75,11 +109,24 @@ std::string advice_text(const Suspect& suspect) {
       return "take it out of service at once, and run the vendor's diagnostics";
     case Defect::FailedLaunches:
       return "take it out, and read the log of its launch in the run's folder";
-    case Defect::Fact: return "mend what differs, then run again";
+    case Defect::Fact:
+      return is_flap(suspect, acceptance)
+                 ? "replace the cable or transceiver, or reseat it; then run again"
+                 : "fix what differs, then run again";
     case Defect::Slow: break;
   }
+  if (is_cut(suspect)) {
+    return "check what these links share (an uplink or a switch); --levels tells which";
+  }
   if (!suspect.path.empty()) return "check its cables and port errors; the nodes below it are good";
-  if (nodes == 2) return "check cables and switch ports between the two; both nodes are good";
+  if (nodes == 2 && acceptance.nodes.size() == 2) {
+    return "of two nodes it is unknown which end is at fault: measure each with a third node";
+  }
+  if (nodes == 2) {
+    return fmt::format("check cables and switch ports between the two{}",
+                       is_all_else_good(suspect, acceptance) ? "; all else of both nodes is good"
+                                                             : ", and both nodes");
+  }
   return "take it out (bad.txt), check its ports, cables and clocks, then run again";
 }
 
@@ -89,21 +136,26 @@ std::string cause_text(const Acceptance& acceptance) {
   if (!acceptance.head.refused.empty()) {
     return fmt::format("Nothing was judged: {}.", one_line(acceptance.head.refused));
   }
+  const std::string silent = silent_text(silent_nodes(acceptance));
   if (!acceptance.suspects.empty()) {
     const Suspect& first = acceptance.suspects.front();
-    std::vector<std::string> others = mapped(acceptance.suspects, suspect_title);
+    auto others = mapped(worst_suspects(acceptance), [&](const Suspect& one) {
+      return fmt::format("{} ({})", suspect_title(one), defect_text(one, acceptance));
+    });
     others.erase(others.begin());
-    const std::size_t more = others.size();
-    others.resize(std::min(more, kMostNamed));
-    return fmt::format("{} {}: {}.{}", subject_of(first), predicate_of(first.defect),
-                       why(first, acceptance),
-                       more == 0 ? ""
-                                 : fmt::format(" {} more to blame: {}{}.", more, join(others, ", "),
-                                               more > kMostNamed ? ", ..." : ""));
+    std::vector<std::string> also;
+    add_new(also, short_list(std::move(others), kMostNamed));
+    add_new(also, silent);
+    return fmt::format("{}: {}.{}", charge(first, acceptance), why(first, acceptance),
+                       also.empty() ? "" : fmt::format(" Also: {}.", join(also, "; ")));
+  }
+  if (!silent.empty() && acceptance.overall() != Outcome::Fail) {
+    return fmt::format("{}: {}.", silent, kSilentAdvice);
   }
   switch (acceptance.overall()) {
     case Outcome::Fail:
-      return fmt::format("{} {}", worst_text(acceptance), no_suspect_text(acceptance));
+      return fmt::format("{} {}{}", worst_text(acceptance), no_suspect_text(acceptance),
+                         silent.empty() ? "" : fmt::format(" {}.", silent));
     case Outcome::Pass:
       return fmt::format(
           "{} on {} met: no node and no link is blamed.",

@@ -85,6 +85,11 @@ constexpr auto kRuleColumns = std::to_array<Column<Rule>>({
     {"known_issue", "known issue", [](const Rule& r) { return known_issue_text(r); }},
 });
 
+/// Whether both are of the same node, link or path.
+bool is_same(const Suspect& one, const Suspect& other) {
+  return one.nodes == other.nodes && one.path == other.path;
+}
+
 std::string range_text(const std::string& low, const std::string& high) {
   if (low.empty() && high.empty()) return {};
   if (high.empty()) return ">= " + low;
@@ -133,12 +138,70 @@ std::string bound_text(const CheckResult& result) {
 }
 
 std::string suspect_name(const Suspect& suspect) {
-  if (!suspect.path.empty()) return suspect.path;
-  return (suspect.nodes.size() == 2 ? "link " : "node ") + join(suspect.nodes, " - ");
+  return (suspect.nodes.size() == 1 ? "node " : "") + suspect_title(suspect);
 }
 
 std::string suspect_title(const Suspect& suspect) {
-  return suspect.nodes.size() == 1 ? suspect.nodes.front() : suspect_name(suspect);
+  constexpr std::size_t kFew = 4;
+  const std::size_t nodes = suspect.nodes.size();
+  if (nodes == 0) return suspect.path;
+  if (nodes == 1) return suspect.nodes.front();
+  if (nodes == 2) return "link " + join(suspect.nodes, " - ");
+  return nodes <= kFew ? "one of " + join_and(suspect.nodes)
+                       : fmt::format("one of {} nodes", nodes);
+}
+
+std::vector<Suspect> listed_suspects(const Acceptance& acceptance) {
+  std::vector<Suspect> listed;
+  for (const Suspect& one : acceptance.suspects) {
+    const auto same = [&](const Suspect& other) {
+      return other.defect == one.defect && is_same(other, one) &&
+             (one.defect != Defect::Fact || other.rule == one.rule);
+    };
+    if (std::ranges::any_of(listed, same)) continue;
+    std::vector<std::string> others;
+    for (const Suspect& other : filtered(acceptance.suspects, same)) {
+      if (other.rule != one.rule) others.push_back(other.rule);
+    }
+    listed.push_back(one);
+    if (!others.empty()) listed.back().evidence += "; also by " + join(others, ", ");
+  }
+  return listed;
+}
+
+std::vector<Suspect> worst_suspects(const Acceptance& acceptance) {
+  std::vector<Suspect> worst;
+  for (const Suspect& one : acceptance.suspects) {
+    const auto same = [&](const Suspect& other) { return is_same(other, one); };
+    if (std::ranges::none_of(worst, same)) worst.push_back(one);
+  }
+  return worst;
+}
+
+std::string short_list(std::vector<std::string> texts, std::size_t most) {
+  const std::size_t count = texts.size();
+  texts.resize(std::min(count, most));
+  return join(texts, ", ") + (count > most ? fmt::format(" and {} more", count - most) : "");
+}
+
+SilentNodes silent_nodes(const Acceptance& acceptance) {
+  std::map<std::string, const CheckResult*> results;
+  for (const CheckResult& result : acceptance.verdicts) {
+    if (!result.unreachable.empty()) results.try_emplace(result.unreachable, &result);
+  }
+  SilentNodes silent;
+  for (const NodeAccount& account : acceptance.nodes) {
+    const auto found = results.find(account.node);
+    if (account.state != NodeState::NoData || found == results.end()) continue;
+    silent.nodes.push_back(account.node);
+    if (silent.evidence.empty()) silent.evidence = one_line(found->second->reason);
+  }
+  return silent;
+}
+
+std::string silent_text(const SilentNodes& silent) {
+  if (silent.nodes.empty()) return {};
+  return node_list(silent.nodes) + (silent.nodes.size() == 1 ? " does" : " do") + " not answer";
 }
 
 std::string no_suspect_text(const Acceptance& acceptance) {
@@ -155,24 +218,54 @@ std::string node_list(const std::vector<std::string>& names) {
   return names.size() <= kMostApart ? join(names, " ") : hostlist(names);
 }
 
+std::string without_numbers(std::string_view text) {
+  std::string kind;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto is_digit = [&](std::size_t at) {
+      return at < text.size() && text[at] >= '0' && text[at] <= '9';
+    };
+    if (!is_digit(i)) {
+      kind += text[i];
+      continue;
+    }
+    while (is_digit(i + 1) || (i + 1 < text.size() && text[i + 1] == '.' && is_digit(i + 2))) ++i;
+    kind += '#';
+  }
+  return kind;
+}
+
 std::vector<std::string> node_lines(const Acceptance& acceptance) {
   constexpr std::size_t kMost = 40;
+  struct Line {
+    NodeState state;
+    std::string text;
+    std::string kind;
+    Words names{};
+    bool varies = false;
+  };
   std::vector<std::string> texts;
   if (!acceptance.head.refused.empty()) return texts;
-  std::vector<std::pair<Words, std::string>> lines;  // names, and what is said of them
+  std::vector<Line> lines;
   for (const NodeAccount& account : acceptance.nodes) {
     if (account.state == NodeState::Good || account.state == NodeState::Failed) continue;
     if (account.evidence.empty()) continue;
-    std::string text = fmt::format("{}: {}", name(account.state), one_line(account.evidence));
+    std::string text = one_line(account.evidence);
     const std::string itself = fmt::format(" on {}: ", account.node);
     if (const auto at = text.find(itself); at != std::string::npos) {
       text.replace(at, itself.size(), ": ");
     }
-    const auto same = [&](const auto& line) { return line.second == text; };
-    find_or_add(lines, same, {{}, text}).first.push_back(account.node);
+    const std::string kind = account.state == NodeState::Suspect ? text : without_numbers(text);
+    const auto same = [&](const Line& one) {
+      return one.state == account.state && one.kind == kind;
+    };
+    Line& line = find_or_add(lines, same, {account.state, text, kind});
+    line.names.push_back(account.node);
+    line.varies = line.varies || line.text != text;
   }
-  for (const auto& [names, text] : lines) {
-    if (texts.size() < kMost) texts.push_back(node_list(names) + " " + text);
+  for (const Line& line : lines) {
+    if (texts.size() == kMost) break;
+    texts.push_back(fmt::format("{} {}: {}{}", node_list(line.names), name(line.state),
+                                line.varies ? "e.g. " : "", line.text));
   }
   if (lines.size() > kMost) texts.push_back(fmt::format("and {} alike", lines.size() - kMost));
   return texts;

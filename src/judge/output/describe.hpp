@@ -33,20 +33,44 @@ namespace busbar::judge {
 [[nodiscard]] std::string bound_text(const CheckResult& result);
 /// "node h2", "link h1 - h2".
 [[nodiscard]] std::string suspect_name(const Suspect& suspect);
-/// "h2", "link h1 - h2".
+/// "h2", "link h1 - h2", "uplink leaf2", "one of h1, h2 and h3".
 [[nodiscard]] std::string suspect_title(const Suspect& suspect);
+/// "wrong data", "slow"; of a fact "link flapped", or its rule.
+[[nodiscard]] std::string defect_text(const Suspect& suspect, const Acceptance& acceptance);
 /// What to do about it, by what it is and what is held against it.
-[[nodiscard]] std::string advice_text(const Suspect& suspect);
-/// The one sentence for those who decide: "node17 is slow: its all-reduce of 1 GiB has 62.1 GB/s,
-/// 38 % below 99.9 (fleet median)."
+[[nodiscard]] std::string advice_text(const Suspect& suspect, const Acceptance& acceptance);
+/// The suspects; of several rules with one defect of one node, link or path the first, whose
+/// evidence names the others. Facts stay apart.
+[[nodiscard]] std::vector<Suspect> listed_suspects(const Acceptance& acceptance);
+/// The first finding on each node, link and path, which is its worst.
+[[nodiscard]] std::vector<Suspect> worst_suspects(const Acceptance& acceptance);
+/// "h2 slow, h5 link flapped and 3 more".
+[[nodiscard]] std::string short_list(std::vector<std::string> texts, std::size_t most);
+
+/// Nodes without data since they do not answer: no suspects, but something to be done about.
+struct SilentNodes {
+  std::vector<std::string> nodes{};
+  std::string evidence{};  ///< of the first
+};
+[[nodiscard]] SilentNodes silent_nodes(const Acceptance& acceptance);
+/// "h1 does not answer", "h1 h2 do not answer"; empty for none.
+[[nodiscard]] std::string silent_text(const SilentNodes& silent);
+inline constexpr std::string_view kSilentAdvice =
+    "check power and network, and that you can log in";
+
+/// The one sentence for those who decide: "node17 is slow: its all-reduce of 1 GiB reaches 62.1
+/// GB/s; at least 99.9 is required."
 [[nodiscard]] std::string cause_text(const Acceptance& acceptance);
 /// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_text(const Acceptance& acceptance);
 /// "h2 inconclusive: ...": nodes that are neither good nor suspects by themselves, those with the
-/// same evidence together, in up to 40 lines. None where one cause refuses all.
+/// same evidence together, and those without a FAIL whose evidence differs only in numbers, in up
+/// to 40 lines. None where one cause refuses all.
 [[nodiscard]] std::vector<std::string> node_lines(const Acceptance& acceptance);
 /// "h1 h2 h7"; of many nodes as ranges, "h[1-2,7]".
 [[nodiscard]] std::string node_list(const std::vector<std::string>& names);
+/// The text with "#" for each number: the same of texts that differ only in numbers.
+[[nodiscard]] std::string without_numbers(std::string_view text);
 
 /// "dgx-h200-pod-a", or "unnamed system".
 [[nodiscard]] std::string system_name(const Specification& specification);
@@ -107,9 +131,10 @@ struct ListedRow {
   [[nodiscard]] const CheckResult& first() const { return *results.front(); }
 };
 
-/// Results as lines, in their order. More than 4 PASS, and more than 20 others with one reason, of
-/// a rule, collective and size become one line; of others the first 40 are listed. Where
-/// one cause refuses all, each rule, collective and size is one line without a reason.
+/// Results as lines, in their order. Of a rule, collective and size become one line: more than 4
+/// PASS, and more than 4 INCONCLUSIVE, ERROR or SKIP whose reasons differ at most in numbers, and
+/// more than 20 others with one reason; of all others the first 40 are listed. Where one cause
+/// refuses all, each rule, collective and size is one line without a reason.
 [[nodiscard]] std::vector<ListedRow> list_rows(const Acceptance& acceptance,
                                                const Specification& specification);
 

@@ -20,35 +20,48 @@ std::vector<Results> curves_of(const Acceptance& acceptance) {
   });
 }
 
-/// "nodes", "rails", "instances": what instances of a set are.
-std::string_view instances_noun(const Specification& specification, std::string_view device_set) {
+/// "nodes", "rails", "instances": what these are results of.
+std::string_view instances_noun(const Specification& specification, const Results& curve) {
   for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id != device_set) continue;
-    if (set.kind == SetKind::PerNode) return "nodes";
-    if (set.kind == SetKind::Rails) return "rails";
+    if (set.id == curve.front()->device_set && set.kind == SetKind::Rails) return "rails";
   }
-  return "instances";
+  const auto is_node = [](const CheckResult* one) { return one->nodes.size() == 1; };
+  return std::ranges::all_of(curve, is_node) ? "nodes" : "instances";
 }
 
-/// Results with one outcome and one reason; summaries stand where their first result does.
+/// What results have in common that become one line.
+std::string kind_of(const CheckResult& one) {
+  switch (one.outcome) {
+    case Outcome::Pass: return {};
+    case Outcome::Skip:
+    case Outcome::Inconclusive:
+    case Outcome::Error: return without_numbers(one.reason);
+    default: return one.reason;
+  }
+}
+
+/// Results with one outcome and one kind of reason; summaries stand where their first result does.
 void list_curve(const Results& curve, std::string_view noun, std::vector<ListedRow>& rows) {
-  constexpr std::size_t kPassesListed = 4;
-  constexpr std::size_t kOthersListed = 20;
+  constexpr std::size_t kFewListed = 4;
+  constexpr std::size_t kMissesListed = 20;
   constexpr std::size_t kMostListed = 40;
-  const auto key_of = [](const CheckResult& one) {
-    return std::pair(one.outcome, one.outcome == Outcome::Pass ? std::string() : one.reason);
-  };
+  const auto key_of = [](const CheckResult& one) { return std::pair(one.outcome, kind_of(one)); };
   std::map<std::pair<Outcome, std::string>, Results> groups;
   for (const CheckResult* result : curve) groups[key_of(*result)].push_back(result);
   std::size_t listed = 0;
   ListedRow rest{.outcome = Outcome::Skip, .reason = "and alike"};
   for (const CheckResult* result : curve) {
     const auto& [key, alike] = *groups.find(key_of(*result));
-    const auto& [outcome, reason] = key;
-    if (alike.size() > (outcome == Outcome::Pass ? kPassesListed : kOthersListed)) {
+    const Outcome outcome = result->outcome;
+    const bool is_miss =
+        outcome == Outcome::Fail || outcome == Outcome::Warn || outcome == Outcome::Known;
+    if (alike.size() > (is_miss ? kMissesListed : kFewListed)) {
       if (result != alike.front()) continue;
+      const bool one_reason = std::ranges::all_of(
+          alike, [&](const CheckResult* one) { return one->reason == result->reason; });
       rows.push_back(
-          {alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun), outcome, reason});
+          {alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun), outcome,
+           outcome == Outcome::Pass ? "" : (one_reason ? "" : "e.g. ") + result->reason});
     } else if (listed++ < kMostListed) {
       rows.push_back({{result}, result->instance, outcome, result->reason});
     } else {
@@ -61,10 +74,12 @@ void list_curve(const Results& curve, std::string_view noun, std::vector<ListedR
   rows.push_back(std::move(rest));
 }
 
-/// "12.1..12.9", or one text where all have the same.
+/// "12.1..12.9", or one text where all have the same. The rate of wrong data is none: people would
+/// read it as the finding.
 template <class Text>
 std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*member, Text text) {
   std::vector<double> values;
+  if (row.first().decided_by == DecidedBy::WrongData) return {};
   for (const CheckResult* result : row.results) {
     if (const auto value = finite(result->*member)) values.push_back(*value);
   }
@@ -74,12 +89,7 @@ std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*m
   return first == text(*high) ? first : first + ".." + text(*high);
 }
 
-/// The rate of wrong data is none: people would read it as the finding.
-std::string measured(const ListedRow& row) {
-  const bool wrong =
-      row.first().decided_by == DecidedBy::WrongData && is_of_rules(row.first().metric);
-  return wrong ? std::string() : range_of(row, &CheckResult::value, figure);
-}
+std::string measured(const ListedRow& row) { return range_of(row, &CheckResult::value, figure); }
 
 std::string unit_of(const ListedRow& row) {
   return measured(row).empty() ? "" : std::string(unit(row.first().metric));
@@ -149,7 +159,7 @@ std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specificati
       if (&rule->first() == &first) rows.push_back(*rule);
       continue;
     }
-    const std::string_view noun = instances_noun(specification, first.device_set);
+    const std::string_view noun = instances_noun(specification, curve);
     if (acceptance.head.refused.empty()) {
       list_curve(curve, noun, rows);
     } else {

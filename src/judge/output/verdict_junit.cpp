@@ -40,7 +40,7 @@ std::string numbers_of(const CheckResult& result) {
                       "verdict value unit reference ratio fail_below fail_above cv "
                       "launches=n_launches attempts")) {
     const std::string value = cell_text(column.get(result), exact);
-    const bool is_rate = column.name == "value" || column.name == "unit";
+    const bool is_rate = column.name == "value" || column.name == "unit" || column.name == "ratio";
     if (value.empty() || (is_rate && result.decided_by == DecidedBy::WrongData)) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", column.name, value);
   }

@@ -125,16 +125,20 @@ Section suspects(const Acceptance& acceptance) {
   Section section{.id = "suspects", .heading = "Suspects"};
   Table table{.caption = "What the rules blame",
               .columns = {"suspect", "what", "evidence", "rule", "what to do"}};
-  for (const Suspect& suspect : acceptance.suspects) {
-    table.rows.push_back({suspect_title(suspect), std::string(name(suspect.defect)),
-                          one_line(suspect.evidence), suspect.rule, advice_text(suspect)});
+  for (const Suspect& suspect : listed_suspects(acceptance)) {
+    table.rows.push_back({suspect_title(suspect), defect_text(suspect, acceptance),
+                          one_line(suspect.evidence), suspect.rule,
+                          advice_text(suspect, acceptance)});
   }
   if (table.rows.empty()) {
     section.blocks.emplace_back(Paragraph{.text = no_suspect_text(acceptance),
                                           .warning = acceptance.count(Outcome::Fail) > 0});
-  } else {
-    section.blocks.emplace_back(std::move(table));
   }
+  if (const SilentNodes silent = silent_nodes(acceptance); !silent.nodes.empty()) {
+    table.rows.push_back(
+        {node_list(silent.nodes), "no answer", silent.evidence, "", std::string(kSilentAdvice)});
+  }
+  if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));
   return section;
 }
 

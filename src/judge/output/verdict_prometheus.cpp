@@ -98,6 +98,7 @@ void add_measured(Metrics& metrics, const Results& results) {
   }
   metrics.begin("interconnect_reference_ratio", "Measured value over the reference of the rule.");
   for (const CheckResult* result : results) {
+    if (result->decided_by == DecidedBy::WrongData) continue;
     Labels labels = what_is_measured(*result);
     labels.insert(labels.begin(), {"rule", result->rule});
     metrics.add(labels, result->ratio);
@@ -139,7 +140,8 @@ void add_summaries(Metrics& metrics, const Acceptance& acceptance) {
   std::map<std::string, std::map<Outcome, double>> counts;
   for (const CheckResult& result : acceptance.verdicts) {
     ++counts[result.rule][result.outcome];
-    if (finite(result.ratio)) ratios[result.rule].push_back(*result.ratio);
+    const bool wrong = result.decided_by == DecidedBy::WrongData;
+    if (finite(result.ratio) && !wrong) ratios[result.rule].push_back(*result.ratio);
   }
   metrics.begin("interconnect_reference_ratio_lowest",
                 "Lowest ratio of a rule over all instances and sizes.");

@@ -66,7 +66,7 @@ std::vector<ListedRow> brief_rows(const Acceptance& acceptance,
   return rows;
 }
 
-/// A reason stands behind its line, or below it where it does not fit.
+/// A reason stands behind its line, or below it where it does not fit: once for each instance.
 std::string rule_lines(const Acceptance& acceptance, const Specification& specification) {
   const std::vector<ListedRow> rows = brief_rows(acceptance, specification);
   if (rows.empty()) return "No rule was judged.\n";
@@ -75,12 +75,17 @@ std::string rule_lines(const Acceptance& acceptance, const Specification& specif
           listed_columns("rule instance collective size measured unit bound ratio verdict"), rows)),
       '\n');
   std::string text = lines.front() + "\n";
+  std::set<std::string> below;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string& line = lines[i + 1];
     const std::string reason = one_line(rows[i].reason);
-    text += line;
-    if (!reason.empty()) text += line.size() + 2 + reason.size() <= kWidth ? "  " : "\n    ";
-    text += reason + "\n";
+    const bool fits = line.size() + 2 + reason.size() <= kWidth;
+    const bool is_new = fits || below.insert(rows[i].instance + "\n" + reason).second;
+    text += line +
+            (reason.empty()    ? ""
+             : fits || !is_new ? "  "
+                               : "\n    ") +
+            (is_new ? reason : "as above") + "\n";
   }
   return text;
 }
@@ -113,15 +118,17 @@ std::string sources(const Acceptance& acceptance, const Specification& specifica
 }
 
 std::string suspect_lines(const Acceptance& acceptance) {
-  if (acceptance.suspects.empty()) {
-    return acceptance.count(Outcome::Fail) > 0 ? "\n" + no_suspect_text(acceptance) + "\n" : "";
-  }
-  std::string text = "\nSuspects\n";
-  for (const Suspect& suspect : acceptance.suspects) {
+  const bool unexplained = acceptance.suspects.empty() && acceptance.count(Outcome::Fail) > 0;
+  const std::string head = unexplained ? "\n" + no_suspect_text(acceptance) + "\n" : "";
+  std::string text;
+  for (const Suspect& suspect : listed_suspects(acceptance)) {
     text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
                         one_line(suspect.evidence));
   }
-  return text;
+  if (const std::string silent = silent_text(silent_nodes(acceptance)); !silent.empty()) {
+    text += fmt::format("  {}: {}\n", silent, kSilentAdvice);
+  }
+  return head + (text.empty() ? "" : "\nSuspects\n" + text);
 }
 
 std::string notes(const Acceptance& acceptance) {
@@ -142,15 +149,21 @@ std::string accounts(const Acceptance& acceptance, const Specification& specific
   return "\n" + text + "\n";
 }
 
-/// "; bad: node h2, link h1 - h3 and 2 more; run/report.html"
+/// "; bad: h2 slow, link h1 - h3 slow and 2 more; h4 does not answer; run/report.html"
 std::string conclusion(const Acceptance& acceptance, const std::string& page) {
   constexpr std::size_t kMost = 4;
-  const std::size_t count = acceptance.suspects.size();
-  auto names = mapped(acceptance.suspects, suspect_name);
-  names.resize(std::min(count, kMost));
-  std::string text = names.empty() ? "" : "; bad: " + join(names, ", ");
-  if (count > kMost) text += fmt::format(" and {} more", count - kMost);
-  return page.empty() ? text : text + "; " + page;
+  const std::string bad =
+      short_list(mapped(worst_suspects(acceptance),
+                        [&](const Suspect& one) {
+                          return suspect_title(one) + " " + defect_text(one, acceptance);
+                        }),
+                 kMost);
+  std::string text;
+  for (const std::string& part :
+       {bad.empty() ? bad : "bad: " + bad, silent_text(silent_nodes(acceptance)), page}) {
+    if (!part.empty()) text += "; " + part;
+  }
+  return text;
 }
 
 std::string nodes_of(const Acceptance& acceptance, const std::function<bool(NodeState)>& is) {

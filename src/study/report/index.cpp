@@ -9,6 +9,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/error.hpp"
+#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "format/markup_text.hpp"
@@ -118,18 +119,35 @@ class IndexedFolder {
     runs_.push_back(std::move(run));
   }
 
+  /// "h6 wrong data, link h0 - h4 slow": each node, link and path once, by its first finding.
+  static std::string suspects_text(const Json& suspects) {
+    std::vector<std::string> names;
+    std::vector<std::string> texts;
+    for (const Json& one : suspects) {
+      const auto nodes = one.at("nodes").get<std::vector<std::string>>();
+      const auto text = [&](const char* key) {
+        const auto found = one.find(key);
+        return found != one.end() && found->is_string() ? found->get<std::string>() : "";
+      };
+      const std::string name = nodes.empty()       ? text("path")
+                               : nodes.size() == 2 ? "link " + join(nodes, " - ")
+                                                   : hostlist(nodes);
+      if (contains(names, name)) continue;
+      names.push_back(name);
+      const std::string defect = text("defect");
+      texts.emplace_back(trim(name + " " + (defect == "a fact" ? text("rule") : defect)));
+    }
+    return join(texts, ", ");
+  }
+
   void read_verdict(const fs::path& path) {
     const Json json = Json::parse(read_file(path.string()).value_or(""));
     const auto text = [&](const char* key) {
       return json.at(key).is_null() ? std::string() : json.at(key).get<std::string>();
     };
-    std::vector<std::string> suspects;
-    for (const Json& one : json.at("suspects")) {
-      for (const Json& node : one.at("nodes")) suspects.push_back(node.get<std::string>());
-    }
     verdicts_.push_back({relative(path).substr(0, relative(path).rfind(kVerdicts)),
                          {text("judged"), text("system"), text("specification"), text("overall"),
-                          join(suspects, ", ")}});
+                          suspects_text(json.at("suspects"))}});
   }
 
   [[nodiscard]] std::string answer() const {

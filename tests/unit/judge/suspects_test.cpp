@@ -7,12 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/judge/judge_case.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
   std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},
@@ -53,6 +55,18 @@ TEST(SuspectsOfFailedLaunches, AreSingleNodesWhereAnotherIsGood) {
   EXPECT_THAT(acceptance.suspects[0].evidence,
               HasSubstr("allreduce: 3 of 3 launches hung or crashed: exit 4"));
   EXPECT_EQ(states(acceptance), "good failed good");
+}
+
+TEST(SuspectsOfFailedLaunches, HaveTheNameOfALogThatIsKept) {
+  const test::TemporaryFolder folder;
+  JudgeCase one;
+  one.nodes = names(3);
+  for (const std::string& node : one.nodes) one.steady({node}, 450);
+  crash(one, {"h2"});
+  for (Observation& o : one.observations) o.file = folder.path("004-h2.csv");
+  EXPECT_THAT(one.judged().suspects.at(0).evidence, Not(HasSubstr("log:")));
+  folder.write("004-h2.log", "no");
+  EXPECT_THAT(one.judged().suspects.at(0).evidence, HasSubstr("; its log: 004-h2.log"));
 }
 
 TEST(SuspectsOfFailedLaunches, AreNotThoseOfProgramsThatRefuseOrOfInterruptedRuns) {

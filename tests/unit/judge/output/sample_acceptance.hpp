@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,34 @@ inline Acceptance sample_acceptance(std::size_t nodes) {
       .node = "h2", .state = NodeState::Failed, .evidence = "pair-floor: 5 of 5"};
   acceptance.nodes[4] = {
       .node = "h4", .state = NodeState::Inconclusive, .evidence = "intra: noisy, cv 6.1 %"};
+  return acceptance;
+}
+
+/// h3, h2, h5, h0 and a path are blamed, the first two by several rules; h1 does not answer.
+inline Acceptance many_faults() {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.suspects = {
+      {.nodes = {"h3"}, .rule = "floor", .evidence = "1 byte", .defect = Defect::WrongData},
+      {.nodes = {"h3"}, .rule = "outlier", .evidence = "1 byte", .defect = Defect::WrongData},
+      {.nodes = {"h3"}, .rule = "floor", .evidence = "half"},
+      {.nodes = {"h2"}, .rule = "floor", .evidence = "half"},
+      {.nodes = {"h2"}, .rule = "outlier", .evidence = "half"},
+      {.nodes = {"h5"}, .rule = "flaps", .evidence = "rose by 2", .defect = Defect::Fact},
+      {.nodes = {"h0"}, .rule = "mtu", .evidence = "is 1400", .defect = Defect::Fact},
+      {.path = "links h[0-2] - h[3-5]", .rule = "floor", .evidence = "7 of 9 links are low"}};
+  for (const auto& [rule, fact, node] :
+       {std::array{"flaps", "net.carrier_changes", "h5"}, {"mtu", "net.mtu", "h0"}}) {
+    acceptance.verdicts.push_back({.rule = rule,
+                                   .instance = node,
+                                   .nodes = {node},
+                                   .collective = fact,
+                                   .metric = Metric::None,
+                                   .outcome = Outcome::Fail,
+                                   .reason = "not so"});
+  }
+  acceptance.verdicts[1].unreachable = "h1";
+  acceptance.verdicts[1].reason = "h1 does not answer (nothing within 6 s)";
+  acceptance.nodes[1].state = NodeState::NoData;
   return acceptance;
 }
 

@@ -206,7 +206,11 @@ TEST(EveryOutput, BlamesANodeWithWrongDataForThemAndNotForItsRate) {
   one.specification.system = {.name = "pod", .nodes = one.nodes};
   for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"})
     one.each([](Record& r) { r.wrong = 1; }, pair);
-  const Acceptance acceptance = one.judged();
+  Acceptance acceptance = one.judged();
+  for (CheckResult& result : acceptance.verdicts) {
+    if (result.decided_by == DecidedBy::WrongData) result.ratio = 0.737;
+  }
+  EXPECT_THAT(verdict_text(acceptance, one.specification, {}), Not(HasSubstr("0.737")));
   for (const std::string& text :
        {verdict_text(acceptance, one.specification, {}), verdict_csv(acceptance, one.specification),
         verdict_json(acceptance, one.specification), verdict_junit(acceptance, one.specification),
@@ -220,6 +224,7 @@ TEST(EveryOutput, BlamesANodeWithWrongDataForThemAndNotForItsRate) {
   EXPECT_THAT(metrics, HasSubstr(R"(wrong_data{system="pod",rule="floor",instance="h2"} 1)"));
   EXPECT_THAT(metrics, HasSubstr(R"(interconnect_node_wrong_data{system="pod",node="h2"} 1)"));
   EXPECT_EQ(times(metrics, "interconnect_busbw_gbytes_per_second{"), 3U) << "of right data only";
+  EXPECT_EQ(times(metrics + verdict_junit(acceptance, one.specification), "0.737"), 0U);
 }
 
 }  // namespace

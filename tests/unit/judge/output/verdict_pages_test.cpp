@@ -14,6 +14,7 @@ namespace busbar::judge {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -92,12 +93,44 @@ TEST(CauseText, NamesTheWorstSuspectWithItsFiguresAndTheOthers) {
   Acceptance acceptance = sample_acceptance(6);
   acceptance.suspects[0].rule = "intra";  // which has a result of h2 alone
   EXPECT_EQ(cause_text(acceptance),
-            "h2 is slow: its all-reduce of 8 GiB has 301.5 GB/s, 37 % below 475 (absolute). "
-            "1 more to blame: link h0 - h5.");
+            "h2 is slow: its all-reduce of 8 GiB reaches 301.5 GB/s; at least 427.5 is required. "
+            "Also: link h0 - h5 (slow).");
+  acceptance.verdicts[2].value = 430;
+  EXPECT_THAT(cause_text(acceptance), StartsWith("h2 is slow: 5 of 5 pairs low"))
+      << "a value within its bounds is no reason";
   acceptance.suspects = {{.nodes = {"h1"}, .evidence = "3 bytes", .defect = Defect::WrongData}};
   EXPECT_EQ(cause_text(acceptance), "h1 delivers wrong data: 3 bytes.");
   acceptance.suspects = {{.path = "uplink leaf2", .evidence = "half"}};
   EXPECT_EQ(cause_text(acceptance), "uplink leaf2 is slow: half.");
+  acceptance.suspects = {{.path = "links h[0-2] - h[3-5]", .evidence = "7 of 9 links are low"}};
+  EXPECT_EQ(cause_text(acceptance), "links h[0-2] - h[3-5] are slow: 7 of 9 links are low.");
+}
+
+TEST(CauseText, NamesEachNodeOnceAndThoseThatDoNotAnswer) {
+  Acceptance acceptance = many_faults();
+  EXPECT_EQ(cause_text(acceptance),
+            "h3 delivers wrong data: 1 byte. Also: h2 (slow), h5 (link flapped), h0 (mtu) and 1 "
+            "more; h1 does not answer.");
+  acceptance.suspects.resize(1);
+  EXPECT_THAT(cause_text(acceptance), EndsWith(". Also: h1 does not answer."));
+  acceptance.suspects.clear();
+  EXPECT_THAT(cause_text(acceptance), EndsWith(" all that took part are suspect. h1 does not "
+                                               "answer."));
+  acceptance.verdicts.erase(acceptance.verdicts.begin() + 2, acceptance.verdicts.end());
+  acceptance.verdicts[1].outcome = Outcome::Error;
+  EXPECT_THAT(cause_text(acceptance), StartsWith("h1 does not answer: check power and network"));
+}
+
+TEST(CauseText, SaysByHowMuchATimeIsTooLong) {
+  Acceptance acceptance = sample_acceptance(6);
+  CheckResult& slow = acceptance.verdicts[2];
+  slow.metric = Metric::Time;
+  slow.bounds = {.fail_above = 1.25};
+  slow.value = slow.reference = 10;
+  slow.value = 13;
+  acceptance.suspects = {{.nodes = {"h2"}, .rule = "intra", .evidence = "slow"}};
+  EXPECT_EQ(cause_text(acceptance),
+            "h2 is slow: its all-reduce of 8 GiB takes 13 us; at most 12.5 is allowed.");
 }
 
 TEST(CauseText, OfNoSuspectIsTheFirstOfTheWorstResultsOrThatAllIsMet) {
@@ -116,14 +149,44 @@ TEST(CauseText, OfNoSuspectIsTheFirstOfTheWorstResultsOrThatAllIsMet) {
 }
 
 TEST(AdviceText, IsByWhatIsBlamedAndWhatFor) {
+  const Acceptance acceptance = many_faults();
   std::set<std::string> texts;
   for (const Defect defect : all_values<Defect>()) {
-    texts.insert(advice_text({.nodes = {"h1"}, .defect = defect}));
+    texts.insert(advice_text({.nodes = {"h1"}, .defect = defect}, acceptance));
   }
-  texts.insert(advice_text({.nodes = {"h1", "h2"}}));
-  texts.insert(advice_text({.nodes = {"h1", "h2", "h3"}}));
-  texts.insert(advice_text({.path = "uplink leaf2"}));
-  EXPECT_EQ(texts.size(), 7U);
+  texts.insert(advice_text({.nodes = {"h1", "h2"}}, acceptance));
+  texts.insert(advice_text({.nodes = {"h1", "h2", "h3"}}, acceptance));
+  texts.insert(advice_text({.path = "uplink leaf2"}, acceptance));
+  texts.insert(advice_text({.path = "links h[0-2] - h[3-5]"}, acceptance));
+  EXPECT_EQ(texts.size(), 8U);
+  EXPECT_THAT(advice_text(acceptance.suspects[5], acceptance), HasSubstr("transceiver"));
+  EXPECT_THAT(advice_text(acceptance.suspects[6], acceptance), HasSubstr("fix what differs"));
+}
+
+TEST(AdviceText, ClearsTheNodesOfALinkOnlyWhereAllElseOfThemIsGood) {
+  const Suspect link{.nodes = {"a", "b"}};
+  Acceptance acceptance{.suspects = {link}, .nodes = {{"a"}, {"b"}, {"c"}}};
+  const auto advice = [&] { return advice_text(link, acceptance); };
+  acceptance.verdicts = {sample_verdict("r", "pairs", {"a", "b"}, 1, 10, Outcome::Fail),
+                         sample_verdict("r", "pairs", {"a"}, 10, 10, Outcome::Pass)};
+  EXPECT_THAT(advice(), HasSubstr("and both nodes")) << "nothing is known of b";
+  acceptance.verdicts.push_back(sample_verdict("r", "pairs", {"b"}, 10, 10, Outcome::Pass));
+  EXPECT_THAT(advice(), HasSubstr("all else of both nodes is good"));
+  acceptance.suspects.push_back({.nodes = {"b", "c"}});
+  EXPECT_THAT(advice(), HasSubstr("and both nodes")) << "another link of b is blamed";
+  acceptance.suspects.pop_back();
+  acceptance.verdicts[2].outcome = Outcome::Inconclusive;
+  EXPECT_THAT(advice(), HasSubstr("and both nodes"));
+  acceptance.nodes.pop_back();
+  EXPECT_THAT(advice(), HasSubstr("with a third node"));
+}
+
+TEST(VerdictHtml, HasNodesThatDoNotAnswerAmongTheSuspects) {
+  const std::string page = verdict_html(many_faults(), sample_specification(6));
+  EXPECT_THAT(page, AllOf(HasSubstr(">h1 does not answer (nothing within 6 s)<"),
+                          HasSubstr(">check power and network, and that you can log in<"),
+                          HasSubstr(">link flapped<")));
+  EXPECT_EQ(bad_nodes(many_faults(), {}), "h2\n");
 }
 
 TEST(VerdictHtml, HasEveryOutcomeBesideItsShape) {

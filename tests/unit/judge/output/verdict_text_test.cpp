@@ -23,13 +23,13 @@ std::string text_of(const Acceptance& acceptance, std::size_t nodes = 6) {
 std::string text_of(std::size_t nodes) { return text_of(sample_acceptance(nodes), nodes); }
 
 TEST(VerdictText, EndsWithTheOverallOutcomeAndItsExitCode) {
-  EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1); bad: node h2, link h0 - h5\n"));
+  EXPECT_THAT(text_of(6), EndsWith("\nOverall: FAIL (exit 1); bad: h2 slow, link h0 - h5 slow\n"));
   Acceptance warned = sample_acceptance(6);
   warned.verdicts.resize(2);
   warned.suspects.clear();
   EXPECT_THAT(text_of(warned), EndsWith("1 WARN, 1 PASS\nOverall: WARN (exit 0)\n"));
   EXPECT_THAT(verdict_text(sample_acceptance(6), sample_specification(6), {.page = "run/p.html"}),
-              EndsWith("bad: node h2, link h0 - h5; run/p.html\n"));
+              EndsWith("bad: h2 slow, link h0 - h5 slow; run/p.html\n"));
   EXPECT_THAT(verdict_text(warned, sample_specification(6), {.strict = true}),
               EndsWith("Overall: WARN (exit 1)\n"));
 }
@@ -39,6 +39,16 @@ TEST(VerdictText, HasMeasuredBoundRatioAndOutcomeOnTheLineOfARule) {
               testing::ContainsRegex("intra +h2 +allreduce +8 GiB +301.5 +GB/s +427.5..498.8 "
                                      "+0.635 +FAIL\n +below 427.5 GB/s\n"));
   EXPECT_THAT(text_of(6), testing::ContainsRegex("latency .*21.4 +us +<= 17.75 +1.507 +FAIL"));
+}
+
+TEST(VerdictText, HasALongReasonOfAnInstanceOnce) {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.verdicts.resize(3);
+  acceptance.verdicts.push_back(acceptance.verdicts[2]);
+  acceptance.verdicts.back().rule = "other";
+  for (CheckResult& result : acceptance.verdicts) result.reason = std::string(80, 'x');
+  EXPECT_THAT(text_of(acceptance),
+              testing::ContainsRegex("\n    x+\nother +h2 .* FAIL  as above\n"));
 }
 
 TEST(VerdictText, SumsUpLongListsOfPassesAndListsTheOthers) {
@@ -104,6 +114,23 @@ TEST(VerdictText, ListsSuspectsWithEvidence) {
   EXPECT_THAT(text_of(6), HasSubstr("  link h0 - h5  pair-floor: no data of this pair\n"));
 }
 
+TEST(VerdictText, NamesEachNodeOnceByItsWorstDefectAndThoseThatDoNotAnswer) {
+  const Acceptance acceptance = many_faults();
+  EXPECT_THAT(text_of(acceptance),
+              EndsWith("(exit 1); bad: h3 wrong data, h2 slow, h5 link flapped, h0 mtu and 1 more; "
+                       "h1 does not answer\n"));
+  EXPECT_THAT(text_of(acceptance),
+              HasSubstr("\nSuspects\n  node h3  floor: 1 byte; also by outlier\n  node h3  floor: "
+                        "half\n  node h2  floor: half; also by outlier\n  node h5  flaps: "));
+  EXPECT_THAT(text_of(acceptance), HasSubstr("\n  h1 does not answer: check power and network"));
+  Acceptance silent = acceptance;
+  silent.suspects.clear();
+  EXPECT_THAT(text_of(silent), HasSubstr("no single node or link stands out"));
+  EXPECT_THAT(text_of(silent), EndsWith("(exit 1); h1 does not answer\n"));
+  silent.nodes[1].state = NodeState::Good;
+  EXPECT_THAT(text_of(silent), EndsWith("(exit 1)\n")) << "it did before";
+}
+
 TEST(VerdictText, HasTheSourceOfRulesThatAreNotPassAndOfAllWhereAsked) {
   Specification specification = sample_specification(6);
   specification.rules[0].source = "a guide";
@@ -152,6 +179,17 @@ TEST(VerdictText, PutsNodesWithOneEvidenceOnOneLine) {
   EXPECT_THAT(text_of(acceptance), HasSubstr("\n  h0 h1 h2 h3 h4 h5 suspect: all on all: 100 "));
 }
 
+TEST(VerdictText, PutsNodesWhoseEvidenceDiffersInNumbersOnOneLineUnlessTheyAreSuspect) {
+  Acceptance acceptance = sample_acceptance(6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    acceptance.nodes[i].state = i < 4 ? NodeState::NoData : NodeState::Suspect;
+    acceptance.nodes[i].evidence = fmt::format("nothing within {} s", 1.5 * static_cast<double>(i));
+  }
+  EXPECT_THAT(text_of(acceptance),
+              HasSubstr("\n  h0 h1 h2 h3 no data: e.g. nothing within 0 s\n  h4 suspect: nothing "
+                        "within 6 s\n  h5 suspect: "));
+}
+
 TEST(RuleList, HasEachFigureAndItsSource) {
   Specification specification = sample_specification(6);
   specification.rules[0].source = "a guide";
@@ -185,6 +223,30 @@ TEST(Listing, KeepsTheOrderAndCutsEndlessLists) {
   EXPECT_EQ(rows.front().instance, "a+b0");
   EXPECT_EQ(rows.back().instance, "60 more instances");
   EXPECT_EQ(rows.back().outcome, Outcome::Fail);
+}
+
+TEST(Listing, SumsUpResultsWithoutAnAnswerWhoseReasonsDifferInNumbers) {
+  for (const auto& [outcome, rows] : {std::pair{Outcome::Inconclusive, 2U},
+                                      {Outcome::Error, 2U},
+                                      {Outcome::Skip, 2U},
+                                      {Outcome::Warn, 6U},
+                                      {Outcome::Fail, 6U}}) {
+    Acceptance acceptance;
+    for (int i = 0; i < 6; ++i) {
+      acceptance.verdicts.push_back(
+          sample_verdict("r", "pairs", {fmt::format("h{}", i)}, 1 + i, 10, outcome));
+      acceptance.verdicts.back().reason =
+          i == 5 ? "another" : fmt::format("noisy: cv {:g} %", 5 + 0.5 * i);
+    }
+    const std::vector<ListedRow> listed = list_rows(acceptance, sample_specification(6));
+    ASSERT_EQ(listed.size(), rows) << name(outcome);
+    if (rows == 6) continue;
+    EXPECT_EQ(listed[0].instance, "5 of 6 nodes");
+    EXPECT_EQ(listed[0].reason, "e.g. noisy: cv 5 %");
+    acceptance.verdicts.pop_back();
+    acceptance.verdicts.pop_back();
+    EXPECT_EQ(list_rows(acceptance, sample_specification(6)).size(), 4U);
+  }
 }
 
 TEST(Listing, HasOneRowForARuleThatTheFilesHaveNothingFor) {
