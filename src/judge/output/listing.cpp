@@ -79,7 +79,8 @@ void list_curve(const Results& curve, std::string_view noun, std::vector<ListedR
 template <class Text>
 std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*member, Text text) {
   std::vector<double> values;
-  if (row.first().decided_by == DecidedBy::WrongData) return {};
+  const CheckResult& first_row = row.first();
+  if (first_row.decided_by == DecidedBy::WrongData && is_of_rules(first_row.metric)) return {};
   for (const CheckResult* result : row.results) {
     if (const auto value = finite(result->*member)) values.push_back(*value);
   }
