@@ -55,6 +55,7 @@ struct AcceptFiles {
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
   for (const std::string& path : study::distinct_files(paths, files.notes)) {
     files.journals.push_back(judge::load_journal(path));
+    append(files.notes, files.journals.back().notes);
     const auto& unlisted = files.journals.back().unlisted;
     if (unlisted.empty()) continue;
     files.notes.push_back(

@@ -367,8 +367,10 @@ Status run_and_judge(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge::judge_all(input(folder.journal().lines)), folder.journal().seed, options,
-                  options.output, specification);
+  judge::Acceptance acceptance = judge::judge_all(input(folder.journal().lines));
+  append(acceptance.head.notes, folder.journal().notes);
+  return conclude(std::move(acceptance), folder.journal().seed, options, options.output,
+                  specification);
 }
 
 /// Many nodes that start a check at the same second would all be out, and ask one server.
