@@ -77,8 +77,11 @@ struct AcceptOptions {
 
 /// `busbar accept rehearse`: tests a simulated fleet.
 [[nodiscard]] Status accept_rehearse(const AcceptOptions& options);
-/// What a plan can find, in one sentence; empty if the specification does not compare nodes, or the
-/// number of nodes is not known.
+/// How many nodes a rehearsal has, by the options, else by the specification; 0: it is not known.
+[[nodiscard]] std::size_t planned_nodes(const judge::Specification& specification,
+                                        const AcceptOptions& options);
+/// What a plan can find, in a line; that no rule compares pairs, where --nodes asks for it; else
+/// empty where the number of nodes is not known, or too low for any comparison.
 [[nodiscard]] std::string power_text(const judge::Specification& specification,
                                      const AcceptOptions& options);
 
@@ -87,9 +90,9 @@ struct AcceptOptions {
     const AcceptOptions& options, std::vector<std::string>* all_faults = nullptr);
 /// The same, and refuses what `accept lint` refuses.
 [[nodiscard]] judge::Specification read_specification(const AcceptOptions& options);
-/// The findings of `accept lint`.
+/// The findings of `accept lint`; `nodes` as of judge::lint().
 [[nodiscard]] std::vector<judge::LintFinding> lint_findings(
-    const judge::Specification& specification);
+    const judge::Specification& specification, std::size_t nodes = 0);
 
 /// Judges observations of nodes, which all must be accounted for; none: the nodes of the
 /// specification or of the files.

@@ -255,9 +255,12 @@ Status lint_specification(const AcceptOptions& options) {
   const std::optional<judge::Specification> read = readable(options);
   if (!read) return Status::Usage;
   const judge::Specification& specification = *read;
-  const std::vector<judge::LintFinding> findings = lint_findings(specification);
-  fmt::print("{}{}: {}, {}, {}\n", judge::lint_text(specification.file, findings),
+  const std::vector<judge::LintFinding> findings =
+      lint_findings(specification, planned_nodes(specification, options));
+  const std::size_t facts = specification.facts.size();
+  fmt::print("{}{}: {}{}, {}, {}\n", judge::lint_text(specification.file, findings),
              specification.file, counted(specification.rules.size(), "rule"),
+             facts == 0 ? "" : ", " + counted(facts, "fact rule"),
              counted(specification.device_sets.size(), "device set"),
              findings.empty() ? "no problems found" : counted(findings.size(), "finding"));
   fmt::print("{}", power_text(specification, options));

@@ -55,6 +55,7 @@ struct AcceptFiles {
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
   for (const std::string& path : study::distinct_files(paths, files.notes)) {
     files.journals.push_back(judge::load_journal(path));
+    append(files.notes, files.journals.back().notes);
     const auto& unlisted = files.journals.back().unlisted;
     if (unlisted.empty()) continue;
     files.notes.push_back(
@@ -240,14 +241,15 @@ judge::Specification read_specification(const AcceptOptions& options) {
   return specification;
 }
 
-std::vector<judge::LintFinding> lint_findings(const judge::Specification& specification) {
+std::vector<judge::LintFinding> lint_findings(const judge::Specification& specification,
+                                              std::size_t nodes) {
   std::optional<judge::Baseline> baseline;
   try {
     if (specification.baseline) baseline = judge::load_baseline(specification.baseline->file);
   } catch (const Error&) {
     baseline.reset();  // that it cannot be read is a finding
   }
-  return judge::lint(specification, baseline ? &*baseline : nullptr, this_day());
+  return judge::lint(specification, baseline ? &*baseline : nullptr, this_day(), nodes);
 }
 
 std::string named_levels(const AcceptOptions& options, const std::vector<std::string>& hosts) {

@@ -14,6 +14,8 @@
 #include "format/output_file.hpp"
 #include "format/progress_line.hpp"
 #include "judge/run/rehearsed_run.hpp"
+#include "judge/spec/reader.hpp"
+#include "judge/spec/source.hpp"
 
 namespace busbar {
 namespace {
@@ -22,24 +24,21 @@ namespace {
 constexpr judge::PowerEffort kPower{.healthy = 100, .planted = 300};
 constexpr judge::PowerEffort kQuickPower{.healthy = 50, .planted = 100};
 
+std::vector<NodePath> fabric_paths(const AcceptOptions& options) {
+  if (options.rehearsal.fabric.empty()) return {};
+  const HostLevels levels(options.rehearsal.fabric, "--levels");
+  return levels.paths_of(levels.hosts());
+}
+
 /// The plan of the specification with what the command line has instead.
 judge::FleetPlan plan_of(const judge::Specification& specification, const AcceptOptions& options) {
   const RehearsalOptions& wanted = options.rehearsal;
-  const std::size_t named =
-      options.hosts.empty() ? specification.system.nodes.size() : options.hosts.size();
-  std::vector<NodePath> paths;
-  if (!wanted.fabric.empty()) {
-    const HostLevels levels(wanted.fabric, "--levels");
-    paths = levels.paths_of(levels.hosts());
-  }
-  const std::size_t placed = paths.size();
-  if (placed > 0 && wanted.nodes) {
+  std::vector<NodePath> paths = fabric_paths(options);
+  if (!paths.empty() && wanted.nodes) {
     throw usage_error("--nodes and --levels with a file are mutually exclusive: it has {}",
-                      counted(placed, "node"));
+                      counted(paths.size(), "node"));
   }
-  const std::size_t nodes = wanted.nodes ? static_cast<std::size_t>(*wanted.nodes)
-                            : placed > 0 ? placed
-                                         : named;
+  const std::size_t nodes = planned_nodes(specification, options);
   if (nodes < 2) {
     throw usage_error(
         "accept rehearse: the specification names no nodes; give their number with --nodes");
@@ -66,19 +65,48 @@ std::string minutes_text(double seconds) {
 }
 
 std::string loss_text(const judge::FleetPower& power) {
-  if (power.least_loss == 0) return "no loss of a node up to 50 % is found in 99 %";
-  return fmt::format("a node that loses {:.0f} % is found in 99 %", 100 * power.least_loss);
+  if (power.least_loss == 0) {
+    return "even a node that loses half its bandwidth would be missed more than once in 100 runs";
+  }
+  return fmt::format("a node that loses {:.0f} % of its bandwidth is found in 99 of 100 runs",
+                     100 * power.least_loss);
 }
 
 std::string alarm_text(const judge::FleetPower& power) {
-  return fmt::format("{} of {} healthy fleets had an alarm", power.alarms, power.fleets);
+  if (power.alarms == 0) return fmt::format("No false alarms in {} healthy fleets", power.fleets);
+  return fmt::format("False alarms in {} of {} healthy fleets", power.alarms, power.fleets);
 }
 
 std::string power_line(const judge::FleetPlan& plan, const judge::FleetPower& power,
                        const AcceptOptions& options) {
-  return fmt::format("{} partners, {} launches on {} nodes: {}, at {}; {}; {}", plan.partners,
-                     plan.launches, plan.nodes, loss_text(power), noise_text(options),
-                     alarm_text(power), minutes_text(power.seconds));
+  return fmt::format(
+      "Rehearsed at {}, {} partners in each of {} on {} nodes: {}. {}. A run takes {}.\n",
+      noise_text(options), plan.partners, counted(plan.launches, "launch"), plan.nodes,
+      loss_text(power), alarm_text(power), minutes_text(power.seconds));
+}
+
+/// "pair-floor (absolute)": no part of a rehearsal.
+std::vector<std::string> not_rehearsed(const judge::Specification& specification) {
+  std::vector<std::string> rules;
+  for (const judge::Rule& rule : specification.rules) {
+    if (judge::is_rehearsed(specification, rule)) continue;
+    rules.push_back(fmt::format("{} ({})", rule.id, name(rule.compare)));
+  }
+  for (const judge::FactRule& rule : specification.facts) rules.push_back(rule.id + " (fact)");
+  return rules;
+}
+
+/// Slow nodes that are planted and that no rule would fail.
+std::vector<std::string> allowed_faults(const judge::FleetPlan& plan,
+                                        const AcceptOptions& options) {
+  std::vector<std::string> allowed;
+  for (const judge::PlantedFault& fault : options.rehearsal.faults) {
+    const bool is_slow =
+        fault.kind == judge::FaultKind::SlowNode || fault.kind == judge::FaultKind::Bimodal;
+    if (!is_slow || 1 - fault.factor > plan.limits.node_loss) continue;
+    allowed.push_back(fmt::format("{}:{}:{:g}", name(fault.kind), fault.count, fault.factor));
+  }
+  return allowed;
 }
 
 /// What of several rehearsals is added up.
@@ -126,40 +154,81 @@ void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
       times.start, times.connect, times.row, counted(plan.tests, "row"));
 }
 
-Json json_of(const judge::Rehearsal& one, const judge::FleetPlan& plan, std::uint64_t seed) {
-  return {{"simulated", true},
-          {"nodes", plan.nodes},
-          {"levels", plan.levels},
-          {"partners", plan.partners},
-          {"planned_launches", plan.launches},
-          {"seed", seed},
-          {"found", one.found},
-          {"missed", one.missed},
-          {"not_measured", one.not_measured},
-          {"falsely_blamed", one.falsely_blamed},
-          {"suspected_only", one.suspected_only},
-          {"launches", one.launches},
-          {"rounds", one.rounds},
-          {"measured_pairs", one.measured_pairs},
-          {"seconds", one.seconds}};
+/// What every rehearsal has.
+Json plan_json(const judge::Specification& specification, const judge::FleetPlan& plan,
+               const AcceptOptions& options, std::uint64_t seed) {
+  const judge::Noise& noise = options.rehearsal.noise;
+  return {
+      {"simulated", true},
+      {"nodes", plan.nodes},
+      {"levels", plan.levels},
+      {"partners", plan.partners},
+      {"planned_launches", plan.launches},
+      {"noise", noise.factors.empty() ? Json(noise.deviation) : Json(nullptr)},
+      {"noise_file", noise.factors.empty() ? Json(nullptr) : Json(options.rehearsal.noise_text)},
+      {"seed", seed},
+      {"not_rehearsed", not_rehearsed(specification)}};
+}
+
+Json json_of(const judge::Rehearsal& one, Json json) {
+  json.update({{"found", one.found},
+               {"missed", one.missed},
+               {"not_measured", one.not_measured},
+               {"falsely_blamed", one.falsely_blamed},
+               {"suspected_only", one.suspected_only},
+               {"launches", one.launches},
+               {"rounds", one.rounds},
+               {"measured_pairs", one.measured_pairs},
+               {"seconds", one.seconds}});
+  return json;
+}
+
+Json json_of(const judge::FleetPower& power, Json json) {
+  json.update({{"least_loss", power.least_loss == 0 ? Json(nullptr) : Json(power.least_loss)},
+               {"fleets", power.fleets},
+               {"alarms", power.alarms},
+               {"screened", power.screened},
+               {"seconds", power.seconds}});
+  return json;
+}
+
+bool compares_pairs(const judge::Specification& specification) {
+  return std::ranges::any_of(specification.rules, [&](const judge::Rule& rule) {
+    return judge::is_rehearsed(specification, rule);
+  });
+}
+
+/// Why --nodes changes nothing, and the profile with which it would.
+std::string no_pairs_text(const AcceptOptions& options) {
+  const judge::SpecificationSource source = judge::find_specification(options.specification);
+  std::string other;
+  for (const judge::Specification& profile : judge::parse_profiles(source.text, source.path)) {
+    if (other.empty() && compares_pairs(profile)) other = profile.profile;
+  }
+  return fmt::format("--nodes: no rule here compares pairs of nodes with each other{}\n",
+                     other.empty() ? "" : "; --profile " + other + " has one");
 }
 
 }  // namespace
 
+std::size_t planned_nodes(const judge::Specification& specification, const AcceptOptions& options) {
+  if (options.rehearsal.nodes) return static_cast<std::size_t>(*options.rehearsal.nodes);
+  const std::size_t placed = fabric_paths(options).size();
+  if (placed > 0) return placed;
+  return options.hosts.empty() ? specification.system.nodes.size() : options.hosts.size();
+}
+
 std::string power_text(const judge::Specification& specification, const AcceptOptions& options) {
-  const bool compares = std::ranges::any_of(specification.rules, [&](const judge::Rule& rule) {
-    return rule.compare == judge::RuleKind::Fleet &&
-           specification.device_set(rule.device_set).kind == judge::SetKind::Pairwise;
-  });
-  const bool has_nodes =
-      options.rehearsal.nodes || !options.hosts.empty() || !specification.system.nodes.empty();
-  if (!compares || !has_nodes) return {};
+  constexpr std::size_t kFewest = 4;
+  if (!compares_pairs(specification)) {
+    return options.rehearsal.nodes ? no_pairs_text(options) : "";
+  }
+  if (planned_nodes(specification, options) < kFewest) return {};
   const judge::FleetPlan plan = plan_of(specification, options);
   return power_line(plan,
                     judge::find_power(plan, options.rehearsal.noise, options.rehearsal.times,
                                       kQuickPower, options.seed.value_or(1)),
-                    options) +
-         " (rehearsed)\n";
+                    options);
 }
 
 namespace {
@@ -169,17 +238,20 @@ void print_head(const judge::Specification& specification, const judge::FleetPla
   fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
   fmt::print("{} nodes, {} partners in each of {}, at {}\n", plan.nodes, plan.partners,
              counted(plan.launches, "launch"), noise_text(options));
+  const std::vector<std::string> rules = not_rehearsed(specification);
+  if (!rules.empty()) fmt::print("not rehearsed: {}\n", join(rules, ", "));
+  for (const std::string& fault : allowed_faults(plan, options)) {
+    fmt::print("{} is not to be found: the bound of a node allows a loss of {:g} % (fail_below)\n",
+               fault, 100 * plan.limits.node_loss);
+  }
 }
 
-Status print_power(const judge::Specification& specification, const judge::FleetPlan& plan,
-                   const AcceptOptions& options, std::uint64_t seed) {
-  print_head(specification, plan, options);
+judge::FleetPower full_power(const judge::FleetPlan& plan, const AcceptOptions& options,
+                             std::uint64_t seed) {
   const RehearsalOptions& wanted = options.rehearsal;
   judge::PowerEffort effort = kPower;
   effort.healthy = std::max(static_cast<std::size_t>(wanted.fleets), effort.healthy);
-  const auto power = judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
-  fmt::print("{}\n", power_line(plan, power, options));
-  return Status::Ok;
+  return judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
 }
 
 judge::Rehearsal rehearse_fleet(const judge::Specification& specification,
@@ -190,8 +262,9 @@ judge::Rehearsal rehearse_fleet(const judge::Specification& specification,
     return judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed);
   }
   const LaunchFolder folder(options.output);
-  return judge::rehearse_run(specification, plan, wanted.noise, wanted.faults, wanted.times, seed,
-                             folder.path());
+  return judge::rehearse_run(
+      specification, plan, wanted.noise, wanted.faults, wanted.times, seed, folder.path(),
+      judge::complete_text(judge::find_specification(options.specification)));
 }
 
 /// Outputs are checked before anything is simulated.
@@ -215,7 +288,14 @@ Status accept_rehearse(const AcceptOptions& options) {
   const auto fleets = static_cast<std::size_t>(wanted.fleets);
   std::optional<OutputFile> json = open_json(options);
   const bool prints = !json || json->path() != "-";
-  if (wanted.power) return print_power(specification, plan, options, seed);
+  if (wanted.power) {
+    const judge::FleetPower power = full_power(plan, options, seed);
+    if (prints) print_head(specification, plan, options);
+    if (prints) fmt::print("{}", power_line(plan, power, options));
+    if (json)
+      json->append(json_text(json_of(power, plan_json(specification, plan, options, seed))));
+    return Status::Ok;
+  }
   Json list = Json::array();
   Rehearsals all;
   ProgressLine progress;
@@ -223,7 +303,7 @@ Status accept_rehearse(const AcceptOptions& options) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
     const judge::Rehearsal one = rehearse_fleet(specification, plan, options, seed + number);
     all.add(one);
-    list.push_back(json_of(one, plan, seed + number));
+    list.push_back(json_of(one, plan_json(specification, plan, options, seed + number)));
     progress.clear();
     if (prints && number == 0) print_head(specification, plan, options);  // -o is a new folder
     if (prints && fleets == 1) print_one(one, plan, options);

@@ -12,9 +12,11 @@
 #include "apps/accept.hpp"
 #include "base/child_process.hpp"
 #include "base/host.hpp"
+#include "base/hostlist.hpp"
 #include "base/interrupt_watch.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
+#include "bootstrap/ssh_hosts.hpp"
 #include "format/progress_line.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/fleet/fabric_file.hpp"
@@ -185,6 +187,19 @@ LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunCo
   return choice;
 }
 
+/// Before anything runs. What --mpiexec names may be a program of the user's own.
+void refuse_unresolved(const AcceptOptions& options, const LauncherChoice& launcher,
+                       const std::vector<std::string>& hosts) {
+  if (!options.mpiexec.empty()) return;
+  const Words ssh = ssh_of(launcher, options.launcher_arguments);
+  const std::vector<std::string> unknown = unresolved_hosts(hosts, ssh);
+  if (unknown.empty()) return;
+  throw usage_error(
+      "accept run: no address is known for {}, neither by name here nor by ssh's configuration; "
+      "correct the name, or add it to DNS, /etc/hosts or ~/.ssh/config",
+      hostlist(unknown));
+}
+
 std::string any_program(const std::string& folder, const judge::Specification& specification) {
   const judge::DeviceSetRule& set = specification.device_sets.front();
   return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());
@@ -286,6 +301,7 @@ Status run_and_judge(const AcceptOptions& options) {
   if (specification.run.backend != "sim") {
     setup.launcher =
         find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
+    refuse_unresolved(options, setup.launcher, hosts);
   }
   setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
     return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
@@ -351,8 +367,10 @@ Status run_and_judge(const AcceptOptions& options) {
     fmt::print(stderr, "busbar: nothing more was launched, since every rule is an ERROR: {}\n",
                campaign.refusal());
   }
-  return conclude(judge::judge_all(input(folder.journal().lines)), folder.journal().seed, options,
-                  options.output, specification);
+  judge::Acceptance acceptance = judge::judge_all(input(folder.journal().lines));
+  append(acceptance.head.notes, folder.journal().notes);
+  return conclude(std::move(acceptance), folder.journal().seed, options, options.output,
+                  specification);
 }
 
 /// Many nodes that start a check at the same second would all be out, and ask one server.

@@ -183,6 +183,18 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
   [[ $stderr == "busbar: [run] backend = \"gloo\": $DIR/bin/allreduce_perf is built without it; it has: nccl, mpi; install libgloo-dev"* ]]
   [ ! -e "$DIR/run" ]
 }
+@test "hosts of ssh whose names are unknown are refused before anything runs, unless ssh or another agent knows them" {
+  specification > "$DIR/spec.toml"
+  mkdir "$DIR/bin"
+  printf '#!/bin/sh\n[ "$1" != -G ] || { echo "hostname ${2%%.cfg}"; exit; }\nexit 255\n' > "$DIR/bin/ssh"
+  chmod +x "$DIR/bin/ssh"
+  PATH=$DIR/bin:$PATH
+  COMMAND=(./busbar accept run "$DIR/spec.toml" -o "$DIR/run")
+  refused "no address is known for a.invalid,b.invalid, neither by name here nor by ssh's configuration" \
+    --hosts localhost,a.invalid,127.0.0.1.cfg,b.invalid --launcher 'ssh {host} {env} {program}'
+  refused "no address is known for a.invalid," --hosts a.invalid,localhost
+  [ ! -e "$DIR/run" ]
+}
 @test "one host whose name is unknown costs its launches only, and the reason is in each line" {
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
   EXIT=4 words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'

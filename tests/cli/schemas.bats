@@ -77,7 +77,8 @@ TOML
   [ "$(jq -c '[.suspects[].kind] | unique' "$DIR/fleet.json")" = '["node","path"]' ]
   valid verdicts.schema.json "$DIR"/{run/verdicts,fail,fleet}.json < <(free .contract.fingerprint driver)
   ./busbar accept rehearse "$DIR/fleet.toml" --nodes 32 --fleets 2 --json "$DIR/list.json"
-  valid rehearsal.schema.json "$DIR"/{one,list}.json < /dev/null
+  ./busbar accept rehearse "$DIR/fleet.toml" --nodes 8 --power --json - > "$DIR/power.json"
+  valid rehearsal.schema.json "$DIR"/{one,list,power}.json < /dev/null
 }
 
 @test "dumps of specifications, with every table, and of all that are built in" {

@@ -101,6 +101,22 @@ nothing_runs() {  # on any host, after three seconds at most
   [ "$(grep -c 'h3 does not answer' "$DIR/run/launches.csv")" -eq 1 ]  # by one contact
   [ "$(grep -c '^pairs,3 nodes,h0 h1 h2,' "$DIR/run/launches.csv")" -eq 3 ]
 }
+@test "a host that answers its second contact only is measured, and a note of the run and of a later judge says so" {
+  specification "$DIR/spec.toml"
+  "$CLUSTER" unplug h3
+  {
+    for _ in {1..100}; do [ ! -e "$DIR/run/launches.csv" ] || break; sleep 0.1; done
+    sleep 7  # after the first contact's 6 s, and before the second
+    "$CLUSTER" plug h3
+  } 3>&- &
+  accept_run "$DIR/run"
+  wait
+  [ "$(states "$DIR/run")" = "h0 good h1 good h2 good h3 good" ]
+  [[ $stderr == *"busbar: h3 answered only at the "*" contact (h3 before: nothing within 6 s"* ]]
+  [[ $output == *"note: h3 answered only at the "* ]]
+  run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
+  [[ $output == *"note: h3 answered only at the "* ]]
+}
 @test "a host that is lost while it is measured is blamed, and nothing of it keeps running" {
   specification "$DIR/spec.toml"
   sed -i 's/^iterations = 8/iterations = 100/; s/^timeout_s = 20/timeout_s = 16/' "$DIR/spec.toml"

@@ -4,17 +4,30 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <thread>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/hostlist.hpp"
 #include "base/splitmix64.hpp"
 #include "base/text.hpp"
 #include "model/matching.hpp"
 
 namespace busbar::judge {
+namespace {
+
+/// Whether ssh or a launcher could not resolve the name of its host.
+bool is_unresolved(std::string_view log) {
+  constexpr std::array<std::string_view, 3> kTexts{
+      "ould not resolve hostname", "ame or service not known", "ailure in name resolution"};
+  return std::ranges::any_of(
+      kTexts, [&](std::string_view text) { return log.find(text) != std::string_view::npos; });
+}
+
+}  // namespace
 
 Campaign::Campaign(CampaignRequest request, RunFolder& folder)
     : request_(std::move(request)), specification_(request_.specification), folder_(folder) {}
@@ -27,7 +40,7 @@ bool Campaign::run() {
   for (const Observation& line : seen()) {
     if (line.hung_or_crashed() && !line.unreachable.empty()) breaking_.insert(line.unreachable);
   }
-  touch(request_.nodes);
+  reach();
   if (request_.soak_s) {
     soak();
     return refusal_.empty() && !start_failure_;
@@ -49,41 +62,81 @@ void Campaign::launch(std::span<const LaunchCommands> launches, double timeout_s
       launches, {.timeout = Seconds{timeout_s}, .at_once = at_once, .stop = request_.stop}, events);
 }
 
+/// Links flap, and servers of ssh are busy: who cannot be reached at first is asked again.
+void Campaign::reach() {
+  std::vector<std::string> absent = contact(request_.nodes);
+  for (std::size_t i = 0; i < request_.contact_again.size() && !absent.empty(); ++i) {
+    const Clock::time_point begun = Clock::now();
+    while (Clock::now() - begun < request_.contact_again.at(i)) {
+      if (is_stopped()) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const auto before = silent_;
+    const std::vector<std::string> asked = std::exchange(absent, contact(absent));
+    const std::vector<std::string> late =
+        filtered(asked, [this](const std::string& node) { return !silent_.contains(node); });
+    if (late.empty()) continue;
+    folder_.add_note(fmt::format("{} answered only at the {} contact ({} before: {})",
+                                 hostlist(late), i == 0 ? "2nd" : "3rd", late.front(),
+                                 before.at(late.front())));
+    if (request_.warn) request_.warn(folder_.journal().notes.back());
+  }
+  for (const std::string& node : absent) {
+    silent_[node] =
+        fmt::format("{} contacts: {}", request_.contact_again.size() + 1, silent_[node]);
+  }
+}
+
 /// With the first collective of all.
-void Campaign::touch(const std::vector<std::string>& nodes) {
-  if (specification_.run.backend == "sim") return;  // nothing runs on them
+std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes) {
+  if (specification_.run.backend == "sim") return {};  // nothing runs on them
   if (request_.simulated.launch) {
     for (const std::string& node : nodes) {
-      if (!request_.simulated.answers(node)) silent_[node] = node + " does not answer (simulated)";
+      if (!request_.simulated.answers(node)) silent_[node] = "simulated";
     }
-    return;
+    return {};
   }
   const std::string& collective = specification_.rules.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<LaunchCommands> launches;
   std::vector<std::string> refusals;
+  std::vector<std::string> absent;
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
   launch(launches, timeout_s, request_.touched_at_once,
          {.ended = [&](std::size_t number, const LaunchResult& result) {
-           folder_.add_facts(nodes[number], result.csv);
+           const std::string& node = nodes[number];
+           folder_.add_facts(node, result.csv);
            if (!result.csv.starts_with("busbar ")) {
-             note_banner(nodes[number], result.csv.substr(0, result.csv.find('\n')));
+             note_banner(node, result.csv.substr(0, result.csv.find('\n')));
            }
-           if (result.stopped || (result.exit_code == 0 && !result.timed_out)) return;
+           if (result.stopped) return;
+           if (result.exit_code == 0 && !result.timed_out) {
+             silent_.erase(node);
+             return;
+           }
            const std::string line = telling_line(result.log);
-           if (result.exit_code == exit_code(Status::Usage)) refusals.push_back(line);
-           silent_[nodes[number]] =
-               fmt::format("{} does not answer ({}{}{})", nodes[number],
+           const bool refuses =
+               result.exit_code == exit_code(Status::Usage) || is_unresolved(result.log);
+           if (refuses) refusals.push_back(line);
+           if (!refuses) absent.push_back(node);
+           silent_[node] =
+               fmt::format("{}{}{}",
                            result.timed_out ? fmt::format("nothing within {:g} s", timeout_s)
                                             : fmt::format("exit {}", result.exit_code),
                            line.empty() ? "" : ": ", line);
          }});
-  if (refusals.empty() || refusals.size() < request_.nodes.size() || !seen().empty()) return;
+  if (refusals.empty() || refusals.size() < request_.nodes.size() || !seen().empty()) {
+    return absent;
+  }
   const std::string where =
       nodes.size() == 1 ? nodes.front() : fmt::format("any of {} nodes", nodes.size());
   throw usage_error("no launch can succeed on {}: {}", where, refusals.front());
+}
+
+std::string Campaign::silence(const std::string& node) const {
+  return fmt::format("{} does not answer ({})", node, silent_.at(node));
 }
 
 std::vector<std::string> Campaign::answering() const {
@@ -230,12 +283,12 @@ void Campaign::add_silent(Job job) {
   job.launch = 0;
   job.attempt = 0;
   job.purpose = Purpose::Measure;
-  for (const auto& [node, why] : silent_) {
+  for (const auto& [node, how] : silent_) {
     job.instances = {{.name = node, .nodes = {node}}};
     const LaunchKey key = launch_key(job, job.instances.front());
     const auto is_it = [&](const Observation& line) { return launch_key(line) == key; };
     if (std::any_of(seen().begin(), seen().end(), is_it)) continue;
-    end(begun_, job, {.failure = why, .exit_code = kNotMade, .unreachable = node});
+    end(begun_, job, {.failure = silence(node), .exit_code = kNotMade, .unreachable = node});
   }
 }
 
@@ -315,7 +368,7 @@ Unit Campaign::possible(const Unit& unit) {
     if (silent == job.nodes().end()) {
       jobs.push_back(job);
     } else {
-      end(++begun_, job, {.failure = silent_.at(*silent), .exit_code = -1, .unreachable = *silent});
+      end(++begun_, job, {.failure = silence(*silent), .exit_code = -1, .unreachable = *silent});
     }
   }
   return jobs;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,6 +31,8 @@ struct CampaignRequest {
   LaunchSetup setup{};
   std::size_t at_once = 1;          ///< at most this many launches measure at the same time
   std::size_t touched_at_once = 1;  ///< at most this many first contacts
+  /// Who cannot be reached at first is contacted again after so long, and then once more.
+  std::array<Seconds, 2> contact_again{Seconds{2}, Seconds{5}};
   std::uint64_t seed = 0;
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
@@ -46,15 +49,17 @@ struct CampaignRequest {
   std::function<void()> after_turn{};  ///< of a soak
 };
 
-/// Makes all launches of a specification: first every node is touched, then what is planned is
-/// measured, each node alone before they meet; then what the verdicts ask for: reruns, and suspects
-/// once more. At last the nodes are touched again: each time they report their facts.
+/// Makes all launches of a specification: first every node is touched, up to three times, then what
+/// is planned is measured, each node alone before they meet; then what the verdicts ask for:
+/// reruns, and suspects once more. At last the nodes are touched again: each time they report their
+/// facts.
 class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
 
   /// False where it was interrupted, or something could not be started. Throws Error (Usage) where
-  /// the first contact with every node is refused as bad usage: no launch could succeed.
+  /// every node refuses its first contact as bad usage, or has a name that is not resolved: no
+  /// launch could succeed.
   [[nodiscard]] bool run();
   /// What could not be started, if that ended it.
   [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }
@@ -67,7 +72,11 @@ class Campaign {
   [[nodiscard]] Acceptance acceptance() const { return request_.judge(seen()); }
   void launch(std::span<const LaunchCommands> launches, double timeout_s, std::size_t at_once,
               const LaunchEvents& events);
-  void touch(const std::vector<std::string>& nodes);
+  void reach();
+  void touch(const std::vector<std::string>& nodes) { static_cast<void>(contact(nodes)); }
+  /// Returns who could not be reached, but may be later.
+  [[nodiscard]] std::vector<std::string> contact(const std::vector<std::string>& nodes);
+  [[nodiscard]] std::string silence(const std::string& node) const;
   [[nodiscard]] std::vector<std::string> answering() const;
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
@@ -96,7 +105,7 @@ class Campaign {
   CampaignRequest request_;
   const Specification& specification_;
   RunFolder& folder_;
-  std::map<std::string, std::string> silent_{};  ///< nodes that do not answer, and how
+  std::map<std::string, std::string> silent_{};  ///< nodes that do not answer, and why
   std::set<std::string> breaking_{};             ///< nodes that launches of all hang or crash with
   std::set<std::string> banners_{};              ///< that were reported
   std::optional<std::string> start_failure_{};

@@ -28,6 +28,7 @@ constexpr std::size_t kColumnCount = 14;
 /// The journals of busbar 0.1 end with the command.
 constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
 constexpr const char* kLevels = "levels.csv";
+constexpr const char* kNotes = "notes.txt";
 constexpr int kMostLaunches = 1000000;
 constexpr double kMostSeconds = 1e9;
 
@@ -227,6 +228,8 @@ Journal load_journal(const std::string& path) {
   const std::string of_facts = beside(path, "facts.csv");
   if (std::filesystem::exists(of_facts)) journal.machines = machine::read_facts(of_facts);
   journal.levels = read_file(beside(path, kLevels)).value_or("");
+  journal.notes = split(read_file(beside(path, kNotes)).value_or(""), '\n');
+  std::erase(journal.notes, "");
   return journal;
 }
 
@@ -294,6 +297,12 @@ void RunFolder::add_facts(const std::string& node, std::string_view output) {
     }
   }
   facts_->append(rows);
+}
+
+void RunFolder::add_note(const std::string& line) {
+  journal_.notes.push_back(one_line(line));
+  OutputFile(beside(journal_path(), kNotes), "-o", OutputFile::Mode::Continue)
+      .append(journal_.notes.back() + '\n');
 }
 
 void RunFolder::discard() {

@@ -32,7 +32,8 @@ struct Journal {
   /// CSVs of launches in the folder that no line names: the run was killed when it had written
   /// them.
   std::vector<std::string> unlisted{};
-  machine::HostWindows machines{};  ///< facts of nodes before, between and after launches
+  machine::HostWindows machines{};   ///< facts of nodes before, between and after launches
+  std::vector<std::string> notes{};  ///< notes.txt: of the run, for its verdicts
 };
 
 /// Device set, instance, collective, launch, attempt and purpose.
@@ -67,6 +68,9 @@ class RunFolder {
 
   /// Adds the lines of facts ("# fact: ...") that a program printed on a node to facts.csv.
   void add_facts(const std::string& node, std::string_view output);
+
+  /// Adds a line to notes.txt, and to the journal's notes.
+  void add_note(const std::string& line);
 
   /// Removes the folder, for a run that is refused before its first launch.
   void discard();

@@ -24,9 +24,8 @@ namespace {
 /// The rules that compare pairs, measured as the plan has it, by whatever the rows are.
 Specification of_pairs(Specification specification, const FleetPlan& plan) {
   const auto is_pairs = [](const DeviceSetRule& set) { return set.kind == SetKind::Pairwise; };
-  std::erase_if(specification.rules, [&](const Rule& rule) {
-    return rule.compare != RuleKind::Fleet || !is_pairs(specification.device_set(rule.device_set));
-  });
+  std::erase_if(specification.rules,
+                [&](const Rule& rule) { return !is_rehearsed(specification, rule); });
   std::erase_if(specification.device_sets, std::not_fn(is_pairs));
   for (DeviceSetRule& set : specification.device_sets) {
     set.partners = static_cast<int>(plan.partners);
@@ -174,9 +173,15 @@ FaultNames blamed_names(const Acceptance& acceptance) {
 
 }  // namespace
 
+bool is_rehearsed(const Specification& specification, const Rule& rule) {
+  return rule.compare == RuleKind::Fleet &&
+         specification.device_set(rule.device_set).kind == SetKind::Pairwise;
+}
+
 Rehearsal rehearse_run(const Specification& specification, const FleetPlan& plan,
                        const Noise& noise, const std::vector<PlantedFault>& faults,
-                       const LaunchTimes& times, std::uint64_t seed, const std::string& folder) {
+                       const LaunchTimes& times, std::uint64_t seed, const std::string& folder,
+                       const std::string& text) {
   const Specification pairs = of_pairs(specification, plan);
   const std::vector<NodePath> paths =
       plan.paths.empty() ? simulated_paths(plan.nodes, plan.levels) : plan.paths;
@@ -190,10 +195,11 @@ Rehearsal rehearse_run(const Specification& specification, const FleetPlan& plan
   RunFolder run(folder,
                 {.specification = specification.file,
                  .profile = specification.profile,
+                 .rules = mapped(pairs.rules, &Rule::id),
                  .seed = fmt::format("{}", seed),
                  .nodes = names,
                  .levels = levels},
-                "# a rehearsal: its rows are simulated\n");
+                "# a rehearsal: the rows of its launches are simulated\n" + text);
   const auto input = [&](std::span<const Observation> observations) {
     return JudgeInput{.specification = pairs,
                       .observations = observations,

@@ -214,14 +214,40 @@ void lint_sides(const Rule& rule, Findings& findings) {
                 time ? "fail_below" : "fail_above");
 }
 
-void lint_fleet(const Specification& specification, const Rule& rule, Findings& findings) {
+/// What a comparison of pairs cannot tell of few nodes.
+void lint_few_nodes(const Rule& rule, std::size_t nodes, bool floored, Findings& findings) {
+  constexpr std::size_t kFewestToCompare = 4;
+  if (nodes == 0 || nodes > kFewestToCompare) return;
+  if (nodes < kFewestToCompare) {
+    return findings.warn(rule.place, rule.id,
+                         "a fleet comparison of pairs needs 4 nodes: on {} this rule is always "
+                         "INCONCLUSIVE; {}{}",
+                         nodes,
+                         floored
+                             ? "leave it out, since the floor of this set judges two"
+                             : "give an absolute or theoretical floor instead, which judges two",
+                         nodes == 2 ? ", though not which end of a slow pair is at fault" : "");
+  }
+  if (floored) return;
+  findings.warn(rule.place, rule.id,
+                "two bad nodes of four cannot be told apart from two good ones by comparing them: "
+                "give {} a floor, too",
+                rule.device_set);
+}
+
+void lint_fleet(const Specification& specification, const Rule& rule, std::size_t nodes,
+                Findings& findings) {
   const auto is_floor = [&](const Rule& other) {
     return is_fixed(other) && other.device_set == rule.device_set && other.metric != Metric::Time &&
            other.bounds.fail_below;
   };
   const auto& rules = specification.rules;
   const bool floored = std::ranges::any_of(rules, is_floor);
-  if (rule.compare != RuleKind::Fleet || floored) return;
+  if (rule.compare != RuleKind::Fleet) return;
+  if (specification.device_set(rule.device_set).kind == SetKind::Pairwise) {
+    lint_few_nodes(rule, nodes, floored, findings);
+  }
+  if (floored) return;
   findings.warn(rule.place, rule.id,
                 "an all-bad fleet would pass: give {} also a rule with compare = \"absolute\" or "
                 "\"theoretical\" and fail_below",
@@ -340,7 +366,7 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
 void lint_file(const Specification& specification, Findings& findings) {
   if (specification.system.fingerprint.empty()) {
     findings.warn({.line = 1, .column = 1}, "",
-                  "[system] has no fingerprint: any machine would pass for it");
+                  "[system] has no fingerprint: any machine would be accepted as this system");
   }
   findings.warn(specification.system.fingerprint_place, "", "{}",
                 unreported_error(specification, {}));
@@ -353,7 +379,7 @@ void lint_file(const Specification& specification, Findings& findings) {
 }  // namespace
 
 std::vector<LintFinding> lint(const Specification& specification, const Baseline* baseline,
-                              const std::string& today) {
+                              const std::string& today, std::size_t nodes) {
   Findings findings;
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   lint_file(specification, findings);
@@ -362,7 +388,7 @@ std::vector<LintFinding> lint(const Specification& specification, const Baseline
   for (const Rule& rule : specification.rules) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);
-    lint_fleet(specification, rule, findings);
+    lint_fleet(specification, rule, nodes, findings);
     lint_known_issue(rule, today, findings);
   }
   return findings.take();

@@ -51,6 +51,16 @@ TEST(Fingerprint, AFingerprintAsksEveryFile) {
   EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
 }
 
+TEST(Fingerprint, AsksPredictedRowsOnlyForWhatTheyReport) {
+  std::vector<Observation> launches{two_gpus()};
+  launches.front().records = {{.backend = "sim"}};
+  Specification specification;
+  specification.system.fingerprint = {{"driver", {"580.1"}}};
+  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
+  specification.system.fingerprint = {{"gpus_per_node", {"8"}}};
+  EXPECT_NE(fingerprint_error(specification, launches, {}), "");
+}
+
 TEST(Fingerprint, RowsOfAnotherBackendAreRefused) {
   const auto refusal = [](const std::string& wanted, const std::string& reported) {
     std::vector<Observation> launches{two_gpus()};

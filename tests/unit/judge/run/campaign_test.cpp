@@ -60,6 +60,41 @@ INSTANTIATE_TEST_SUITE_P(Campaign, LostNode,
                          testing::Values(std::pair("exec sleep 20\n", "timeout after 0.2 s"),
                                          std::pair("exit 139\n", "exit 139")));
 
+TEST_F(CampaignTest, ContactsAHostAgainThatDoesNotAnswerAtFirstAndKeepsThatItAnsweredLate) {
+  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
+  const std::string asked = folder_.path("asked");
+  CampaignRequest one = request({"localhost"}, "case $* in *--version*) mkdir " + asked +
+                                                   " || exit 0; echo 'No route to host' >&2; "
+                                                   "exit 255;; esac\n"
+                                                   "printf 'collective,size_bytes\n'\n");
+  one.contact_again = {Seconds{0.01}, Seconds{0.01}};
+  EXPECT_TRUE(Campaign(one, run_).run());
+  const std::vector<std::string> notes{
+      "localhost answered only at the 2nd contact (localhost before: exit 255: No route to host)"};
+  EXPECT_EQ(run_.journal().notes, notes);
+  EXPECT_EQ(load_journal(run_.journal_path()).notes, notes) << "for accept judge";
+  EXPECT_EQ(run_.journal().lines.at(0).unreachable, "");
+}
+
+TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved) {
+  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
+  const std::string asked = folder_.path("asked");
+  CampaignRequest one = request({"localhost"}, "echo >> " + asked + "; exit 255\n");
+  one.contact_again = {Seconds{0.01}, Seconds{0.01}};
+  EXPECT_TRUE(Campaign(one, run_).run());
+  EXPECT_EQ(run_.journal().lines.at(0).failure, "localhost does not answer (3 contacts: exit 255)");
+  EXPECT_EQ(std::filesystem::file_size(asked), 3U) << "and no launch";
+
+  RunFolder other(folder_.path("other"), {}, "");
+  const CampaignRequest unknown =
+      request({"localhost"},
+              "echo 'ssh: Could not resolve hostname h1: Name or service not known' >&2\n"
+              "echo >> " +
+                  asked + "; exit 255\n");
+  EXPECT_THROW(static_cast<void>(Campaign(unknown, other).run()), Error);
+  EXPECT_EQ(std::filesystem::file_size(asked), 4U);
+}
+
 TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInterrupted) {
   specification_.run = {.launches = 1, .timeout_s = 20, .backend = "sim"};
   CampaignRequest two =

@@ -40,7 +40,7 @@ class RehearseRun : public testing::Test {
     plan.levels = {8};
     return rehearse_run(specification_, plan, {.deviation = 0.03},
                         faults.empty() ? std::vector<PlantedFault>{} : parse_faults("-", faults),
-                        {.start = 100, .connect = 10, .row = 1}, 1, folder_.path("run"));
+                        {.start = 100, .connect = 10, .row = 1}, 1, folder_.path("run"), "");
   }
 
   const Specification specification_ = pairs_specification();

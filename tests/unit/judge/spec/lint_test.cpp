@@ -13,7 +13,9 @@ namespace busbar::judge {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kToday = "2026-11-21";
 
@@ -134,11 +136,29 @@ TEST(SpecLint, FlagsRulesThatProveLittle) {
       {kMachine + kFloor, "pod.toml:15:1: warning: no rule is for device_set \"node\""},
       {with(with(absolute("400"), "fingerprint = { gpu = \"H200\", gpus_per_node = 8 }\n", ""),
             "kind = \"pairwise\"\n", "kind = \"pairwise\"\ngpus = \"0-7\"\n"),
-       "any machine would pass"},
+       "any machine would be accepted"},
   });
   EXPECT_THAT(linted(with(absolute("400"), "timeout_s", "backend = \"mpi\"\ntimeout_s")),
               AllOf(HasSubstr("pod.toml:4:15: warning: "), HasSubstr("gpu, gpus_per_node"),
                     HasSubstr("backend = \"nccl\"")));
+}
+
+TEST(SpecLint, SaysWhatAComparisonOfSoFewNodesCannotShow) {
+  const std::string fleet =
+      "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
+      "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
+  const auto text = [&](const std::string& rules, std::size_t nodes) {
+    return lint_text("pod.toml", lint(read(kMachine + rules), nullptr, kToday, nodes));
+  };
+  EXPECT_THAT(text(fleet, 2), AllOf(HasSubstr("always INCONCLUSIVE; give an absolute or"),
+                                    HasSubstr("not which end of a slow pair is at fault")));
+  EXPECT_THAT(text(fleet, 3),
+              AllOf(HasSubstr("on 3 this rule is"), Not(HasSubstr("which end of a slow pair"))));
+  EXPECT_THAT(text(fleet + kFloor, 3), HasSubstr("always INCONCLUSIVE; leave it out"));
+  EXPECT_THAT(text(fleet, 4), HasSubstr("two bad nodes of four cannot be told apart"));
+  for (const std::string& others : {text(fleet + kFloor, 4), text(fleet, 5), text(fleet, 0)}) {
+    EXPECT_THAT(others, Not(AnyOf(HasSubstr("INCONCLUSIVE"), HasSubstr("of four"))));
+  }
 }
 
 TEST(SpecLint, WarnsOfAShortSizeOnceForAllCollectives) {
