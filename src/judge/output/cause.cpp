@@ -28,17 +28,16 @@ bool is_flap(const Suspect& suspect, const Acceptance& acceptance) {
 /// Whether all else that both nodes of a link took part in is good, and there is something.
 bool is_all_else_good(const Suspect& link, const Acceptance& acceptance) {
   return std::ranges::all_of(link.nodes, [&](const std::string& node) {
-    const auto blames = [&](const Suspect& one) {
+    const auto is_else = [&](const auto& one) {  // a result or a suspect
       return one.nodes != link.nodes && contains(one.nodes, node);
     };
-    std::size_t good = 0;
-    for (const CheckResult& result : acceptance.verdicts) {
-      const bool is_else = result.nodes != link.nodes && !result.of_fleet();
-      if (!is_else || !contains(result.nodes, node)) continue;
-      if (result.outcome > Outcome::Warn) return false;
-      if (is_good(result.outcome) && result.value) ++good;
-    }
-    return good > 0 && std::ranges::none_of(acceptance.suspects, blames);
+    std::vector<CheckResult> results = filtered(acceptance.verdicts, is_else);
+    std::erase_if(results, [](const CheckResult& one) { return one.of_fleet(); });
+    return std::ranges::any_of(results,
+                               [](const CheckResult& one) { return one.value.has_value(); }) &&
+           std::ranges::all_of(
+               results, [](const CheckResult& one) { return one.outcome <= Outcome::Warn; }) &&
+           std::ranges::none_of(acceptance.suspects, is_else);
   });
 }
 

@@ -85,6 +85,17 @@ constexpr auto kRuleColumns = std::to_array<Column<Rule>>({
     {"known_issue", "known issue", [](const Rule& r) { return known_issue_text(r); }},
 });
 
+/// What is said of a node that is neither good nor a suspect by itself, without its name.
+std::string open_evidence(const NodeAccount& account) {
+  if (account.state == NodeState::Good || account.state == NodeState::Failed) return {};
+  std::string text = one_line(account.evidence);
+  const std::string itself = fmt::format(" on {}: ", account.node);
+  if (const auto at = text.find(itself); at != std::string::npos) {
+    text.replace(at, itself.size(), ": ");
+  }
+  return text;
+}
+
 /// Whether both are of the same node, link or path.
 bool is_same(const Suspect& one, const Suspect& other) {
   return one.nodes == other.nodes && one.path == other.path;
@@ -200,8 +211,10 @@ SilentNodes silent_nodes(const Acceptance& acceptance) {
 }
 
 std::string silent_text(const SilentNodes& silent) {
+  constexpr std::size_t kFew = 4;
   if (silent.nodes.empty()) return {};
-  return node_list(silent.nodes) + (silent.nodes.size() == 1 ? " does" : " do") + " not answer";
+  return (silent.nodes.size() > kFew ? hostlist(silent.nodes) : join_and(silent.nodes)) +
+         (silent.nodes.size() == 1 ? " does" : " do") + " not answer";
 }
 
 std::string no_suspect_text(const Acceptance& acceptance) {
@@ -247,13 +260,8 @@ std::vector<std::string> node_lines(const Acceptance& acceptance) {
   if (!acceptance.head.refused.empty()) return texts;
   std::vector<Line> lines;
   for (const NodeAccount& account : acceptance.nodes) {
-    if (account.state == NodeState::Good || account.state == NodeState::Failed) continue;
-    if (account.evidence.empty()) continue;
-    std::string text = one_line(account.evidence);
-    const std::string itself = fmt::format(" on {}: ", account.node);
-    if (const auto at = text.find(itself); at != std::string::npos) {
-      text.replace(at, itself.size(), ": ");
-    }
+    const std::string text = open_evidence(account);
+    if (text.empty()) continue;
     const std::string kind = account.state == NodeState::Suspect ? text : without_numbers(text);
     const auto same = [&](const Line& one) {
       return one.state == account.state && one.kind == kind;

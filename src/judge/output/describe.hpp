@@ -53,7 +53,7 @@ struct SilentNodes {
   std::string evidence{};  ///< of the first
 };
 [[nodiscard]] SilentNodes silent_nodes(const Acceptance& acceptance);
-/// "h1 does not answer", "h1 h2 do not answer"; empty for none.
+/// "h1 does not answer", "h1 and h2 do not answer", "h[1-9] do not answer"; empty for none.
 [[nodiscard]] std::string silent_text(const SilentNodes& silent);
 inline constexpr std::string_view kSilentAdvice =
     "check power and network, and that you can log in";

@@ -29,15 +29,26 @@ std::string_view instances_noun(const Specification& specification, const Result
   return std::ranges::all_of(curve, is_node) ? "nodes" : "instances";
 }
 
+/// Whether a bound is missed: then every number counts.
+bool is_miss(Outcome outcome) {
+  return outcome == Outcome::Fail || outcome == Outcome::Warn || outcome == Outcome::Known;
+}
+
 /// What results have in common that become one line.
 std::string kind_of(const CheckResult& one) {
-  switch (one.outcome) {
-    case Outcome::Pass: return {};
-    case Outcome::Skip:
-    case Outcome::Inconclusive:
-    case Outcome::Error: return without_numbers(one.reason);
-    default: return one.reason;
-  }
+  if (one.outcome == Outcome::Pass) return {};
+  return is_miss(one.outcome) ? one.reason : without_numbers(one.reason);
+}
+
+/// Results of one kind.
+ListedRow summary_of(const Results& alike, std::string instance) {
+  const CheckResult& first = *alike.front();
+  ListedRow row{alike, std::move(instance), first.outcome};
+  if (first.outcome == Outcome::Pass) return row;
+  const bool varies = std::ranges::any_of(
+      alike, [&](const CheckResult* one) { return one->reason != first.reason; });
+  row.reason = (varies ? "e.g. " : "") + first.reason;
+  return row;
 }
 
 /// Results with one outcome and one kind of reason; summaries stand where their first result does.
@@ -53,15 +64,10 @@ void list_curve(const Results& curve, std::string_view noun, std::vector<ListedR
   for (const CheckResult* result : curve) {
     const auto& [key, alike] = *groups.find(key_of(*result));
     const Outcome outcome = result->outcome;
-    const bool is_miss =
-        outcome == Outcome::Fail || outcome == Outcome::Warn || outcome == Outcome::Known;
-    if (alike.size() > (is_miss ? kMissesListed : kFewListed)) {
+    if (alike.size() > (is_miss(outcome) ? kMissesListed : kFewListed)) {
       if (result != alike.front()) continue;
-      const bool one_reason = std::ranges::all_of(
-          alike, [&](const CheckResult* one) { return one->reason == result->reason; });
       rows.push_back(
-          {alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun), outcome,
-           outcome == Outcome::Pass ? "" : (one_reason ? "" : "e.g. ") + result->reason});
+          summary_of(alike, fmt::format("{} of {} {}", alike.size(), curve.size(), noun)));
     } else if (listed++ < kMostListed) {
       rows.push_back({{result}, result->instance, outcome, result->reason});
     } else {

@@ -121,6 +121,12 @@ TEST(CauseText, NamesEachNodeOnceAndThoseThatDoNotAnswer) {
   EXPECT_THAT(cause_text(acceptance), StartsWith("h1 does not answer: check power and network"));
 }
 
+TEST(SilentText, NamesAFewAndManyAsARange) {
+  EXPECT_EQ(silent_text({}), "");
+  EXPECT_EQ(silent_text({{"h1", "h2"}}), "h1 and h2 do not answer");
+  EXPECT_EQ(silent_text({{"h1", "h2", "h3", "h4", "h5"}}), "h[1-5] do not answer");
+}
+
 TEST(CauseText, SaysByHowMuchATimeIsTooLong) {
   Acceptance acceptance = sample_acceptance(6);
   CheckResult& slow = acceptance.verdicts[2];
