@@ -426,7 +426,6 @@ class PairwiseJudge {
   }
 
   void judge_by_fleet() {
-    constexpr std::size_t kFewestCompared = 4;  // of three with a bad one, two agree by chance
     const std::optional<UnitFinding> cut = cut_of_fleet();
     Screening screening = screen(rates_of(table_), limits());
     screening.log_effects.resize(input_.nodes.size(), std::numeric_limits<double>::quiet_NaN());

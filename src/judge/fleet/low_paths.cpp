@@ -219,6 +219,17 @@ std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
     neighbors[pairs[i].second].push_back({pairs[i].first, low[i]});
   }
   if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
+  // A node that has most of the low pairs is low by itself.
+  const auto is_by_one_node = [&](std::size_t first, std::size_t end) {
+    const Cut cut{.first = first, .end = end};
+    for (std::size_t node = 0; node < nodes; ++node) {
+      const std::size_t across = count_of(neighbors[node], [&](const Neighbor& each) {
+        return each.low && cut.has(node) != cut.has(each.node);
+      });
+      if (2 * across > counts.across.low) return true;
+    }
+    return false;
+  };
   std::optional<Cut> best;
   double least = 1;
   // The part without the first node; there are as many.
@@ -239,7 +250,7 @@ std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
       if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
       const double p = counts.chance();
       const bool is_one = counts.is_alone() || (counts.is_cut() && p * cuts <= chance);
-      if (!is_one || (best && p >= least)) continue;
+      if (!is_one || (best && p >= least) || is_by_one_node(first, end)) continue;
       least = p;
       best = {.first = first, .end = end, .low = counts.across.low, .pairs = counts.across.all};
     }

@@ -126,6 +126,7 @@ class Rehearsing {
   }
 
   void test(bool low) {
+    if (paths_.size() < kFewestCompared) return;
     FleetRates rates{.paths = paths_, .launches = plan_.launches};
     for (std::size_t launch = 0; launch < launches_.size(); ++launch) {
       for (const RoundOfPairs& round : launches_[launch]) {

@@ -81,6 +81,9 @@ struct Screening {
   std::size_t again = 3;          ///< launches in which suspects are measured again
 };
 
+/// Of fewer nodes with values none is compared: of three with a bad one, two agree by chance.
+inline constexpr std::size_t kFewestCompared = 4;
+
 /// Of so few nodes all pairs meet in every launch, also when suspects are measured again.
 inline constexpr std::size_t kSmallFleet = 8;
 

@@ -102,11 +102,11 @@ TEST(PairsByBounds, OfANoisyNodeAreUndecidedThoughMostOfThemAreLow) {
 }
 
 TEST(PairsByBounds, DoNotFailANodeWhoseOwnValueIsWithinThem) {
-  JudgeCase one = pairs_case(6, RuleKind::Absolute, healthy);
-  for (const char* pair : {"h1+h2", "h2+h3", "h2+h4"}) one.set_rate(89, pair);
+  JudgeCase one = pairs_case(5, RuleKind::Absolute, healthy);
+  for (const char* pair : {"h1+h2", "h2+h3"}) one.set_rate(89, pair);
   const Acceptance acceptance = one.judged();
   EXPECT_THAT(acceptance.suspects, IsEmpty());
-  expect_result(acceptance.verdicts.at(1), "INCONCLUSIVE 3 of 5 pairs low, but its median 99.5");
+  expect_result(acceptance.verdicts.at(1), "INCONCLUSIVE 2 of 4 pairs low, but its median ");
 }
 
 TEST(PairsByBounds, OfHalfOfTheNodesAreTheFleets) {
@@ -129,10 +129,10 @@ TEST(PairsByBounds, ShareOneCutWhereNoLevelIsKnown) {
   };
   for (const std::size_t few : {1U, 2U}) {
     const Acceptance acceptance = pairs_case(8, RuleKind::Absolute, cut(few)).judged();
-    ASSERT_EQ(acceptance.suspects.size(), few == 1 ? 1U : 0U);
+    ASSERT_EQ(acceptance.suspects.size(), 1U);
     const CheckResult& row = acceptance.verdicts.back();
     EXPECT_EQ(row.instance, "links h[1-4] - h[5-8]");
-    EXPECT_EQ(row.outcome, few == 1 ? Outcome::Fail : Outcome::Inconclusive);
+    EXPECT_EQ(row.outcome, Outcome::Fail);
     EXPECT_THAT(row.reason, AllOf(HasSubstr(few == 1 ? "16 of 16 pairs low" : "8 of 16 pairs low"),
                                   HasSubstr("an uplink? give --levels")));
     for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
@@ -331,6 +331,11 @@ TEST(PairsOfAFleet, BlameALinkAndAnUplinkAndNotTheirNodes) {
   for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
 }
 
+std::string cause_of(const Acceptance& acceptance) {
+  const auto worst = std::ranges::max_element(acceptance.verdicts, {}, &CheckResult::outcome);
+  return worst->instance + ": " + worst->reason;
+}
+
 TEST(PairsOfAFleet, OfASmallOneBlameANodeAndNotItsLinks) {
   for (const std::size_t count : {4U, 5U, 6U, 8U}) {
     for (const double rate : {80.0, 50.0, 30.0}) {
@@ -342,7 +347,8 @@ TEST(PairsOfAFleet, OfASmallOneBlameANodeAndNotItsLinks) {
       GroupsCase good(count);
       good.measure(slow_node(2, rate));
       good.confirm(even);
-      EXPECT_EQ(good.judge().overall(), Outcome::Pass);
+      const Acceptance cleared = good.judge();
+      EXPECT_EQ(cleared.overall(), Outcome::Pass) << cause_of(cleared);
     }
   }
 }
@@ -402,7 +408,8 @@ TEST(PairsInGroups, ShowAPathBetweenTwoLeavesByABound) {
   const Acceptance acceptance = one.judge();
   ASSERT_EQ(acceptance.suspects.size(), 1U);
   EXPECT_EQ(acceptance.suspects[0].path, "leaf0-leaf1");
-  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("pairs over it low: 40"));
+  EXPECT_THAT(acceptance.suspects[0].evidence,
+              HasSubstr("pairs over it low (lowest launch 39.97 GB/s"));
   for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
   // A slow node beside it is blamed, too.
   for (std::size_t bad = 0; bad < one.nodes.size(); ++bad) {
