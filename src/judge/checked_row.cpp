@@ -277,4 +277,20 @@ void qualify(CheckedRow& row, const Rule& rule, const Specification& specificati
   add_slowest(row);
 }
 
+void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more) {
+  if (!row.value || row.wrong_data()) return;
+  std::string text = fmt::format("{} of {} pairs{} low", low, pairs, more);
+  if (row.outcome < Outcome::Inconclusive) {
+    row.outcome = Outcome::Inconclusive;
+    text += fmt::format(", but its median {} is not", value_text(*row.value, row.metric));
+  }
+  if (row.values.size() > 1 && row.cv) {
+    const auto lowest = std::ranges::min_element(
+        row.values, {}, [&](double value) { return as_rate(value, row.metric); });
+    text += fmt::format(" (lowest launch {}, cv {})", value_text(*lowest, row.metric),
+                        percent_text(*row.cv));
+  }
+  row.reason = text + (row.reason.empty() ? "" : ": " + row.reason);
+}
+
 }  // namespace busbar::judge

@@ -88,4 +88,9 @@ void add_reason(CheckResult& result, const std::string& more);
 /// groups of values.
 void qualify(CheckedRow& row, const Rule& rule, const Specification& specification);
 
+/// "3 of 3 pairs low (lowest launch ..., cv ...)": what pairs say of the row that they blame;
+/// `more` stands behind "pairs". Its own value decides: where that is good, the row is
+/// INCONCLUSIVE.
+void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more);
+
 }  // namespace busbar::judge

@@ -2,7 +2,6 @@
 #include "judge/pairwise_rule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -10,10 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "base/hostlist.hpp"
 #include "base/text.hpp"
+#include "judge/confirmed_row.hpp"
 #include "judge/failed_launches.hpp"
 #include "judge/fleet/confirmation.hpp"
+#include "judge/fleet/low_cut.hpp"
 #include "judge/fleet/low_paths.hpp"
 #include "judge/fleet/rehearsal.hpp"
 #include "stats/summary.hpp"
@@ -231,9 +231,8 @@ class PairwiseJudge {
       add_path_by_bounds(path, paths, hint);
     };
     for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
-    if (const auto cut = find_cut(input_.nodes.size(), pairs, low, kChance)) {
-      const std::vector<NodePath> sides = sides_of(*cut);
-      explain(finding_of(*cut), sides, is_known(*cut) ? "" : hint());
+    if (const auto cut = find_cut(input_.nodes, paths_, pairs, low, kChance)) {
+      explain(cut->path, cut->sides, cut->is_known ? "" : hint());
     }
     return over;
   }
@@ -242,60 +241,16 @@ class PairwiseJudge {
     return input_.levels == nullptr ? ": an uplink? give --levels" : ": check --levels";
   }
 
-  /// Whether it is between the only two units of the widest level.
-  [[nodiscard]] bool is_known(const Cut& cut) const {
-    std::set<std::pair<std::string, bool>> parts;
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
-      parts.emplace(paths_[i].empty() ? "" : paths_[i].front(), cut.has(i));
-    }
-    std::set<std::string> units;
-    for (const auto& [unit, in_cut] : parts) units.insert(unit);
-    return parts.size() == 2 && units.size() == 2;
-  }
-
-  /// The names of the two parts, for each node: of the level that it is, else of its hosts.
-  [[nodiscard]] std::vector<NodePath> sides_of(const Cut& cut) const {
-    if (is_known(cut)) {
-      return mapped(paths_, [](const NodePath& path) { return NodePath{path.front()}; });
-    }
-    std::array<std::vector<std::string>, 2> parts;
-    for (std::size_t i = 0; i < input_.nodes.size(); ++i) {
-      parts.at(cut.has(i) ? 1 : 0).push_back(input_.nodes[i]);
-    }
-    std::vector<NodePath> sides;
-    for (std::size_t i = 0; i < input_.nodes.size(); ++i) {
-      sides.push_back({hostlist(parts.at(cut.has(i) ? 1 : 0))});
-    }
-    return sides;
-  }
-
-  [[nodiscard]] UnitFinding finding_of(const Cut& cut) const {
-    const std::vector<NodePath> sides = sides_of(cut);
-    return {.unit = sides.front(), .other = sides[cut.first], .low = cut.low, .pairs = cut.pairs};
-  }
-
-  /// Nodes that low pairs blame. Of half of the fleet and more it is the fleet, but for a half that
-  /// is bad with all, and each other, while the others are good.
+  /// Of most of the fleet it is the fleet, and no node stands out.
   Blame blame_by_bounds(const std::vector<PairValue>& pairs, const std::vector<bool>& low) {
     const std::size_t nodes = input_.nodes.size();
     Blame blame = blame_of(nodes, pairs, low);
-    const std::size_t blamed = blame.nodes.size();
-    std::vector<bool> bad(nodes, false);
-    for (const BlamedNode& node : blame.nodes) bad[node.node] = true;
-    bool clear = true;
-    bool any_good = false;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (!pairs[i].value) continue;
-      const bool is_bad = bad[pairs[i].first] || bad[pairs[i].second];
-      clear = clear && is_bad == low[i];
-      any_good = any_good || !low[i];
-    }
-    const bool all = !any_good && blamed > 0;
-    const bool most = 2 * blamed > nodes || (2 * blamed == nodes && !clear);
-    point_.none_stands_out = nodes > 2 && blamed > 0 && (all || most);
+    point_.none_stands_out = nodes > 2 && is_of_fleet(blame, nodes, pairs, low);
     if (point_.none_stands_out) {
-      fleet_text_ =
-          all ? "" : fmt::format("{} of {} nodes are low: the fleet, not a node", blamed, nodes);
+      if (std::ranges::count(low, false) > 0) {
+        fleet_text_ =
+            fmt::format("{} of {} nodes are low: the fleet, not a node", blame.nodes.size(), nodes);
+      }
       return {};
     }
     for (const BlamedNode& node : blame.nodes) again_wanted_.dead.push_back(node.node);
@@ -346,23 +301,6 @@ class PairwiseJudge {
     qualify(row, rule_, input_.specification);
     if (row.is_low() && !fleet_text_.empty()) row.reason = fleet_text_ + ": " + row.reason;
     if (blamed != nullptr) add_low_pairs(row, blamed->low, blamed->pairs, "");
-  }
-
-  /// What pairs say of the row that they blame, whose own value decides.
-  void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more) {
-    if (!row.value || row.wrong_data()) return;
-    std::string text = fmt::format("{} of {} pairs{} low", low, pairs, more);
-    if (row.outcome < Outcome::Inconclusive) {
-      row.outcome = Outcome::Inconclusive;
-      text += fmt::format(", but its median {} is not", value_text(*row.value, row.metric));
-    }
-    if (row.values.size() > 1 && row.cv) {
-      const auto lowest = std::ranges::min_element(
-          row.values, {}, [&](double value) { return as_rate(value, row.metric); });
-      text += fmt::format(" (lowest launch {}, cv {})", value_text(*lowest, row.metric),
-                          percent_text(*row.cv));
-    }
-    row.reason = text + (row.reason.empty() ? "" : ": " + row.reason);
   }
 
   /// With as many launches as any row needs; until then it is to be measured again.
@@ -468,32 +406,11 @@ class PairwiseJudge {
   /// Two parts of a fleet without levels that are low with each other, which no comparison of nodes
   /// shows: they become its levels.
   [[nodiscard]] std::optional<UnitFinding> cut_of_fleet() {
-    constexpr double kChance = 0.001;
-    constexpr double kGood = 75;  // a percentile, where fewer pairs cross than not
-    if (input_.levels != nullptr || table_.pairs.empty()) return {};
-    std::vector<Values> launches(table_.launches);
-    for (const MeasuredPair& pair : table_.pairs) launches[pair.launch].push_back(rate(pair));
-    std::map<NumberPair, Values> ratios;
-    for (const MeasuredPair& pair : table_.pairs) {
-      ratios[pair.nodes].push_back(rate(pair) / stats::percentile(launches[pair.launch], kGood));
-    }
-    const double most = 1 - limits().link_loss;
-    std::vector<PairValue> pairs;
-    std::vector<bool> low;
-    for (const auto& [nodes, values] : ratios) {
-      pairs.push_back({nodes.first, nodes.second, stats::median(values)});
-      low.push_back(*pairs.back().value <= most);
-    }
-    const auto cut = find_cut(input_.nodes.size(), pairs, low, kChance);
+    if (input_.levels != nullptr) return {};
+    auto cut = find_fleet_cut(input_.nodes, rates_of(table_), limits().link_loss);
     if (!cut) return {};
-    UnitFinding found = finding_of(*cut);
-    Values across;
-    for (const PairValue& pair : pairs) {
-      if (cut->has(pair.first) != cut->has(pair.second)) across.push_back(*pair.value);
-    }
-    found.log_effect = std::log(stats::median(across));
-    paths_ = sides_of(*cut);
-    return found;
+    paths_ = std::move(cut->sides);
+    return std::move(cut->path);
   }
 
   void decide_too_few(CheckedRow& fleet, const std::string& why) {
@@ -537,33 +454,6 @@ class PairwiseJudge {
       return find_by(screening.nodes, link.first, &NodeFinding::node) == nullptr &&
              find_by(screening.nodes, link.second, &NodeFinding::node) == nullptr;
     });
-  }
-
-  static std::string low_text(double log_effect) {
-    return percent_text(-std::expm1(log_effect)) + " below the fleet";
-  }
-
-  static void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
-                            bool is_cleared) {
-    const bool is_slow = row.is_low() && row.decided_by != DecidedBy::TooGood;
-    if (suspect == nullptr) {
-      if (!is_slow) return;
-      row.outcome = Outcome::Pass;
-      return add_reason(row, "within the fleet's scatter");
-    }
-    row.reason = fmt::format("{} in {}", low_text(suspect->log_effect),
-                             counted(row.values.size(), "launch"));
-    if (again != nullptr) {
-      row.outcome = again->blamed ? Outcome::Fail : Outcome::Inconclusive;
-      add_reason(row, fmt::format("{} again beside good partners{}", low_text(again->log_effect),
-                                  again->blamed ? "" : ", as low as good nodes may be by chance"));
-    } else if (is_cleared) {
-      row.outcome = Outcome::Pass;
-      add_reason(row, "good again beside good partners");
-    } else {
-      row.outcome = Outcome::Inconclusive;
-      add_reason(row, "not measured again");
-    }
   }
 
   void judge_found(CheckedRow& row, double log_effect, const Reference& reference, Outcome outcome,

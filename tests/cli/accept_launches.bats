@@ -186,6 +186,7 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
 @test "hosts of ssh whose names are unknown are refused before anything runs, unless ssh or another agent knows them" {
   specification > "$DIR/spec.toml"
   mkdir "$DIR/bin"
+  # shellcheck disable=SC2016 # the stand-in expands these
   printf '#!/bin/sh\n[ "$1" != -G ] || { echo "hostname ${2%%.cfg}"; exit; }\nexit 255\n' > "$DIR/bin/ssh"
   chmod +x "$DIR/bin/ssh"
   PATH=$DIR/bin:$PATH

@@ -430,6 +430,13 @@ class Judging {
 
 }  // namespace
 
+std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths, std::size_t partners,
+                                       std::uint64_t seed) {
+  const std::size_t nodes = paths.size();
+  return nodes <= kSmallFleet ? random_matchings(nodes, nodes, seed)
+                              : level_matchings(paths, partners, seed);
+}
+
 std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
                                                const std::vector<NodePath>& paths,
                                                std::uint64_t seed, std::size_t launch) {

@@ -19,6 +19,10 @@ struct NumberedRound {
   RoundOfPairs pairs{};
 };
 
+/// Who meets whom in a launch, by a seed: all pairs of a small fleet, else random partners.
+[[nodiscard]] std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths,
+                                                     std::size_t partners, std::uint64_t seed);
+
 /// Who of a screened fleet is measured again in a launch. Of a small fleet all pairs; else suspects
 /// with changing partners that are known to be good while other good nodes meet each other as
 /// controls; then candidate links, again and again, beside good pairs that are repeated in the same

@@ -95,6 +95,22 @@ Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::v
   return describe(nodes, order, pairs, low);
 }
 
+bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const PairValue> pairs,
+                 const std::vector<bool>& low) {
+  const std::size_t blamed = blame.nodes.size();
+  std::vector<bool> bad(nodes, false);
+  for (const BlamedNode& node : blame.nodes) bad[node.node] = true;
+  bool is_clear = true;
+  bool any_good = false;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!has_value(pairs[i])) continue;
+    is_clear = is_clear && low[i] == (bad[pairs[i].first] || bad[pairs[i].second]);
+    any_good = any_good || !low[i];
+  }
+  if (blamed == 0) return false;
+  return !any_good || 2 * blamed > nodes || (2 * blamed == nodes && !is_clear);
+}
+
 FleetSpread spread_of(std::span<const double> values) {
   const double median = stats::median(values);
   std::vector<double> deviations;

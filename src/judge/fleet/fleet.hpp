@@ -58,6 +58,11 @@ struct FleetFinding {
 [[nodiscard]] Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs,
                              const std::vector<bool>& low);
 
+/// Whether so many are blamed that it is the fleet: all pairs are low, or more than half of the
+/// nodes; half of them unless these are low with all and each other, and the others good.
+[[nodiscard]] bool is_of_fleet(const Blame& blame, std::size_t nodes,
+                               std::span<const PairValue> pairs, const std::vector<bool>& low);
+
 /// The three gates on one value per member: nodes alone, rails.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
 

@@ -8,37 +8,24 @@
 #include <utility>
 
 #include "base/lists.hpp"
-#include "stats/rank_tests.hpp"
 
 namespace busbar::judge {
 namespace {
 
-constexpr std::size_t kFewestOver = 3;
 constexpr std::size_t kFewestMembers = 3;  // of a unit, unless it has fewer
-
-struct PairCount {
-  std::size_t low = 0;
-  std::size_t all = 0;
-
-  void add(bool is_low) {
-    ++all;
-    if (is_low) ++low;
-  }
-  [[nodiscard]] bool is_mostly_low() const { return all >= kFewestOver && 4 * low >= 3 * all; }
-};
 
 /// The pairs of a unit at one level.
 struct UnitPairs {
   std::set<std::size_t> members{};
-  PairCount across{};
-  std::set<std::size_t> low_nodes{};          ///< of the unit, in low pairs with others
-  std::map<std::size_t, PairCount> inside{};  ///< of each member
+  LowCount across{};
+  std::set<std::size_t> low_nodes{};         ///< of the unit, in low pairs with others
+  std::map<std::size_t, LowCount> inside{};  ///< of each member
 
   /// Whether it is the way out that is low, and not its nodes.
   [[nodiscard]] bool is_low() const {
     const std::size_t fewest = std::min(kFewestMembers, members.size());
     if (!across.is_mostly_low() || members.size() < 2 || low_nodes.size() < fewest) return false;
-    PairCount own;
+    LowCount own;
     for (const std::size_t node : low_nodes) {
       const auto found = inside.find(node);
       if (found == inside.end()) continue;
@@ -123,16 +110,16 @@ class LowPaths {
 
   /// Pairs between two units.
   struct Trunk {
-    PairCount count{};
-    std::map<std::size_t, PairCount> first{};  ///< of each node
-    std::map<std::size_t, PairCount> second{};
+    LowCount count{};
+    std::map<std::size_t, LowCount> first{};  ///< of each node
+    std::map<std::size_t, LowCount> second{};
   };
 
   /// Whether several nodes of a unit are low over the trunk, and mostly not elsewhere.
-  [[nodiscard]] static bool is_of_trunk(const std::map<std::size_t, PairCount>& side,
-                                        const std::map<std::size_t, PairCount>& all) {
+  [[nodiscard]] static bool is_of_trunk(const std::map<std::size_t, LowCount>& side,
+                                        const std::map<std::size_t, LowCount>& all) {
     std::size_t low_nodes = 0;
-    PairCount elsewhere;
+    LowCount elsewhere;
     for (const auto& [node, count] : side) {
       if (count.low == 0) continue;
       ++low_nodes;
@@ -144,7 +131,7 @@ class LowPaths {
 
   void find_trunks(std::size_t length) {
     std::map<std::pair<NodePath, NodePath>, Trunk> trunks;
-    std::map<std::size_t, PairCount> all;  // of each node
+    std::map<std::size_t, LowCount> all;  // of each node
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const PairValue& pair = pairs_[i];
       if (is_explained(pair)) continue;
@@ -177,86 +164,7 @@ class LowPaths {
   std::vector<UnitFinding> found_{};
 };
 
-/// A node's pair.
-struct Neighbor {
-  std::size_t node = 0;
-  bool low = false;
-};
-
-struct CutCounts {
-  PairCount across{};
-  PairCount within{};  ///< the part
-  PairCount all{};
-
-  /// A third of its pairs where no others are low: so many bad cables of their own are unlikely.
-  [[nodiscard]] bool is_alone() const {
-    return across.low >= kFewestOver && 3 * across.low >= across.all && across.low == all.low;
-  }
-  [[nodiscard]] bool is_cut() const {
-    const PairCount others{.low = all.low - across.low - within.low,
-                           .all = all.all - across.all - within.all};
-    const auto mostly_good = [](const PairCount& count) { return 4 * count.low <= count.all; };
-    return across.low >= kFewestOver && 2 * across.low >= across.all && mostly_good(within) &&
-           mostly_good(others);
-  }
-  [[nodiscard]] double chance() const {
-    return stats::hypergeometric_tail(across.low, all.low, across.all, all.all);
-  }
-};
-
 }  // namespace
-
-std::optional<Cut> find_cut(std::size_t nodes, std::span<const PairValue> pairs,
-                            const std::vector<bool>& low, double chance) {
-  constexpr std::size_t kMostNodes = 1024;  // it takes nodes times pairs
-  constexpr std::size_t kFewestInPart = 2;
-  std::vector<std::vector<Neighbor>> neighbors(nodes);
-  CutCounts counts;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!pairs[i].value) continue;
-    counts.all.add(low[i]);
-    neighbors[pairs[i].first].push_back({pairs[i].second, low[i]});
-    neighbors[pairs[i].second].push_back({pairs[i].first, low[i]});
-  }
-  if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
-  // A node that has most of the low pairs is low by itself.
-  const auto is_by_one_node = [&](std::size_t first, std::size_t end) {
-    const Cut cut{.first = first, .end = end};
-    for (std::size_t node = 0; node < nodes; ++node) {
-      const std::size_t across = count_of(neighbors[node], [&](const Neighbor& each) {
-        return each.low && cut.has(node) != cut.has(each.node);
-      });
-      if (2 * across > counts.across.low) return true;
-    }
-    return false;
-  };
-  std::optional<Cut> best;
-  double least = 1;
-  // The part without the first node; there are as many.
-  const double cuts = static_cast<double>((nodes - 1) * (nodes - 2)) / 2;
-  for (std::size_t first = 1; first + 1 < nodes; ++first) {
-    counts.across = counts.within = {};
-    for (std::size_t end = first + 1; end <= nodes; ++end) {
-      const std::size_t added = end - 1;
-      for (const Neighbor& each : neighbors[added]) {
-        const bool inside = first <= each.node && each.node < added;
-        if (inside) {
-          --counts.across.all;
-          if (each.low) --counts.across.low;
-        }
-        (inside ? counts.within : counts.across).add(each.low);
-      }
-      const std::size_t part = end - first;
-      if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
-      const double p = counts.chance();
-      const bool is_one = counts.is_alone() || (counts.is_cut() && p * cuts <= chance);
-      if (!is_one || (best && p >= least) || is_by_one_node(first, end)) continue;
-      least = p;
-      best = {.first = first, .end = end, .low = counts.across.low, .pairs = counts.across.all};
-    }
-  }
-  return best;
-}
 
 std::vector<UnitFinding> find_low_paths(const std::vector<NodePath>& paths,
                                         std::span<const PairValue> pairs,

@@ -480,32 +480,10 @@ class Screener {
 
 }  // namespace
 
-bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path) {
-  const auto is_of = [](const NodePath& node, const NodePath& unit) {
-    return node.size() >= unit.size() && std::equal(unit.begin(), unit.end(), node.begin());
-  };
-  const bool is_first = is_of(first, path.unit);
-  const bool is_second = is_of(second, path.unit);
-  if (is_first == is_second) return false;
-  return path.other.empty() || is_of(is_first ? second : first, path.other);
-}
-
-std::string path_name(const UnitFinding& path) {
-  if (path.other.empty()) return "uplink " + join(path.unit, "/");
-  return join(path.unit, "/") + "-" + join(path.other, "/");
-}
-
 double upper_median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
-}
-
-std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths, std::size_t partners,
-                                       std::uint64_t seed) {
-  const std::size_t nodes = paths.size();
-  return nodes <= kSmallFleet ? random_matchings(nodes, nodes, seed)
-                              : level_matchings(paths, partners, seed);
 }
 
 Screening screen(const FleetRates& rates, const ScreenLimits& limits) {

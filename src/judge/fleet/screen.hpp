@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "judge/fleet/fabric_path.hpp"
 #include "model/matching.hpp"
 
 namespace busbar::judge {
@@ -46,21 +46,6 @@ struct NodeFinding {
   bool blamed = false;    ///< else it is only to be measured again
 };
 
-/// A unit of the fabric whose pairs with other units are low, or two units with each other.
-struct UnitFinding {
-  NodePath unit{};
-  NodePath other{};  ///< empty: all others, an uplink
-  double log_effect = 0;
-  std::size_t low = 0;  ///< of its pairs
-  std::size_t pairs = 0;
-};
-
-/// Whether two nodes' pair takes this uplink, or this path between two units.
-[[nodiscard]] bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path);
-
-/// "uplink leaf2", "leaf1-leaf2".
-[[nodiscard]] std::string path_name(const UnitFinding& path);
-
 struct LinkFinding {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -86,10 +71,6 @@ inline constexpr std::size_t kFewestCompared = 4;
 
 /// Of so few nodes all pairs meet in every launch, also when suspects are measured again.
 inline constexpr std::size_t kSmallFleet = 8;
-
-/// Who meets whom in a launch, by a seed: all pairs of a small fleet, else random partners.
-[[nodiscard]] std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths,
-                                                     std::size_t partners, std::uint64_t seed);
 
 /// A rank test of each node's launches against the fleet's, uplinks first: no scale, no
 /// distribution. Judged by launches, since the pairs of one share its faults.

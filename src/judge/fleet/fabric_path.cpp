@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "judge/fleet/fabric_path.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace busbar::judge {
+
+bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path) {
+  const auto is_of = [](const NodePath& node, const NodePath& unit) {
+    return node.size() >= unit.size() && std::equal(unit.begin(), unit.end(), node.begin());
+  };
+  const bool is_first = is_of(first, path.unit);
+  const bool is_second = is_of(second, path.unit);
+  if (is_first == is_second) return false;
+  return path.other.empty() || is_of(is_first ? second : first, path.other);
+}
+
+std::string path_name(const UnitFinding& path) {
+  if (path.other.empty()) return "uplink " + join(path.unit, "/");
+  return join(path.unit, "/") + "-" + join(path.other, "/");
+}
+
+}  // namespace busbar::judge

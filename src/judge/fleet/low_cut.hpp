@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "judge/fleet/fleet.hpp"
+#include "judge/fleet/screen.hpp"
+
+namespace busbar::judge {
+
+/// Two parts of a fleet, neighbours in the order of its nodes, whose pairs with each other are low
+/// while those within mostly are not: a path that these share, which no level may have.
+struct LowCut {
+  UnitFinding path{};             ///< its ends are levels, or lists of hosts
+  std::vector<NodePath> sides{};  ///< of each node: its end
+  bool is_known = false;          ///< the ends are the only two units of the widest level
+};
+
+/// The clearest one: at least a third of its pairs are low and no others; or half are, and wherever
+/// one cuts, as many are by chance in `chance` of fleets at most. No node has most of them.
+[[nodiscard]] std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
+                                             const std::vector<NodePath>& paths,
+                                             std::span<const PairValue> pairs,
+                                             const std::vector<bool>& low, double chance);
+
+/// The same by the fleet's own better pairs; with its effect.
+[[nodiscard]] std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes,
+                                                   const FleetRates& rates, double loss);
+
+}  // namespace busbar::judge
