@@ -290,8 +290,10 @@ Status accept_rehearse(const AcceptOptions& options) {
   const bool prints = !json || json->path() != "-";
   if (wanted.power) {
     const judge::FleetPower power = full_power(plan, options, seed);
-    if (prints) print_head(specification, plan, options);
-    if (prints) fmt::print("{}", power_line(plan, power, options));
+    if (prints) {
+      print_head(specification, plan, options);
+      fmt::print("{}", power_line(plan, power, options));
+    }
     if (json)
       json->append(json_text(json_of(power, plan_json(specification, plan, options, seed))));
     return Status::Ok;

@@ -132,7 +132,7 @@ TEST(CauseText, SaysByHowMuchATimeIsTooLong) {
   CheckResult& slow = acceptance.verdicts[2];
   slow.metric = Metric::Time;
   slow.bounds = {.fail_above = 1.25};
-  slow.value = slow.reference = 10;
+  slow.reference = 10;
   slow.value = 13;
   acceptance.suspects = {{.nodes = {"h2"}, .rule = "intra", .evidence = "slow"}};
   EXPECT_EQ(cause_text(acceptance),
