@@ -219,11 +219,10 @@ std::size_t planned_nodes(const judge::Specification& specification, const Accep
 }
 
 std::string power_text(const judge::Specification& specification, const AcceptOptions& options) {
-  constexpr std::size_t kFewest = 4;
   if (!compares_pairs(specification)) {
     return options.rehearsal.nodes ? no_pairs_text(options) : "";
   }
-  if (planned_nodes(specification, options) < kFewest) return {};
+  if (planned_nodes(specification, options) < judge::kFewestCompared) return {};
   const judge::FleetPlan plan = plan_of(specification, options);
   return power_line(plan,
                     judge::find_power(plan, options.rehearsal.noise, options.rehearsal.times,

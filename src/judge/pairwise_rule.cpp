@@ -333,9 +333,7 @@ class PairwiseJudge {
 
   /// A path of the fabric; one that no level has is named by its ends.
   CheckedRow& path_row(const UnitFinding& path, const std::string& hint) {
-    return extra_row({.name = hint.empty() ? path_name(path)
-                                           : fmt::format("links {} - {}", path.unit.front(),
-                                                         path.other.front())});
+    return extra_row({.name = hint.empty() ? path_name(path) : cut_name(path)});
   }
 
   // ---- by the fleet ----------------------------------------------------------------------------

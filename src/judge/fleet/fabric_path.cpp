@@ -3,9 +3,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/text.hpp"
 
 namespace busbar::judge {
+namespace {
+
+constexpr std::string_view kCutPrefix = "links ";
+
+}  // namespace
 
 bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path) {
   const auto is_of = [](const NodePath& node, const NodePath& unit) {
@@ -21,5 +28,11 @@ std::string path_name(const UnitFinding& path) {
   if (path.other.empty()) return "uplink " + join(path.unit, "/");
   return join(path.unit, "/") + "-" + join(path.other, "/");
 }
+
+std::string cut_name(const UnitFinding& path) {
+  return fmt::format("{}{} - {}", kCutPrefix, join(path.unit, "/"), join(path.other, "/"));
+}
+
+bool is_cut_name(std::string_view name) { return name.starts_with(kCutPrefix); }
 
 }  // namespace busbar::judge

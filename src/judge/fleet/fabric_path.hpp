@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "judge/fleet/fleet.hpp"
 #include "model/matching.hpp"
 
 namespace busbar::judge {
@@ -26,5 +24,9 @@ struct UnitFinding {
 
 /// "uplink leaf2", "leaf1-leaf2".
 [[nodiscard]] std::string path_name(const UnitFinding& path);
+
+/// "links h[0-3] - h[4-7]": a path that no level has, by its ends; and whether a name is of one.
+[[nodiscard]] std::string cut_name(const UnitFinding& path);
+[[nodiscard]] bool is_cut_name(std::string_view name);
 
 }  // namespace busbar::judge

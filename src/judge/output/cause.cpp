@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "judge/fleet/fabric_path.hpp"
 #include "judge/output/describe.hpp"
 #include "model/collective.hpp"
 
 namespace busbar::judge {
 namespace {
-
-/// "links h[0-3] - h[4-7]": a path that is named by what it joins.
-bool is_cut(const Suspect& suspect) { return suspect.path.starts_with("links "); }
 
 /// Whether the fact that is blamed counts how often a link went down.
 bool is_flap(const Suspect& suspect, const Acceptance& acceptance) {
@@ -53,7 +51,7 @@ std::string charge(const Suspect& suspect, const Acceptance& acceptance) {
                                                      : "is not what the specification wants");
     case Defect::Slow: break;
   }
-  return subject + (is_cut(suspect) ? "are slow" : "is slow");
+  return subject + (is_cut_name(suspect.path) ? "are slow" : "is slow");
 }
 
 /// "its all-reduce of 1 GiB reaches 62.1 GB/s; at least 99.9 is required"; empty where the value
@@ -114,8 +112,8 @@ std::string advice_text(const Suspect& suspect, const Acceptance& acceptance) {
                  : "fix what differs, then run again";
     case Defect::Slow: break;
   }
-  if (is_cut(suspect)) {
-    return "check what these links share (an uplink or a switch); --levels tells which";
+  if (is_cut_name(suspect.path)) {
+    return "check what these links share (an uplink or a switch); --levels finds out which";
   }
   if (!suspect.path.empty()) return "check its cables and port errors; the nodes below it are good";
   if (nodes == 2 && acceptance.nodes.size() == 2) {

@@ -327,7 +327,9 @@ void Campaign::announce(const Screening& screening, std::size_t rounds) const {
     measured += static_cast<std::size_t>(last) + 1;
   }
   Words suspects;
-  for (const NodeFinding& each : screening.nodes) suspects.push_back(request_.nodes[each.node]);
+  const Words nodes =
+      mapped(screening.nodes, [&](const NodeFinding& each) { return request_.nodes[each.node]; });
+  if (!nodes.empty()) suspects.push_back(hostlist(nodes));
   for (const UnitFinding& each : screening.units) suspects.push_back(path_name(each));
   if (suspects.empty()) suspects = {counted(screening.links.size(), "pair")};
   const double each = measured == 0 ? 0 : seconds / static_cast<double>(measured);

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "judge/fingerprint.hpp"
+#include "judge/fleet/screen.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
 #include "topo/systems/system_file.hpp"
@@ -214,15 +215,14 @@ void lint_sides(const Rule& rule, Findings& findings) {
                 time ? "fail_below" : "fail_above");
 }
 
-/// What a comparison of pairs cannot tell of few nodes.
+/// What no comparison of pairs shows on so few nodes.
 void lint_few_nodes(const Rule& rule, std::size_t nodes, bool floored, Findings& findings) {
-  constexpr std::size_t kFewestToCompare = 4;
-  if (nodes == 0 || nodes > kFewestToCompare) return;
-  if (nodes < kFewestToCompare) {
+  if (nodes == 0 || nodes > kFewestCompared) return;
+  if (nodes < kFewestCompared) {
     return findings.warn(rule.place, rule.id,
-                         "a fleet comparison of pairs needs 4 nodes: on {} this rule is always "
+                         "a fleet comparison of pairs needs {} nodes: on {} this rule is always "
                          "INCONCLUSIVE; {}{}",
-                         nodes,
+                         kFewestCompared, nodes,
                          floored
                              ? "leave it out, since the floor of this set judges two"
                              : "give an absolute or theoretical floor instead, which judges two",
@@ -230,7 +230,7 @@ void lint_few_nodes(const Rule& rule, std::size_t nodes, bool floored, Findings&
   }
   if (floored) return;
   findings.warn(rule.place, rule.id,
-                "two bad nodes of four cannot be told apart from two good ones by comparing them: "
+                "comparing four nodes cannot distinguish two bad ones from two good ones: "
                 "give {} a floor, too",
                 rule.device_set);
 }

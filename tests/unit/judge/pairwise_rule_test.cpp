@@ -109,15 +109,21 @@ TEST(PairsByBounds, DoNotFailANodeWhoseOwnValueIsWithinThem) {
   expect_result(acceptance.verdicts.at(1), "INCONCLUSIVE 2 of 4 pairs low, but its median ");
 }
 
-TEST(PairsByBounds, OfHalfOfTheNodesAreTheFleets) {
-  JudgeCase one = pairs_case(8, RuleKind::Absolute, healthy);
-  // As many as there are, here and there: five nodes would be low.
-  std::size_t number = 0;
-  for (Observation& o : one.observations) {
-    if (number++ / 3 % 8 < 5) o.records[0].busbw_GBps = 80;
+TEST(PairsByBounds, OfMostNodesAreTheFleets) {
+  for (const std::size_t bad : {4U, 5U}) {  // half, clearly: they are the nodes'
+    std::vector<std::size_t> slow{0, 2, 4, 6, 7};
+    slow.resize(bad);
+    const Acceptance acceptance = pairs_case(8, RuleKind::Absolute, slow_with(slow, 20)).judged();
+    EXPECT_EQ(acceptance.overall(), Outcome::Fail);
+    EXPECT_EQ(acceptance.suspects.size(), bad == 4 ? 4U : 1U);
+    EXPECT_EQ(count_of(acceptance.nodes,
+                       [](const NodeAccount& one) { return one.state == NodeState::Failed; }),
+              bad == 4 ? 4U : 0U);
   }
-  const Acceptance acceptance = one.judged();
-  for (const NodeAccount& node : acceptance.nodes) EXPECT_NE(node.state, NodeState::Failed);
+  const Acceptance most =
+      pairs_case(8, RuleKind::Absolute, slow_with({0, 2, 4, 6, 7}, 20)).judged();
+  EXPECT_THAT(most.suspects.at(0).evidence,
+              HasSubstr("5 of 8 nodes are low: the fleet, not a node"));
 }
 
 TEST(PairsByBounds, ShareOneCutWhereNoLevelIsKnown) {

@@ -36,5 +36,12 @@ TEST(PrecedenceP, IsOneWhereAllOthersAreLower) {
   EXPECT_EQ(precedence_p(0, 0, 3, 3), 1);
 }
 
+TEST(HypergeometricTail, CountsWhatIsMarkedOfAllThatIsDrawn) {
+  // All 9 of 28 are of 16 marked: C(16, 9) / C(28, 9).
+  EXPECT_NEAR(hypergeometric_tail(9, 9, 16, 28), 11440.0 / 6906900, 1e-12);
+  EXPECT_NEAR(hypergeometric_tail(0, 3, 2, 5), 1, 1e-12);
+  EXPECT_NEAR(hypergeometric_tail(2, 3, 2, 5), 3.0 / 10, 1e-12);
+}
+
 }  // namespace
 }  // namespace busbar::stats
