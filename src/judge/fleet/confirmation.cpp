@@ -433,8 +433,16 @@ class Judging {
 std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths, std::size_t partners,
                                        std::uint64_t seed) {
   const std::size_t nodes = paths.size();
-  return nodes <= kSmallFleet ? random_matchings(nodes, nodes, seed)
-                              : level_matchings(paths, partners, seed);
+  if (nodes > kSmallFleet) return level_matchings(paths, partners, seed);
+  const std::size_t levels = nodes == 0 ? 0 : paths.front().size() + 1;
+  std::vector<RoundOfPairs> rounds = level_matchings(paths, nodes * levels, seed);
+  std::set<NumberPair> drawn;
+  for (const RoundOfPairs& round : rounds) drawn.insert(round.begin(), round.end());
+  for (const RoundOfPairs& round : round_robin(nodes)) {  // what random matchings have left
+    RoundOfPairs left = filtered(round, [&](const auto& pair) { return !drawn.contains(pair); });
+    if (!left.empty()) rounds.push_back(std::move(left));
+  }
+  return rounds;
 }
 
 std::vector<NumberedRound> confirmation_rounds(const Screening& screening,

@@ -19,7 +19,8 @@ struct NumberedRound {
   RoundOfPairs pairs{};
 };
 
-/// Who meets whom in a launch, by a seed: all pairs of a small fleet, else random partners.
+/// Who meets whom in a launch, by a seed, level by level: all pairs of a small fleet, else random
+/// partners.
 [[nodiscard]] std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths,
                                                      std::size_t partners, std::uint64_t seed);
 

@@ -144,6 +144,28 @@ TEST(ConfirmationRounds, GivesSuspectsChangingGoodPartnersAndRepeatsLinks) {
   EXPECT_EQ(links, confirmation_rounds(screening, paths, 1, 2).back().pairs);
 }
 
+TEST(FleetRounds, HaveEveryPairOfASmallFleetOnce) {
+  for (std::size_t nodes = 2; nodes <= kSmallFleet; ++nodes) {
+    for (const std::size_t leaf : {1U, 2U, 3U, 4U, 8U}) {
+      const std::vector<NodePath> paths = simulated_paths(nodes, {leaf});
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        std::size_t pairs = 0;
+        std::set<NumberPair> all;
+        for (const RoundOfPairs& round : fleet_rounds(paths, 1, seed)) {
+          std::set<std::size_t> busy;
+          for (const auto& [first, second] : round) {
+            EXPECT_TRUE(busy.insert(first).second && busy.insert(second).second);
+            all.insert(pair_of(first, second));
+            ++pairs;
+          }
+        }
+        EXPECT_EQ(pairs, nodes * (nodes - 1) / 2) << nodes << " " << leaf;
+        EXPECT_EQ(all.size(), pairs);
+      }
+    }
+  }
+}
+
 TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
   Screening screening;
   screening.log_effects.assign(4, 0);
