@@ -215,25 +215,35 @@ class PairwiseJudge {
   }
 
   /// Low pairs over a bad path show the path and nothing of their nodes: they are returned, and
-  /// have no value any more. What the levels do not explain may be a path that they lack.
+  /// have no value any more. What the levels do not explain may be a path that they lack, which
+  /// bounds show or, where only some of its pairs miss them, the rates.
   std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
     constexpr double kChance = 0.05;
     std::set<NumberPair> over;
-    const auto explain = [&](const UnitFinding& path, const std::vector<NodePath>& paths,
+    const auto explain = [&](UnitFinding path, const std::vector<NodePath>& paths,
                              const std::string& hint) {
+      const auto is_over = [&](std::size_t i) {
+        return low[i] && crosses(paths[pairs[i].first], paths[pairs[i].second], path);
+      };
+      std::set<NumberPair> own;
       for (std::size_t i = 0; i < pairs.size(); ++i) {
-        auto& [first, second, value] = pairs[i];
-        if (!low[i] || !crosses(paths[first], paths[second], path)) continue;
-        over.insert({first, second});
-        low[i] = false;
-        value.reset();
+        if (is_over(i)) own.insert({pairs[i].first, pairs[i].second});
       }
-      add_path_by_bounds(path, paths, hint);
+      if (own.size() < kFewestOver || is_by_one_node(own)) return;
+      for (std::size_t i = 0; i < pairs.size(); ++i) {
+        if (!is_over(i)) continue;
+        low[i] = false;
+        pairs[i].value.reset();
+      }
+      path.low = own.size();
+      add_path_by_bounds(path, own, hint);
+      over.merge(own);
     };
     for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
-    if (const auto cut = find_cut(input_.nodes, paths_, pairs, low, kChance)) {
-      explain(cut->path, cut->sides, cut->is_known ? "" : hint());
-    }
+    if (std::ranges::count(low, true) < static_cast<std::ptrdiff_t>(kFewestOver)) return over;
+    auto cut = find_cut(input_.nodes, paths_, pairs, low, kChance);
+    if (!cut) cut = find_fleet_cut(input_.nodes, rates_of(table_), ScreenLimits{}.link_loss);
+    if (cut) explain(cut->path, cut->sides, cut->is_known ? "" : hint());
     return over;
   }
 
@@ -315,14 +325,13 @@ class PairwiseJudge {
     if (row.outcome == Outcome::Fail) row.reason = "only this pair: " + row.reason;
   }
 
-  void add_path_by_bounds(const UnitFinding& path, const std::vector<NodePath>& paths,
+  /// By its low pairs.
+  void add_path_by_bounds(const UnitFinding& path, const std::set<NumberPair>& low,
                           const std::string& hint) {
     CheckedRow& row = path_row(path, hint);
     std::map<std::size_t, Values> launches;
     for (const MeasuredPair& pair : table_.pairs) {
-      if (crosses(paths[pair.nodes.first], paths[pair.nodes.second], path)) {
-        launches[pair.launch].push_back(rate(pair));
-      }
+      if (low.contains(pair.nodes)) launches[pair.launch].push_back(rate(pair));
     }
     take(row, mapped<double>(launches, [](const auto& one) { return stats::median(one.second); }));
     apply_reference(row, references_.front());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/low_cut.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -66,16 +67,13 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValu
     neighbors[pairs[i].second].push_back({pairs[i].first, low[i]});
   }
   if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
-  // A node that has most of the low pairs is low by itself.
-  const auto is_by_one_node = [&](std::size_t first, std::size_t end) {
-    const CutPart cut{.first = first, .end = end};
-    for (std::size_t node = 0; node < nodes; ++node) {
-      const std::size_t across = count_of(neighbors[node], [&](const Neighbor& each) {
-        return each.low && cut.has(node) != cut.has(each.node);
-      });
-      if (2 * across > counts.across.low) return true;
+  const auto low_pairs_over = [&](const CutPart& cut) {
+    std::set<NumberPair> over;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const auto& [first, second, value] = pairs[i];
+      if (value && low[i] && cut.has(first) != cut.has(second)) over.insert({first, second});
     }
-    return false;
+    return over;
   };
   std::optional<CutPart> best;
   double least = 1;
@@ -97,9 +95,10 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValu
       if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
       const double p = counts.chance();
       const bool is_one = counts.is_alone() || (counts.is_cut() && p * cuts <= chance);
-      if (!is_one || (best && p >= least) || is_by_one_node(first, end)) continue;
+      const CutPart cut{first, end, counts.across.low, counts.across.all};
+      if (!is_one || (best && p >= least) || is_by_one_node(low_pairs_over(cut))) continue;
       least = p;
-      best = {.first = first, .end = end, .low = counts.across.low, .pairs = counts.across.all};
+      best = cut;
     }
   }
   return best;
@@ -133,6 +132,15 @@ std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
               .low = part->low,
               .pairs = part->pairs};
   return cut;
+}
+
+bool is_by_one_node(const std::set<NumberPair>& low) {
+  std::map<std::size_t, std::size_t> counts;
+  for (const auto& [first, second] : low) {
+    ++counts[first];
+    ++counts[second];
+  }
+  return std::ranges::any_of(counts, [&](const auto& one) { return 2 * one.second > low.size(); });
 }
 
 std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes, const FleetRates& rates,

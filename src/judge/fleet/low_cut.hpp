@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,10 @@ struct LowCut {
                                              std::span<const PairValue> pairs,
                                              const std::vector<bool>& low, double chance);
 
-/// The same by the fleet's own better pairs; with its effect.
+/// Whether one node has most of these low pairs: then it is low by itself.
+[[nodiscard]] bool is_by_one_node(const std::set<NumberPair>& low);
+
+/// A cut by the fleet's own better pairs, where `loss` is low; with its effect.
 [[nodiscard]] std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes,
                                                    const FleetRates& rates, double loss);
 

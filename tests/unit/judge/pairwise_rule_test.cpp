@@ -145,6 +145,18 @@ TEST(PairsByBounds, ShareOneCutWhereNoLevelIsKnown) {
   }
 }
 
+TEST(PairsByBounds, ShareTheCutThatRatesShowWhereFewOfItsPairsAreLow) {
+  const Acceptance acceptance = pairs_case(8, RuleKind::Absolute, [](std::size_t i, std::size_t j) {
+                                  const bool across = (i < 4) != (j < 4);
+                                  const bool low = j == i + 4 || (i == 0 && j == 5);
+                                  return !across ? 200 : low ? 80 : 100;
+                                }).judged();
+  ASSERT_EQ(acceptance.suspects.size(), 1U);
+  EXPECT_EQ(acceptance.suspects[0].path, "links h[1-4] - h[5-8]");
+  EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("5 of 16 pairs low"));
+  for (const NodeAccount& node : acceptance.nodes) EXPECT_EQ(node.state, NodeState::Good);
+}
+
 TEST(PairsWithWrongData, NameTheNodeOrTheLinkOrAllWhateverTheRates) {
   for (const RuleKind compare : {RuleKind::Absolute, RuleKind::Fleet}) {
     JudgeCase one = pairs_case(5, compare, healthy);
