@@ -214,9 +214,8 @@ class PairwiseJudge {
     }
   }
 
-  /// Low pairs over a bad path show the path and nothing of their nodes: they are returned, and
-  /// have no value any more. What the levels do not explain may be a path that they lack, which
-  /// bounds show or, where only some of its pairs miss them, the rates.
+  /// Low pairs over a bad path, which may be one that the levels lack, show the path and nothing of
+  /// their nodes: they are returned, and have no value any more.
   std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
     constexpr double kChance = 0.05;
     std::set<NumberPair> over;
@@ -240,10 +239,11 @@ class PairwiseJudge {
       over.merge(own);
     };
     for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
-    if (std::ranges::count(low, true) < static_cast<std::ptrdiff_t>(kFewestOver)) return over;
-    auto cut = find_cut(input_.nodes, paths_, pairs, low, kChance);
-    if (!cut) cut = find_fleet_cut(input_.nodes, rates_of(table_), ScreenLimits{}.link_loss);
-    if (cut) explain(cut->path, cut->sides, cut->is_known ? "" : hint());
+    const auto explain_cut = [&](const std::optional<LowCut>& cut) {
+      if (cut) explain(cut->path, cut->sides, cut->is_known ? "" : hint());
+    };
+    explain_cut(find_fleet_cut(input_.nodes, rates_of(table_), ScreenLimits{}.link_loss));
+    explain_cut(find_cut(input_.nodes, paths_, pairs, low, kChance));
     return over;
   }
 
