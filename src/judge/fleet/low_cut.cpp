@@ -140,7 +140,8 @@ bool is_by_one_node(const std::set<NumberPair>& low) {
     ++counts[first];
     ++counts[second];
   }
-  return std::ranges::any_of(counts, [&](const auto& one) { return 2 * one.second > low.size(); });
+  return std::ranges::any_of(counts,
+                             [&](const auto& one) { return 4 * one.second > 3 * low.size(); });
 }
 
 std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes, const FleetRates& rates,

@@ -21,13 +21,13 @@ struct LowCut {
 };
 
 /// The clearest one: at least a third of its pairs are low and no others; or half are, and wherever
-/// one cuts, as many are by chance in `chance` of fleets at most. No node has most of them.
+/// one cuts, as many are by chance in `chance` of fleets at most. No node has nearly all of them.
 [[nodiscard]] std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
                                              const std::vector<NodePath>& paths,
                                              std::span<const PairValue> pairs,
                                              const std::vector<bool>& low, double chance);
 
-/// Whether one node has most of these low pairs: then it is low by itself.
+/// Whether one node has more than three quarters of these low pairs: then it is low by itself.
 [[nodiscard]] bool is_by_one_node(const std::set<NumberPair>& low);
 
 /// A cut by the fleet's own better pairs, where `loss` is low; with its effect.
