@@ -79,13 +79,13 @@ std::string rule_lines(const Acceptance& acceptance, const Specification& specif
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::string& line = lines[i + 1];
     const std::string reason = one_line(rows[i].reason);
-    const bool fits = line.size() + 2 + reason.size() <= kWidth;
-    const bool is_new = fits || below.insert(rows[i].instance + "\n" + reason).second;
-    text += line +
-            (reason.empty()    ? ""
-             : fits || !is_new ? "  "
-                               : "\n    ") +
-            (is_new ? reason : "as above") + "\n";
+    text += line;
+    if (!reason.empty()) {
+      const bool fits = line.size() + 2 + reason.size() <= kWidth;
+      const bool is_new = fits || below.insert(rows[i].instance + "\n" + reason).second;
+      text += (fits || !is_new ? "  " : "\n    ") + (is_new ? reason : "as above");
+    }
+    text += "\n";
   }
   return text;
 }

@@ -51,6 +51,16 @@ TEST(VerdictText, HasALongReasonOfAnInstanceOnce) {
               testing::ContainsRegex("\n    x+\nother +h2 .* FAIL  as above\n"));
 }
 
+TEST(VerdictText, HasNothingBehindLongLinesWithoutAReason) {
+  Acceptance acceptance = sample_acceptance(6);
+  acceptance.verdicts.assign(2, acceptance.verdicts[2]);
+  for (CheckResult& result : acceptance.verdicts) {
+    result.rule = std::string(80, 'r');
+    result.reason.clear();
+  }
+  EXPECT_THAT(text_of(acceptance), Not(HasSubstr("as above")));
+}
+
 TEST(VerdictText, SumsUpLongListsOfPassesAndListsTheOthers) {
   const std::string text = text_of(6);
   EXPECT_THAT(text,
