@@ -217,7 +217,6 @@ class PairwiseJudge {
   /// Low pairs over a bad path, which may be one that the levels lack, show the path and nothing of
   /// their nodes: they are returned, and have no value any more.
   std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
-    constexpr double kChance = 0.05;
     std::set<NumberPair> over;
     const auto explain = [&](UnitFinding path, const std::vector<NodePath>& paths,
                              const std::string& hint) {
@@ -243,7 +242,7 @@ class PairwiseJudge {
       if (cut) explain(cut->path, cut->sides, cut->is_known ? "" : hint());
     };
     explain_cut(find_fleet_cut(input_.nodes, rates_of(table_), ScreenLimits{}.link_loss));
-    explain_cut(find_cut(input_.nodes, paths_, pairs, low, kChance));
+    explain_cut(find_cut(input_.nodes, paths_, pairs, low));
     return over;
   }
 
@@ -450,8 +449,9 @@ class PairwiseJudge {
                   fmt::format("{} of {} pairs over it low", unit.low, unit.pairs), more);
     }
     for (const LinkFinding& link : measured_again ? confirmed.links : unexplained(screening)) {
-      judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference, outcome,
-                  "only this pair is low", more);
+      judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,
+                  link.blamed ? outcome : Outcome::Inconclusive, "only this pair is low",
+                  more + (link.blamed ? "" : "; too few nodes are good to compare links"));
     }
   }
 

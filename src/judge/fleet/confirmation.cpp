@@ -294,11 +294,16 @@ class Judging {
     std::erase_if(links_, [&](const NumberPair& link) {
       return low.contains(link.first) || low.contains(link.second);
     });
+    // Two links of three nodes are better than the third where one node is fast.
+    const std::size_t good = again_.paths.size() - screening_.dead.size() - low.size();
     const Retests links(links_of_, again_.launches, links_.size());
     for (const NumberPair& link : links_) {
       const auto retest = retest_of(links_of_, link, links);
       if (!retest || !is_low(*retest, limits_.link_loss) || !is_beyond_chance(*retest)) continue;
-      found_.links.push_back({link.first, link.second, retest->log_effect});
+      found_.links.push_back({.first = link.first,
+                              .second = link.second,
+                              .log_effect = retest->log_effect,
+                              .blamed = good >= kFewestCompared});
     }
     for (const UnitFinding& unit : screening_.units) confirm_unit(unit, nodes);
     return std::move(found_);

@@ -25,7 +25,7 @@ struct LowCut {
 [[nodiscard]] std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
                                              const std::vector<NodePath>& paths,
                                              std::span<const PairValue> pairs,
-                                             const std::vector<bool>& low, double chance);
+                                             const std::vector<bool>& low, double chance = 0.05);
 
 /// Whether one node has more than three quarters of these low pairs: then it is low by itself.
 [[nodiscard]] bool is_by_one_node(const std::set<NumberPair>& low);

@@ -164,7 +164,7 @@ class Rehearsing {
     }
     for (const UnitFinding& each : found.units) blamed_.insert(name_of(each.unit, each.other));
     for (const LinkFinding& each : found.links) {
-      blamed_.insert(link_name(nodes_[each.first], nodes_[each.second]));
+      if (each.blamed) blamed_.insert(link_name(nodes_[each.first], nodes_[each.second]));
     }
   }
 

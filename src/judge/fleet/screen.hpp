@@ -50,6 +50,7 @@ struct LinkFinding {
   std::size_t first = 0;
   std::size_t second = 0;
   double log_effect = 0;
+  bool blamed = true;  ///< not in a fleet of which too few nodes are good
 };
 
 /// What the launches over all nodes say; only measuring again confirms it.

@@ -197,6 +197,29 @@ TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
   EXPECT_EQ(found.cleared, std::vector<std::size_t>{3});
 }
 
+TEST(Confirmation, BlamesNoLinkOfThreeGoodNodes) {
+  for (const std::size_t nodes : {4U, 5U}) {
+    Screening screening{.again = 6};
+    screening.offsets = {0};
+    screening.nodes = {{.node = 2, .blamed = true}};
+    screening.links = {{.first = 1, .second = 3}};
+    const std::vector<NodePath> paths(nodes);
+    FleetRates again{.paths = paths, .launches = screening.again};
+    for (std::size_t launch = 0; launch < screening.again; ++launch) {
+      for (std::size_t i = 0; i < nodes; ++i) {
+        for (std::size_t j = i + 1; j < nodes; ++j) {
+          const double rate = i == 2 || j == 2 ? -1 : i == 1 && j == 3 ? -0.6 : 0;
+          const auto noise = 0.001 * static_cast<double>((i * 7 + j * 3 + launch) % 11);
+          again.pairs.push_back({i, j, launch, rate + noise});
+        }
+      }
+    }
+    const Confirmation found = confirm_suspects(screening, again, kLimits);
+    ASSERT_EQ(found.links.size(), 1U) << nodes;
+    EXPECT_EQ(found.links[0].blamed, nodes == 5) << nodes;
+  }
+}
+
 TEST(SimulatedFleet, HasThePathsOfItsLevels) {
   const auto paths = simulated_paths(8, {2, 2});
   EXPECT_EQ(paths[0], (NodePath{"pod0", "leaf0"}));
