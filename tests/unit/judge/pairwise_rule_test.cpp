@@ -371,6 +371,21 @@ TEST(PairsOfAFleet, OfASmallOneBlameANodeAndNotItsLinks) {
   }
 }
 
+TEST(PairsOfAFleet, OfASmallOneSuspectTheLowestBeforeItsPartners) {
+  GroupsCase one(4);
+  const PairFunction low = [](std::size_t i, std::size_t j) {
+    return i == 2 || j == 2 ? 10 : i == 1 && j == 3 ? 40 : 100;
+  };
+  one.measure(low);
+  ASSERT_EQ(one.suspects().nodes.size(), 1U);
+  one.confirm(low);
+  const Acceptance acceptance = one.judge();
+  EXPECT_EQ(nodes_of(acceptance.suspects), std::vector<Names>{{"h3"}});
+  EXPECT_EQ(acceptance.verdicts.at(4).instance, "h2+h4");
+  expect_result(acceptance.verdicts.at(4),
+                "INCONCLUSIVE and again; too few nodes are good to compare links");
+}
+
 TEST(PairsOfAFleet, OfASmallOneBlameLinksWhereTheNodeHasAGoodOne) {
   GroupsCase one(4);
   const PairFunction low = [](std::size_t i, std::size_t j) { return i == 0 && j > 1 ? 50 : 100; };
