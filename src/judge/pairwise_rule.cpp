@@ -451,7 +451,7 @@ class PairwiseJudge {
     for (const LinkFinding& link : measured_again ? confirmed.links : unexplained(screening)) {
       judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,
                   link.blamed ? outcome : Outcome::Inconclusive, "only this pair is low",
-                  more + (link.blamed ? "" : "; too few nodes are good to compare links"));
+                  more + (link.blamed ? "" : "; too few good nodes are left to compare links"));
     }
   }
 

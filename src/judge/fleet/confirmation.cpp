@@ -295,7 +295,10 @@ class Judging {
       return low.contains(link.first) || low.contains(link.second);
     });
     // Two links of three nodes are better than the third where one node is fast.
-    const std::size_t good = again_.paths.size() - screening_.dead.size() - low.size();
+    std::size_t good = 0;
+    for (std::size_t node = 0; node < screening_.log_effects.size(); ++node) {
+      if (!std::isnan(screening_.log_effects[node]) && !low.contains(node)) ++good;
+    }
     const Retests links(links_of_, again_.launches, links_.size());
     for (const NumberPair& link : links_) {
       const auto retest = retest_of(links_of_, link, links);

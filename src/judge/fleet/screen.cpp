@@ -369,7 +369,7 @@ class Screener {
           lowest = &each;
         }
       }
-      // In a small fleet one low node makes others low: the lowest is suspected alone, at first.
+      // In a small fleet one low node makes others low: the lowest is suspected alone at first.
       if (lowest == nullptr && nodes_ <= kSmallFleet && !candidates.empty()) {
         lowest = &*std::ranges::min_element(candidates, {}, &NodeFinding::log_effect);
       }

@@ -57,7 +57,7 @@ struct LinkFinding {
 struct Screening {
   std::vector<std::size_t> dead{};    ///< nodes without any value, the lowest first
   std::vector<UnitFinding> units{};   ///< in the order of blame
-  std::vector<NodeFinding> nodes{};   ///< blamed ones in the order of blame, then others
+  std::vector<NodeFinding> nodes{};   ///< in the order of blame, then others that are not blamed
   std::vector<LinkFinding> links{};   ///< of nodes that are not blamed; of a small fleet all
   std::vector<double> log_effects{};  ///< of each node: median over launches; NaN: no value
   std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted

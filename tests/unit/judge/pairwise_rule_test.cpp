@@ -383,7 +383,7 @@ TEST(PairsOfAFleet, OfASmallOneSuspectTheLowestBeforeItsPartners) {
   EXPECT_EQ(nodes_of(acceptance.suspects), std::vector<Names>{{"h3"}});
   EXPECT_EQ(acceptance.verdicts.at(4).instance, "h2+h4");
   expect_result(acceptance.verdicts.at(4),
-                "INCONCLUSIVE and again; too few nodes are good to compare links");
+                "INCONCLUSIVE and again; too few good nodes are left to compare links");
 }
 
 TEST(PairsOfAFleet, OfASmallOneBlameLinksWhereTheNodeHasAGoodOne) {

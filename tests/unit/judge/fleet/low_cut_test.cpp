@@ -29,8 +29,7 @@ struct CutCase {
   }
 
   [[nodiscard]] std::optional<LowCut> find(const std::vector<NodePath>& paths = {}) const {
-    return find_cut(nodes, paths.empty() ? std::vector<NodePath>(nodes.size()) : paths, pairs, low,
-                    0.05);
+    return find_cut(nodes, paths.empty() ? std::vector<NodePath>(nodes.size()) : paths, pairs, low);
   }
 };
 
