@@ -113,6 +113,9 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   append(words, {"-T", fmt::format("{:g}", kShareOfTimeout * specification.run.timeout_s)});
   if (!set.gpus.empty()) append(words, {"--devices", set.gpus});
   append(words, options);
+  // Of nodes that share processors, a pair bound to one processor would look like a slow link.
+  const bool shared = specification.run.same_machine && set.kind == SetKind::Pairwise;
+  if (shared) append(words, {"--bind", "none"});
   append(words, set.backend_options);
   const auto is_of_nccl = [](const auto& fact) { return fact.first.starts_with("nccl_"); };
   if (std::ranges::any_of(set.fingerprint, is_of_nccl)) words.emplace_back("--nccl-choice");

@@ -86,6 +86,19 @@ TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
   EXPECT_THAT(line, HasSubstr(" --cta-policy zero --nccl-choice"));
 }
 
+TEST(CommandsOf, BindNoPairsOfNodesThatMayShareAMachineUnlessTheSetSaysSo) {
+  Specification specification = specification_of(SetKind::Pairwise);
+  specification.run.same_machine = true;
+  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none")));
+  specification.device_sets.front().backend_options = {"--bind", "core"};
+  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none --bind core")));
+  EXPECT_THAT(lines_of(specification_of(SetKind::Pairwise)),
+              ElementsAre(Not(HasSubstr("--bind"))));
+  Specification alone = specification_of(SetKind::PerNode);
+  alone.run.same_machine = true;
+  EXPECT_THAT(lines_of(alone), ElementsAre(Not(HasSubstr("--bind"))));
+}
+
 std::string start_of_line(const std::string& launcher, bool with_environment = false) {
   Specification specification = specification_of(SetKind::Pairwise);
   if (with_environment) specification.device_sets[0].env = {{"NCCL_ALGO", "Ring"}};
