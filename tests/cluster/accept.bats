@@ -50,6 +50,18 @@ nothing_runs() {  # on any host, after three seconds at most
     [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 failed h3 good" ]
   done
 }
+@test "one throttled host of four fails by the fleet, and no link" {
+  specification "$DIR/spec.toml"
+  sed -i 's/^size = .*/size = "1MiB"/; s/^compare = .*/compare = "fleet"/; /^value = /d; s/^fail_below = .*/fail_below = 0.6/' "$DIR/spec.toml"
+  "$CLUSTER" throttle h2 200mbit
+  for turn in $(repeats); do
+    accept_run "$DIR/run$turn"
+    [ "$status" -eq 1 ]
+    [ "$(suspects "$DIR/run$turn")" = h2 ]
+    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 failed h3 good" ]
+    [[ $stderr == *"low: h2; measured again beside good ones in "*" launches, about "* ]]
+  done
+}
 @test "two throttled hosts are both named, and no other" {
   specification "$DIR/spec.toml"
   "$CLUSTER" throttle h1 200mbit
