@@ -50,8 +50,8 @@ zsh_offers() {
     zpty shell zsh -f -i
     zpty -w shell "PROMPT=; autoload -Uz compinit; $1; cd ${2:h}
     compadd() { local -a found; builtin compadd -O found \"\$@\"; print -r -- \"\$BUFFER=>\$found\" >> $2; builtin compadd \"\$@\"; }
-    print rea''dy"
-    zpty -r shell seen '*ready*'
+    PROMPT='no''w '"
+    zpty -r shell seen '*now *'  # what is typed before the editor's prompt may be lost
     for line in "${@:3}"; do
       zpty -w -n shell "$line"$'\t\C-U'
     done
