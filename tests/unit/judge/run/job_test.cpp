@@ -92,8 +92,7 @@ TEST(CommandsOf, BindNoPairsOfNodesThatMayShareAMachineUnlessTheSetSaysSo) {
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none")));
   specification.device_sets.front().backend_options = {"--bind", "core"};
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none --bind core")));
-  EXPECT_THAT(lines_of(specification_of(SetKind::Pairwise)),
-              ElementsAre(Not(HasSubstr("--bind"))));
+  EXPECT_THAT(lines_of(specification_of(SetKind::Pairwise)), ElementsAre(Not(HasSubstr("--bind"))));
   Specification alone = specification_of(SetKind::PerNode);
   alone.run.same_machine = true;
   EXPECT_THAT(lines_of(alone), ElementsAre(Not(HasSubstr("--bind"))));
