@@ -48,10 +48,11 @@ void complain(const std::string& program, const std::string& message) {
   if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
 }
 
-/// Lets the lowest rank report an error that several have: it ends the job before the others wake.
+/// Lets the lowest rank report an error that several have: it ends the job before the others wake,
+/// for which Open MPI's launcher takes a second more on a busy machine.
 void wait_for_lower_ranks(int rank) {
-  constexpr int kLongest = 3000;
-  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(rank * 500, kLongest)));
+  const int ms = std::min(500 * rank + 1000 * std::max(rank - 1, 0), 5000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
 /// Reports once an error that all ranks have. Most launchers kill all ranks as soon as one exits

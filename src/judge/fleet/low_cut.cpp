@@ -38,16 +38,14 @@ struct CutCounts {
   LowCount within{};  ///< the part
   LowCount all{};
 
+  [[nodiscard]] bool is_alone() const { return across.low == all.low; }
   /// A third of its pairs where no others are low: so many bad cables of their own are unlikely.
-  [[nodiscard]] bool is_alone() const {
-    return across.low >= kFewestOver && 3 * across.low >= across.all && across.low == all.low;
-  }
   [[nodiscard]] bool is_cut() const {
     const LowCount others{.low = all.low - across.low - within.low,
                           .all = all.all - across.all - within.all};
     const auto mostly_good = [](const LowCount& count) { return 4 * count.low <= count.all; };
-    return across.low >= kFewestOver && 2 * across.low >= across.all && mostly_good(within) &&
-           mostly_good(others);
+    return across.low >= kFewestOver && (is_alone() ? 3 : 2) * across.low >= across.all &&
+           mostly_good(within) && mostly_good(others);
   }
   [[nodiscard]] double chance() const {
     return stats::hypergeometric_tail(across.low, all.low, across.all, all.all);
@@ -94,7 +92,9 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValu
       const std::size_t part = end - first;
       if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
       const double p = counts.chance();
-      const bool is_one = counts.is_alone() || (counts.is_cut() && p * cuts <= chance);
+      // A few pairs among many nodes have something in common in some order of them.
+      const bool is_sure = counts.is_alone() && 2 * counts.across.all >= part * (nodes - part);
+      const bool is_one = counts.is_cut() && (is_sure || p * cuts <= chance);
       const CutPart cut{first, end, counts.across.low, counts.across.all};
       if (!is_one || (best && p >= least) || is_by_one_node(low_pairs_over(cut))) continue;
       least = p;

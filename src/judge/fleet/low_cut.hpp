@@ -20,8 +20,9 @@ struct LowCut {
   bool is_known = false;          ///< the ends are the only two units of the widest level
 };
 
-/// The clearest one: at least a third of its pairs are low and no others; or half are, and wherever
-/// one cuts, as many are by chance in `chance` of fleets at most. No node has nearly all of them.
+/// The clearest one: half of its pairs are low, or a third and no others. Wherever one cuts, as
+/// many are by chance in `chance` of fleets at most, unless no others are low and half of its
+/// possible pairs were measured. No node has nearly all of them.
 [[nodiscard]] std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
                                              const std::vector<NodePath>& paths,
                                              std::span<const PairValue> pairs,

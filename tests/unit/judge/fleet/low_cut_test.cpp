@@ -75,6 +75,13 @@ TEST(FindCut, IsNoneOfLowNodesAndOfFewLinks) {
       CutCase(8, [](std::size_t i, std::size_t j) { return (i * 5 + j) % 3 == 0; }).find());
 }
 
+TEST(FindCut, IsNoneOfAFewPairsAmongManyNodes) {
+  CutCase few(7, [](std::size_t, std::size_t j) { return j == 4; });
+  few.pairs = {{0, 5, 1}, {1, 4, 1}, {2, 4, 1}, {3, 6, 1}, {1, 2, 1}};
+  few.low = {true, true, true, false, false};
+  EXPECT_FALSE(few.find()) << "each of the low ones may be bad by itself";
+}
+
 TEST(FindFleetCut, HasItsEffectAndIsNoneOfAHealthyFleet) {
   const auto of = [](double across) {
     const CutCase all(8, crosses_four);
