@@ -44,6 +44,7 @@ struct AcceptOptions {
   std::string output{};              ///< run: a folder; baseline: a file
   std::string profile{};
   std::vector<std::string> rules{};  ///< ids of the only ones; empty: all
+  std::string setting{};             ///< judge, baseline: of rows of several
   std::vector<std::string> hosts{};
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};

@@ -156,6 +156,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--power", "", set_power, "rehearse"},
     {"--profile", "NAME", set::value<&AcceptOptions::profile>},
     {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
+    {"--setting", "TEXT", set::value<&AcceptOptions::setting>, "judge,baseline"},
     {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
     {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });

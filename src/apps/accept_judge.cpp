@@ -67,7 +67,7 @@ void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
 }
 
 /// Throws Error (Usage) for a missing file.
-AcceptFiles read_files(const std::vector<std::string>& paths) {
+AcceptFiles read_files(const std::vector<std::string>& paths, const std::string& setting) {
   AcceptFiles files;
   std::vector<std::string> journals;
   std::vector<std::string> csvs;
@@ -95,6 +95,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths) {
   }
   for (const std::string& path : study::distinct_files(csvs, files.notes, of_journals)) {
     files.csvs.push_back(study::read_launch(path));
+    study::keep_setting(files.csvs.back().dataset, setting);
   }
   return files;
 }
@@ -332,7 +333,7 @@ std::string this_day() { return local_time().substr(0, std::string_view("2026-11
 
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
-  const AcceptFiles files = read_files(options.files);
+  const AcceptFiles files = read_files(options.files, options.setting);
   options.partial = is_partial(options, files);
   options.soak = any_has(files.journals, true, &judge::Journal::soak);
   take_own_specification(options, files);
@@ -355,7 +356,7 @@ Status accept_judge(AcceptOptions options) {
 
 Status accept_baseline(AcceptOptions options) {
   check_new(options.output, "-o");
-  const AcceptFiles files = read_files(options.files);
+  const AcceptFiles files = read_files(options.files, options.setting);
   take_own_specification(options, files);
   take_profile_and_rules(options, files);
   const judge::Specification specification = parse_specification(options);

@@ -177,36 +177,22 @@ std::vector<NamedText> texts_of(const std::vector<std::string>& paths) {
 
 ReadTarget read_target(const ImportTarget& target, const O& options) {
   ReadTarget read;
-  bool any = false;
   for (const auto& [path, text] : texts_of(target.logs)) {
     read.logs.push_back(study::read_log(text, path, options.reading));
-    const auto launches = study::launches_of(read.logs.back(), options.hints);
-    any = any || launches.size() > 1;
-    append(read.launches, launches);
   }
-  if (!any && !options.run) read.launches.clear();
+  read.launches = study::launches_of(read.logs, options.hints);
+  if (!read.launches.front().repeats && !options.run) read.launches.clear();
   return read;
 }
 
-/// The launches of the first log that has several.
-std::vector<study::LogLaunch> launches_of_one_log(std::vector<study::LogLaunch> launches) {
-  const auto is_same_log = [](const study::LogLaunch& a, const study::LogLaunch& b) {
-    return a.log.path == b.log.path;
-  };
-  const auto first = std::ranges::adjacent_find(launches, is_same_log);
-  if (first == launches.end()) return launches;
-  const std::string path = first->log.path;
-  std::erase_if(launches, [&](const study::LogLaunch& one) { return one.log.path != path; });
-  return launches;
-}
-
-/// One launch of a log, or the refusal of a file that would hold several.
+/// One launch of the logs, or the refusal of a file that would hold several.
 study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
-  const std::vector<study::LogLaunch> launches = launches_of_one_log(read.launches);
+  const std::vector<study::LogLaunch>& launches = read.launches;
   const std::string& path = launches.front().log.path;
-  const std::string what =
-      fmt::format("{} has {} of the same rows: {}", path, counted(launches.size(), "run"),
-                  study::settings_text(mapped(launches, &study::LogLaunch::setting)));
+  const std::string what = fmt::format(
+      "{} {} {} of the same rows: {}", join_and(mapped(read.logs, &study::LogFile::path)),
+      read.logs.size() == 1 ? "has" : "have", counted(launches.size(), "run"),
+      study::settings_text(mapped(launches, &study::LogLaunch::setting)));
   if (!run) {
     throw usage_error("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
                       what, fs::path(path).stem().string());

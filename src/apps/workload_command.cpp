@@ -25,6 +25,7 @@ struct Assigned {
 /// Options of `busbar workload`; what a request has of them is in it.
 struct WorkloadOptions {
   std::vector<Assigned<std::string>> curves{};  ///< systems and files
+  std::string setting{};                        ///< of curves with rows of several
   std::vector<Assigned<double>> busbw{};        ///< systems and GB/s
   bool in_place = false;
 
@@ -123,6 +124,7 @@ void set_reported(O& options, View option, View text) {
 
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"--curve", "[NAME=]FILE", [](O& o, View, View v) { o.curves.push_back(parse_assigned(v)); }},
+    {"--setting", "TEXT", set::value<&O::setting>},
     {"--busbw", "[NAME=]GBPS", add_number<&O::busbw>},
     {"--ranks", "LIST", add_ranks},
     {"--in-place", "", set::value<&O::in_place>},
@@ -277,6 +279,7 @@ std::vector<study::SystemRates> read_systems(const O& options) {
   std::vector<study::Dataset> datasets;
   for (const Assigned<std::string>& curve : options.curves) {
     datasets.push_back(study::load_dataset(curve.value));
+    keep_setting(datasets.back(), options.setting);
     if (!curve.name.empty()) datasets.back().label = curve.name;
   }
   study::RatesRequest request{.type = std::string(info(options.request.type).name),

@@ -27,9 +27,9 @@ std::string lines_of_row(const Row& row) {
   const Record& record = row.record;
   std::string lines;
   for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
-    lines += fmt::format("{},{:.7g},{},{},{},{}\n", sample_keys(record, i), row.samples_us[i],
+    lines += fmt::format("{},{:.7g},{},{},{},{},{}", sample_keys(record, i), row.samples_us[i],
                          cell(record.group), cell(record.sender), cell(record.receiver),
-                         cell(record.round));
+                         cell(record.round), csv_line(settings_of(record)));
   }
   return lines;
 }
@@ -40,10 +40,10 @@ std::string lines_of_ranks(const Row& row, const RunContext& context) {
   for (std::size_t i = 0; i < row.rank_times_us.size(); ++i) {
     const std::string keys = sample_keys(row.record, i);
     for (std::size_t k = 0; k < ranks.size(); ++k) {
-      lines +=
-          fmt::format("{},{},{},{:.7g},{},{}\n", keys, ranks[k],
-                      context.hosts[static_cast<std::size_t>(ranks[k])], row.rank_times_us[i].at(k),
-                      cell(row.record.group), cell(row.record.round));
+      lines += fmt::format("{},{},{},{:.7g},{},{},{}", keys, ranks[k],
+                           context.hosts[static_cast<std::size_t>(ranks[k])],
+                           row.rank_times_us[i].at(k), cell(row.record.group),
+                           cell(row.record.round), csv_line(settings_of(row.record)));
     }
   }
   return lines;
@@ -90,9 +90,11 @@ SamplesWriter::SamplesWriter(const std::string& path, bool resume, Times times)
 void SamplesWriter::begin(const RunContext& context) {
   context_ = context;
   if (file_.size() > 0) return;
-  file_.append(fmt::format("{}{}", kSampleKeys,
-                           times_ == Times::OfRow ? ",time_us,group,sender,receiver,round\n"
-                                                  : ",rank,host,time_us,group,round\n"));
+  file_.append(fmt::format("{}{},{}", kSampleKeys,
+                           times_ == Times::OfRow ? ",time_us,group,sender,receiver,round"
+                                                  : ",rank,host,time_us,group,round",
+                           csv_line(mapped(fields_of(RecordField::Role::Setting),
+                                           [](auto field) { return std::string(field->name); }))));
 }
 
 void SamplesWriter::write(const Row& row) {
@@ -150,6 +152,10 @@ The JSON of `-J FILE.json` has the same rows under the same names: `{"context": 
 `--samples FILE` writes every sample: `collective type op root in_place size_bytes cycle batch sample
 time_us`, where `time_us` is the time of one operation of the sample's `batch`. `--per-rank FILE`
 writes the time of every rank in every sample: the same, with `rank` and `host` before `time_us`.
+
+Rows that differ in `distribution`, `variant` or `mix` alone are of several settings, and never one
+number: plot, report, its index, compare and expect keep them apart. `busbar accept judge` and
+`busbar workload` need one: `--setting TEXT`, as in `--setting NCCL_ALGO=Ring`.
 
 Times are microseconds of one operation, GB is 10^9 bytes, `size_bytes` is nccl-tests' size.
 )";

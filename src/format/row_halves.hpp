@@ -4,12 +4,12 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "model/row.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar {
 
@@ -55,7 +55,8 @@ class HalfJoiner {
   /// What is whole with this row; nothing while its other half is to come.
   [[nodiscard]] std::optional<RowHalves> add(const Row& row) {
     const Record& record = row.record;
-    const Key key{record.round, record.group, record.sender, record.receiver};
+    RowKey key = row_key(record);
+    key.in_place = false;
     RowHalves& line = open_[key];
     (record.in_place ? line.in_place : line.out_of_place) = row;
     if (!record.in_place && halves_.in_place) return std::nullopt;
@@ -64,11 +65,8 @@ class HalfJoiner {
   }
 
  private:
-  using Key =
-      std::tuple<std::optional<int>, std::optional<int>, std::optional<int>, std::optional<int>>;
-
   Halves halves_;
-  std::map<Key, RowHalves> open_{};
+  std::map<RowKey, RowHalves> open_{};
 };
 
 }  // namespace busbar

@@ -25,6 +25,7 @@ struct FilePart {
   int nodes = 0;
   bool grouped = false;  ///< rows of groups, as of rails
   std::string devices{};
+  std::string setting{};  ///< as setting_of has it
   std::vector<Record> records{};
   std::vector<std::string> hosts{};  ///< its nodes, as nodes_of has them
 };
@@ -43,17 +44,17 @@ FilePart part_of_head(const study::FileRows& file) {
 
 /// A file's parts; of a file without rows the one that its head names.
 std::vector<FilePart> parts_of(const study::FileRows& file) {
-  using Key = std::tuple<std::string, int, int, bool, std::string>;
+  using Key = std::tuple<std::string, int, int, bool, std::string, std::string>;
   std::map<Key, std::vector<Record>> parts;
   for (const Record& r : file.dataset.records) {
     const bool grouped = r.group.has_value();
     const std::string devices = grouped ? std::string() : r.device_set;
-    parts[{r.collective, r.ranks, r.nodes, grouped, devices}].push_back(r);
+    parts[{r.collective, r.ranks, r.nodes, grouped, devices, setting_of(r)}].push_back(r);
   }
   std::vector<FilePart> list;
   for (auto& [key, records] : parts) {
-    const auto& [collective, ranks, nodes, grouped, devices] = key;
-    list.push_back({file, collective, ranks, nodes, grouped, devices, std::move(records)});
+    const auto& [collective, ranks, nodes, grouped, devices, setting] = key;
+    list.push_back({file, collective, ranks, nodes, grouped, devices, setting, std::move(records)});
   }
   if (list.empty()) list.push_back(part_of_head(file));
   return list;
@@ -144,6 +145,16 @@ std::vector<FilePart> place(std::span<const study::FileRows> files, std::vector<
   return parts;
 }
 
+/// Throws Error (Usage) for rows of several settings, which are not launches of one.
+void require_one_setting(std::span<const FilePart> parts, const FilePart& of) {
+  const auto same =
+      filtered(parts, [&](const FilePart& one) { return one.collective == of.collective; });
+  const auto settings = set_of(same, &FilePart::setting);
+  if (settings.size() < 2) return;
+  throw usage_error("{}: rows of {} of {}", of.file.dataset.path, of.collective,
+                    study::settings_to_choose(settings));
+}
+
 /// Throws Error (Usage) for a file that says nothing.
 void require_content(std::span<const study::FileRows> files) {
   for (const study::FileRows& file : files) {
@@ -174,6 +185,7 @@ std::vector<Observation> observe_files(const Specification& specification,
     bool wanted = false;
     for (const DeviceSetRule* set : sets) {
       if (!fits(*set, part, all)) continue;
+      require_one_setting(parts, part);
       wanted = true;
       const bool named = set->kind == SetKind::PerNode || set->kind == SetKind::Pairwise;
       const std::string instance = named ? join(nodes, "+") : "all";

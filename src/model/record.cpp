@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace busbar {
 namespace {
 
@@ -44,29 +46,33 @@ template <class T>
 constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, RowStatus>;
 
 template <auto Member>
-RecordField field(std::string_view name, std::string_view unit, std::string_view meaning) {
+RecordField field(std::string_view name, std::string_view unit, std::string_view meaning,
+                  RecordField::Role role = RecordField::Role::Result) {
   using Value = std::remove_cvref_t<decltype(std::declval<Record>().*Member)>;
   return {.name = name,
           .unit = unit,
           .meaning = meaning,
           .kind = kIsText<Value> ? RecordField::Kind::Text : RecordField::Kind::Number,
+          .role = role,
           .get = [](const Record& record) { return to_text(record.*Member); },
           .set = [](Record& record, std::string_view text) { from_text(text, record.*Member); }};
 }
 
 using R = Record;
+constexpr auto kKey = RecordField::Role::Key;
+constexpr auto kSetting = RecordField::Role::Setting;
 
 const auto kFields = std::to_array<RecordField>({
-    field<&R::collective>("collective", "", "the operation: allreduce, broadcast, ..."),
+    field<&R::collective>("collective", "", "the operation: allreduce, broadcast, ...", kKey),
     field<&R::backend>("backend", "", "the library that ran it: mpi, ..."),
-    field<&R::ranks>("ranks", "", "ranks that took part"),
+    field<&R::ranks>("ranks", "", "ranks that took part", kKey),
     field<&R::nodes>("nodes", "", "nodes they ran on; ranks that can share memory are on one node"),
-    field<&R::type>("type", "", "element type"),
-    field<&R::op>("op", "", "reduction: sum, prod, max, min, avg; none for data movement"),
-    field<&R::root>("root", "", "root rank; empty where the collective has none"),
-    field<&R::in_place>("in_place", "", "1 in place, 0 out of place"),
+    field<&R::type>("type", "", "element type", kKey),
+    field<&R::op>("op", "", "reduction: sum, prod, max, min, avg; none for data movement", kKey),
+    field<&R::root>("root", "", "root rank; empty where the collective has none", kKey),
+    field<&R::in_place>("in_place", "", "1 in place, 0 out of place", kKey),
     field<&R::size>("size_bytes", "B",
-                    "nccl-tests' size: the larger of a rank's send and receive buffer"),
+                    "nccl-tests' size: the larger of a rank's send and receive buffer", kKey),
     field<&R::count>("count", "", "elements handed to the library by each rank"),
     field<&R::status>("status", "", "ok, wrong (the check found wrong data), skipped or failed"),
     field<&R::reason>("reason", "", "why it was skipped or failed, or the first wrong element"),
@@ -125,11 +131,12 @@ const auto kFields = std::to_array<RecordField>({
                                "host time of issuing one operation, from a chunk's first 20; "
                                "median over chunks"),
     field<&R::group>("group", "",
-                     "group of ranks that the row is of, in its round; empty where all are one"),
+                     "group of ranks that the row is of, in its round; empty where all are one",
+                     kKey),
     field<&R::sender>(
         "sender", "",
-        "rank that sends to `receiver` one way; with --pairs, and of imported matrices"),
-    field<&R::receiver>("receiver", "", "rank that receives"),
+        "rank that sends to `receiver` one way; with --pairs, and of imported matrices", kKey),
+    field<&R::receiver>("receiver", "", "rank that receives", kKey),
     field<&R::device_set>("device_set", "",
                           "what the row's ranks ran on: GPU indices, or cores, numa or processors; "
                           "hosts that differ are joined by ;"),
@@ -172,7 +179,7 @@ const auto kFields = std::to_array<RecordField>({
                                 "lower end of its exact 95 % interval, as if samples were "
                                 "independent"),
     field<&R::time_p999_high_us>("time_p999_high_us", "us", "upper end of it"),
-    field<&R::round>("round", "", "round of --groups, whose groups measure at the same time"),
+    field<&R::round>("round", "", "round of --groups, whose groups measure at the same time", kKey),
     field<&R::hosts>("hosts", "",
                      "hosts of the group's ranks in their order, each once, separated by blanks; "
                      "empty where all ranks are one group"),
@@ -185,12 +192,15 @@ const auto kFields = std::to_array<RecordField>({
                          "ranks are one group"),
     field<&R::distribution>("distribution", "",
                             "how parts differ: uniform, distance, zipf:1, hot:2, matrix:..., "
-                            "moe:...; empty where they are equal"),
+                            "moe:...; empty where they are equal",
+                            kSetting),
     field<&R::imbalance>("imbalance", "",
                          "bytes that pass the fullest port over the mean of all ports"),
-    field<&R::variant>("variant", "", "value of --vary, as in cadence=isolated; empty without it"),
+    field<&R::variant>("variant", "", "value of --vary, as in cadence=isolated; empty without it",
+                       kSetting),
     field<&R::mix>("mix", "",
-                   "of busbar mix: the group's name, then alone or together with the others"),
+                   "of busbar mix: the group's name, then alone or together with the others",
+                   kSetting),
     field<&R::slowdown>("slowdown", "",
                         "median time together over the one alone, median of the visits' ratios"),
     field<&R::slowdown_low>("slowdown_low", "", "lower end of its 95 % interval"),
@@ -223,5 +233,24 @@ std::string number_text(double value) {
 }
 
 std::span<const RecordField> record_fields() { return kFields; }
+
+std::vector<const RecordField*> fields_of(RecordField::Role role) {
+  std::vector<const RecordField*> fields;
+  for (const RecordField& one : kFields) {
+    if (one.role == role) fields.push_back(&one);
+  }
+  return fields;
+}
+
+std::vector<std::string> settings_of(const Record& record) {
+  static const auto kColumns = fields_of(kSetting);
+  return mapped(kColumns, [&](const RecordField* column) { return column->get(record); });
+}
+
+std::string setting_text(std::span<const std::string> settings) {
+  std::vector<std::string> given(settings.begin(), settings.end());
+  std::erase(given, "");
+  return join(given, " ");
+}
 
 }  // namespace busbar

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/enum_names.hpp"
 #include "base/units.hpp"
@@ -113,11 +114,15 @@ struct Record {
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.
 struct RecordField {
   enum class Kind { Text, Number };
+  /// What a column says of two rows that differ in it alone. Key: other ranks, roots, sizes, ...:
+  /// not the same measurement. Setting: the same one, set up in another way. Result: nothing.
+  enum class Role { Result, Key, Setting };
 
   std::string_view name;
   std::string_view unit;  ///< empty for words and plain numbers
   std::string_view meaning;
   Kind kind;
+  Role role;
   /// The cell's text; empty where the record has no value.
   std::string (*get)(const Record& record);
   /// Reads the cell's text back; throws Error (Usage) where it is not a value of this column.
@@ -130,5 +135,15 @@ struct RecordField {
 
 /// All columns in their order. New columns go to the end: readers go by name, people by position.
 [[nodiscard]] std::span<const RecordField> record_fields();
+/// Those of a role.
+[[nodiscard]] std::vector<const RecordField*> fields_of(RecordField::Role role);
+
+/// The record's cells of the setting columns: rows that differ in them are never one number.
+[[nodiscard]] std::vector<std::string> settings_of(const Record& record);
+/// "hot:2 NCCL_ALGO=Ring"; empty where there is no setting.
+[[nodiscard]] std::string setting_text(std::span<const std::string> settings);
+[[nodiscard]] inline std::string setting_of(const Record& record) {
+  return setting_text(settings_of(record));
+}
 
 }  // namespace busbar

@@ -4,6 +4,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/record.hpp"
 
@@ -23,9 +24,7 @@ struct RowKey {
   std::optional<int> receiver{};
   Bytes size = 0;
   bool in_place = false;
-  std::string distribution{};
-  std::string variant{};
-  std::string mix{};
+  std::vector<std::string> settings{};  ///< as settings_of has them
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
@@ -43,9 +42,7 @@ struct RowKey {
           .receiver = record.receiver,
           .size = record.size,
           .in_place = record.in_place,
-          .distribution = record.distribution,
-          .variant = record.variant,
-          .mix = record.mix};
+          .settings = settings_of(record)};
 }
 
 }  // namespace busbar

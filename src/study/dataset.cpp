@@ -25,11 +25,7 @@ bool has_value(const Record& record) {
 }
 
 CurveKey key_of(const Dataset& dataset, const Record& record) {
-  std::string label = dataset.label;
-  for (const std::string& part : {record.variant, record.mix}) {
-    if (!part.empty()) label += " " + part;
-  }
-  return {.label = std::move(label),
+  return {.label = dataset.label,
           .collective = record.collective,
           .type = record.type,
           .op = record.op,
@@ -39,7 +35,9 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .simulated = dataset.simulated,
           .fake = has_flag(record, Flag::Fake),
           .imported = has_flag(record, Flag::Imported),
-          .device_set = record.device_set};
+          .device_set = record.device_set,
+          .root = record.root,
+          .setting = setting_of(record)};
 }
 
 /// Paths of one content, with its size; none for anything but a regular file.
@@ -141,6 +139,29 @@ std::vector<std::string> distinct_files(std::span<const std::string> paths,
     if (files[i].paths.size() > 1) notes.push_back(same_file_note(files[i].paths));
   }
   return distinct;
+}
+
+std::string settings_to_choose(const std::set<std::string>& settings) {
+  return fmt::format("{} settings: {}; choose one: --setting '{}'", settings.size(),
+                     join_each(settings, ", ", [](const auto& one) { return "'" + one + "'"; }),
+                     *settings.rbegin());
+}
+
+void keep_setting(Dataset& dataset, const std::string& setting) {
+  const auto settings = set_of(dataset.records, setting_of);
+  const bool has_none = settings.empty() || settings == std::set<std::string>{""};
+  if (setting.empty() || has_none) return;
+  if (!settings.contains(setting)) {
+    throw usage_error("--setting '{}': {} has no such row: it has {}", setting, dataset.path,
+                      settings_to_choose(settings));
+  }
+  std::set<std::string> collectives;
+  for (const Record& record : dataset.records) {
+    if (setting_of(record) == setting) collectives.insert(record.collective);
+  }
+  std::erase_if(dataset.records, [&](const Record& record) {
+    return collectives.contains(record.collective) && setting_of(record) != setting;
+  });
 }
 
 Dataset load_dataset(const std::string& path) {

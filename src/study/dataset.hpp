@@ -2,11 +2,15 @@
 #pragma once
 
 #include <compare>
+#include <functional>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/lists.hpp"
 #include "format/csv_reader.hpp"
 #include "model/record.hpp"
 
@@ -55,6 +59,12 @@ class FileProblems {
                                                       std::vector<std::string>& notes,
                                                       std::span<const std::string> known = {});
 
+/// Leaves the rows of this setting (setting_of), unless it is empty: of the collectives that have
+/// some. Throws Error (Usage) where the file has other settings only.
+void keep_setting(Dataset& dataset, const std::string& setting);
+/// "--vary: 'A', 'B'; choose one by --setting 'A'": what to do where rows of several are one curve.
+[[nodiscard]] std::string settings_to_choose(const std::set<std::string>& settings);
+
 /// Reads a CSV. Throws Error (Usage) where it is not one of ours.
 [[nodiscard]] Dataset load_dataset(const std::string& path);
 
@@ -71,9 +81,22 @@ struct CurveKey {
   bool fake = false;      ///< of the fake GPU machine of our tests
   bool imported = false;  ///< from another tool's log: a mean, where our own rows are medians
   std::string device_set{};
+  std::optional<int> root{};
+  std::string setting{};  ///< as setting_of has it
 
   [[nodiscard]] auto operator<=>(const CurveKey& other) const = default;
 };
+
+/// The dataset's rows by what `key` gives of each, in the order of the keys.
+template <class Key>
+[[nodiscard]] std::vector<Dataset> split_by(const Dataset& whole, Key key) {
+  return mapped(set_of(whole.records, key), [&](const auto& value) {
+    Dataset part = whole;
+    std::erase_if(part.records,
+                  [&](const Record& record) { return std::invoke(key, record) != value; });
+    return part;
+  });
+}
 
 /// Rows of one curve by size, rising. Rows of several cycles or launches at one size stay side by
 /// side; skipped and failed rows are left out, so that a gap stays a gap.

@@ -35,6 +35,7 @@ constexpr auto kKeyColumns = std::to_array<Column<RowKey>>({
     {"op", "", [](K key) { return key.op; }},
     {"root", "", [](K key) { return key.root; }},
     {"ranks", "", [](K key) { return key.ranks; }},
+    {"round", "", [](K key) { return key.round; }},
     {"group", "", [](K key) { return key.group; }},
     {"sender", "", [](K key) { return key.sender; }},
     {"receiver", "", [](K key) { return key.receiver; }},
@@ -91,16 +92,25 @@ std::string title_of(const RowKey& key) {
   if (!key.op.empty() && key.op != "none") title += ' ' + key.op;
   if (key.root) title += fmt::format(", root {}", *key.root);
   title += fmt::format(", {}", counted(key.ranks, "rank"));
+  if (key.round > 0) title += fmt::format(", round {}", key.round);
   if (key.group) title += fmt::format(", group {}", *key.group);
   if (key.sender && key.receiver) {
     title += fmt::format(", {} to {}", *key.sender, *key.receiver);
   } else if (key.sender || key.receiver) {
     title += fmt::format(", GPU {}", key.sender ? *key.sender : *key.receiver);
   }
-  return title;
+  const std::string setting = setting_text(key.settings);
+  return setting.empty() ? title : title + ", " + setting;
 }
 
-Json key_json(const RowKey& key) { return json_object(kKeyColumns, key); }
+Json key_json(const RowKey& key) {
+  Json json = json_object(kKeyColumns, key);
+  const auto columns = fields_of(RecordField::Role::Setting);
+  for (std::size_t i = 0; i < key.settings.size(); ++i) {
+    json[std::string(columns[i]->name)] = key.settings[i];
+  }
+  return json;
+}
 
 std::string comparison_text(const GroupComparison& comparison) {
   constexpr double kPercent = 100;
@@ -136,8 +146,8 @@ std::string comparison_json(const GroupComparison& comparison) {
     json["rows"].push_back(key_json(row.key));
     json["rows"].back().update(json_object(kColumns, row));
   }
-  json["only_before"] = json_rows(kKeyColumns, comparison.only_before);
-  json["only_after"] = json_rows(kKeyColumns, comparison.only_after);
+  json["only_before"] = json_array(comparison.only_before, key_json);
+  json["only_after"] = json_array(comparison.only_after, key_json);
   json["summary"] = {{"faster", comparison.count(Verdict::Faster)},
                      {"slower", comparison.count(Verdict::Slower)},
                      {"same", comparison.count(Verdict::Same)},

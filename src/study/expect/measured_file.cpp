@@ -76,10 +76,14 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   std::vector<Measured> all;
   for (FileRows& launch :
        read_launches(text, {.collective = std::string(collective.name)}, {.size = size})) {
-    if (!any_has(all, launch.setting, &Measured::setting)) {
-      all.push_back({.setting = launch.setting, .facts = std::move(launch.dataset.facts)});
+    for (const Dataset& part : split_by(launch.dataset, setting_of)) {
+      const std::string own[] = {launch.setting, setting_of(part.records.front())};
+      const std::string setting = setting_text(own);
+      if (!any_has(all, setting, &Measured::setting)) {
+        all.push_back({.setting = setting, .facts = launch.dataset.facts});
+      }
+      append(find_by(all, setting, &Measured::setting)->records, part.records);
     }
-    append(find_by(all, launch.setting, &Measured::setting)->records, launch.dataset.records);
   }
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {
@@ -104,21 +108,22 @@ std::vector<MeasuredCurve> curves_of_files(const std::vector<std::string>& paths
                                            const EqualHosts& machine, const CurveRequest& request) {
   std::vector<MeasuredCurve> curves;
   for (const std::string& path : paths) {
-    using Key = std::tuple<std::string, int, bool>;  // collective, ranks, in place
+    using Key = std::tuple<std::string, int, std::string, bool>;  // ranks, setting, in place
     std::map<Key, std::vector<MeasuredTime>> times;
     const FileRows rows = rows_of_file(path, request);
     for (const Record& record : rows.dataset.records) {
       if (!counts(record) || record.sender || record.receiver) continue;
-      times[{record.collective, record.ranks, record.in_place}].push_back(
+      times[{record.collective, record.ranks, setting_of(record), record.in_place}].push_back(
           {.bytes = static_cast<double>(record.size), .time_us = *record.time_median_us});
     }
     for (auto& [key, values] : times) {
-      const auto& [collective, ranks, in_place] = key;
-      if (in_place && times.contains({collective, ranks, false})) continue;
-      curves.push_back(curve_of(
-          fmt::format("{} {} {}", std::filesystem::path(path).stem().string(), collective, ranks),
-          collective, ranks, machine,
-          request.gpus_per_process.value_or(rows.gpus_per_process.value_or(1))));
+      const auto& [collective, ranks, setting, in_place] = key;
+      if (in_place && times.contains({collective, ranks, setting, false})) continue;
+      curves.push_back(
+          curve_of(fmt::format("{} {} {}{}{}", std::filesystem::path(path).stem().string(),
+                               collective, ranks, setting.empty() ? "" : " ", setting),
+                   collective, ranks, machine,
+                   request.gpus_per_process.value_or(rows.gpus_per_process.value_or(1))));
       curves.back().times = std::move(values);
     }
   }

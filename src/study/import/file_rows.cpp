@@ -24,6 +24,7 @@ enum Kind : std::size_t { Variables, Options, Parameters, Titles, Machine };
 constexpr std::size_t kKinds = Kind::Machine + 1;
 
 struct Test {
+  const LogFile* log = nullptr;
   LogTable table{};
   std::set<RowKey> rows{};
   std::array<Words, kKinds> texts{};
@@ -60,7 +61,7 @@ std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
 }
 
 Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
-  Test test;
+  Test test{.log = &log};
   const LogFile alone{.path = log.path, .tables = {table}};
   for (const Record& record : records_of({&alone, 1}, hints).records) {
     if (record.size > 0) test.rows.insert(row_key(record));
@@ -166,7 +167,9 @@ std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>&
   std::set<const Test*> unknown;
   for (const auto& each : conflicts) {
     for (const Test* test : each) {
-      const bool has_twin = std::ranges::count(each, test->label, &Test::label) > 1;
+      const bool has_twin = std::ranges::count_if(each, [&](const Test* other) {
+                              return other->label == test->label && other->log == test->log;
+                            }) > 1;
       if (has_twin && !test->is_known) unknown.insert(test);
     }
   }
@@ -174,21 +177,25 @@ std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>&
 }
 
 /// Puts a test into the first launch of its setting that has none of its rows.
-void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test,
-              const LogFile& log) {
+void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test) {
+  const LogFile& log = *test.log;
   int number = 1;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i].setting != test.label) continue;
     ++number;
     const bool is_taken =
+        launches[i].log.path != log.path ||
         std::ranges::any_of(test.rows, [&](const RowKey& row) { return rows[i].contains(row); });
     if (is_taken) continue;
     launches[i].log.tables.push_back(std::move(test.table));
     rows[i].merge(test.rows);
     return;
   }
-  LogLaunch launch{.setting = test.label, .number = number, .log = {.path = log.path}};
-  if (launches.empty()) launch.log.warnings = log.warnings;
+  LogLaunch launch{
+      .setting = test.label, .number = number, .log = {.path = log.path}, .repeats = true};
+  const bool is_first = std::ranges::none_of(
+      launches, [&](const LogLaunch& one) { return one.log.path == log.path; });
+  if (is_first) launch.log.warnings = log.warnings;
   launch.log.tables.push_back(std::move(test.table));
   launches.push_back(std::move(launch));
   rows.push_back(std::move(test.rows));
@@ -196,11 +203,13 @@ void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& r
 
 }  // namespace
 
-std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
+std::vector<LogLaunch> launches_of(std::span<const LogFile> logs, const LogHints& hints) {
   std::vector<Test> tests;
-  for (const LogTable& table : log.tables) {
-    for (LogTable& part : split_at_repeated_rows(table)) {
-      tests.push_back(test_of(log, std::move(part), hints));
+  for (const LogFile& log : logs) {
+    for (const LogTable& table : log.tables) {
+      for (LogTable& part : split_at_repeated_rows(table)) {
+        tests.push_back(test_of(log, std::move(part), hints));
+      }
     }
   }
   const bool have_commands = std::ranges::all_of(tests, &Test::has_command);
@@ -208,7 +217,9 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
     if (have_commands) test.texts[Kind::Parameters].clear();  // the options have them
   }
   const auto conflicts = conflicts_in(tests);
-  if (conflicts.empty()) return {{.log = log}};
+  if (conflicts.empty()) {
+    return mapped(logs, [](const LogFile& log) { return LogLaunch{.log = log}; });
+  }
   set_labels(tests, conflicts);
   const std::set<const Test*> unknown = unknown_twins(conflicts);
   std::vector<LogLaunch> launches;
@@ -218,7 +229,7 @@ std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints) {
     if (unknown.contains(&tests[i])) {
       label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
     }
-    add_test(launches, rows, tests[i], log);
+    add_test(launches, rows, tests[i]);
   }
   return launches;
 }
@@ -255,7 +266,8 @@ std::vector<FileRows> read_launches(const std::string& path, const LogHints& hin
   }
   const auto text = read_file(path);
   if (!text) throw usage_error("cannot read {}", path);
-  for (const LogLaunch& launch : launches_of(read_log(*text, path, reading), hints)) {
+  const LogFile log = read_log(*text, path, reading);
+  for (const LogLaunch& launch : launches_of({&log, 1}, hints)) {
     ImportedRows rows = records_of({&launch.log, 1}, hints);
     launches.push_back({.setting = launch.setting,
                         .dataset = {.path = path,

@@ -17,13 +17,15 @@ struct LogLaunch {
   std::string setting{};  ///< "NCCL_ALGO=Ring", "run2"; empty where no other setting is in the log
   int number = 1;         ///< of the launches of this setting
   LogFile log{};          ///< the log with their tables alone
+  bool repeats = false;   ///< some launch of the logs has a row of another
 };
 
-/// The launches of a log: all of it where no two of its tests give the same row (model/row_key).
-/// Else tests that give the same row are distinguished: by the variables, options, titles,
-/// hosts and libraries in which they differ; where nothing in the log distinguishes them and no
-/// command shows that they are repetitions, by their order. Throws what records_of throws.
-[[nodiscard]] std::vector<LogLaunch> launches_of(const LogFile& log, const LogHints& hints);
+/// The launches of logs: each log where no two tests give the same row (model/row_key). Else tests
+/// that give the same row are distinguished: by the variables, options, titles, hosts and libraries
+/// in which they differ; where nothing in a log distinguishes them and no command shows that they
+/// are repetitions, by their order. A launch is of one log. Throws what records_of throws.
+[[nodiscard]] std::vector<LogLaunch> launches_of(std::span<const LogFile> logs,
+                                                 const LogHints& hints);
 
 /// "NCCL_ALGO=Ring, NCCL_ALGO=Tree (3 launches)", of the settings of all launches.
 [[nodiscard]] std::string settings_text(std::span<const std::string> settings);

@@ -44,7 +44,8 @@ struct PlannedSizes {
       if (sweep && dataset.setting("collective") == key.collective) sweeps.push_back(*sweep);
       for (const Record& r : dataset.records) {
         const bool same = r.collective == key.collective && r.type == key.type && r.op == key.op &&
-                          r.ranks == key.ranks && r.in_place == key.in_place;
+                          r.ranks == key.ranks && r.in_place == key.in_place &&
+                          setting_of(r) == key.setting;
         if (same) rows.insert(r.size);
       }
     }
@@ -121,16 +122,18 @@ SizeCurve size_curve(const Curve& curve, std::span<const Dataset> datasets) {
   return result;
 }
 
-/// What may distinguish curves, in the order of their names; the last two only where nothing else
+/// What may distinguish curves, in the order of their names; the last three only where nothing else
 /// does.
-constexpr std::size_t kMainParts = 4;
-std::array<std::string, 6> parts_of(const CurveKey& key) {
+constexpr std::size_t kMainParts = 5;
+std::array<std::string, 8> parts_of(const CurveKey& key) {
   return {key.label,
+          key.setting,
           key.collective,
           key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
           key.in_place ? "in place" : "out of place",
           counted(std::max(key.nodes, 0), "node"),
-          key.device_set};
+          key.device_set,
+          key.root ? fmt::format("root {}", *key.root) : ""};
 }
 
 std::string join_given(std::vector<std::string> texts) {
@@ -150,11 +153,12 @@ CurveKey without_ranks(CurveKey key) {
 CurveKey line_of(const CurveKey& key) {
   CurveKey line = without_ranks(key);
   line.simulated = line.fake = line.imported = false;
+  line.root.reset();
   return line;
 }
 
 /// The values of each part over all curves.
-using PartValues = std::array<std::set<std::string>, 6>;
+using PartValues = std::array<std::set<std::string>, 8>;
 
 /// The first parts that distinguish curves; the label where none does.
 std::string title_of(const CurveKey& key, const PartValues& values, std::size_t count) {

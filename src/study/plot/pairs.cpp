@@ -14,7 +14,7 @@
 namespace busbar::study {
 namespace {
 
-/// The pairs of a dataset at one size.
+/// The pairs of a dataset at one size, whose rows are of one setting.
 struct PairRates {
   std::string label{};
   std::string collective{};
@@ -27,8 +27,9 @@ struct PairRates {
 PairRates pair_rates_of(const Dataset& dataset, std::optional<Bytes> wanted) {
   const Origin origin = origin_of(dataset);
   PairRates pairs{.simulated = origin == Origin::Simulated};
+  const std::string setting = dataset.records.empty() ? "" : setting_of(dataset.records.front());
   pairs.label =
-      dataset.label +
+      dataset.label + (setting.empty() ? "" : " " + setting) +
       std::string(origin_suffix({.simulated = pairs.simulated, .fake = origin == Origin::Fake}));
   std::vector<const Record*> rated;
   for (const Record& record : dataset.records) {
@@ -97,8 +98,13 @@ Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
   std::set<Bytes> sizes;
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
+  std::vector<PairRates> found;
   for (const Dataset& dataset : datasets) {
-    PairRates pairs = pair_rates_of(dataset, size);
+    for (const Dataset& part : split_by(dataset, setting_of)) {
+      found.push_back(pair_rates_of(part, size));
+    }
+  }
+  for (PairRates& pairs : found) {
     if (pairs.GBps.empty()) continue;
     collectives.insert(pairs.collective);
     sizes.insert(pairs.size);

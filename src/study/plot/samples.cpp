@@ -140,6 +140,17 @@ std::vector<std::size_t> positions(const std::string& header) {
   return found;
 }
 
+/// Where the setting columns stand, of which older files have none.
+std::vector<std::size_t> setting_positions(const std::string& header) {
+  const std::vector<std::string> names = split(trim(header), ',');
+  std::vector<std::size_t> found;
+  for (const RecordField* column : fields_of(RecordField::Role::Setting)) {
+    const auto at = std::ranges::find(names, column->name);
+    if (at != names.end()) found.push_back(static_cast<std::size_t>(at - names.begin()));
+  }
+  return found;
+}
+
 double number_of(const std::string& cell, const std::string& place) {
   const auto value = to_number<double>(cell);
   if (value && *value >= 0) return *value;
@@ -181,6 +192,7 @@ bool is_samples_file(const std::string& path) { return !positions(first_line_of(
 std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
   CsvReader reader(path);
   const std::vector<std::size_t> at = positions(reader.columns());
+  const std::vector<std::size_t> settings = setting_positions(reader.columns());
   std::map<std::pair<CurveKey, Bytes>, SampleSet> sets;
   while (reader.next()) {
     const std::vector<std::string>& cells = reader.cells();
@@ -192,7 +204,10 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
                        .collective = cells[at[0]],
                        .type = cells[at[1]],
                        .op = cells[at[2]],
-                       .in_place = cells[at[3]] == "1"};
+                       .in_place = cells[at[3]] == "1",
+                       .setting = setting_text(mapped(settings, [&](std::size_t i) {
+                         return i < cells.size() ? cells[i] : "";
+                       }))};
     const auto size = static_cast<Bytes>(number_of(cells[at[4]], place));
     SampleSet& set = sets[{key, size}];
     set.key = key;

@@ -179,7 +179,7 @@ class IndexedFolder {
   void add_histories(std::vector<Section>& sections) const {
     std::map<std::string, std::map<std::string, std::vector<Dataset>>> machines;
     for (const Dataset& run : runs_) {
-      for (Dataset& part : by_collective(run)) {
+      for (Dataset& part : split_by(run, &Record::collective)) {
         machines[run.label][part.records.front().collective].push_back(std::move(part));
       }
     }
@@ -195,15 +195,6 @@ class IndexedFolder {
     }
   }
 
-  static std::vector<Dataset> by_collective(const Dataset& run) {
-    return mapped(set_of(run.records, &Record::collective), [&](const std::string& collective) {
-      Dataset part = run;
-      std::erase_if(part.records,
-                    [&](const Record& record) { return record.collective != collective; });
-      return part;
-    });
-  }
-
   [[nodiscard]] std::vector<std::string> run_cells(const Dataset& part) const {
     const Record& last = *std::ranges::max_element(part.records, {}, [](const Record& record) {
       return std::pair(record.busbw_GBps.has_value(), record.size);
@@ -213,7 +204,7 @@ class IndexedFolder {
     return {relative(part.path),
             started(part),
             part.label + std::string(part.simulated ? " (simulated)" : ""),
-            last.collective,
+            std::string(trim(last.collective + " " + setting_of(last))),
             fmt::format("{}", last.ranks),
             format_bytes(last.size),
             last.busbw_GBps ? fmt::format("{:.2f}", *last.busbw_GBps) : "",
@@ -225,7 +216,10 @@ class IndexedFolder {
                 .columns = {"File", "Started", "Machine", "Collective", "Ranks", "Size",
                             "Bus bandwidth, GB/s", "Not ok"}};
     for (const Dataset& run : runs_) {
-      for (const Dataset& part : by_collective(run)) {
+      const auto kind = [](const Record& row) {
+        return std::pair(row.collective, setting_of(row));
+      };
+      for (const Dataset& part : split_by(run, kind)) {
         table.rows.push_back(run_cells(part));
         table.links.push_back(table.rows.back().front());
       }

@@ -94,6 +94,13 @@ std::vector<SystemRates> rates_of(std::span<const Dataset> datasets, const Rates
       throw usage_error("--curve {}: it has no measured {} of two ranks or more", dataset.path,
                         join_all(request.collectives, ", "));
     }
+    std::map<std::string, std::set<std::string>> settings;
+    for (const Curve& curve : curves) settings[curve.key.collective].insert(curve.key.setting);
+    for (const auto& [collective, all] : settings) {
+      if (all.size() < 2) continue;
+      throw usage_error("--curve {}: rows of {} of {}", dataset.path, collective,
+                        settings_to_choose(all));
+    }
     if (!any_has(systems, dataset.label, &SystemRates::system)) {
       systems.push_back({.system = dataset.label});
     }

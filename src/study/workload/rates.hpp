@@ -49,7 +49,7 @@ struct RatesRequest {
 
 /// One entry per label, in the order of the datasets. Throws Error (Usage) where a file has none of
 /// the request's collectives on two ranks or more, or where two curves of a label differ in
-/// nodes or devices.
+/// nodes, devices or settings.
 [[nodiscard]] std::vector<SystemRates> rates_of(std::span<const Dataset> datasets,
                                                 const RatesRequest& request);
 

@@ -34,7 +34,7 @@ const std::string kHead =
     "# command: ./allreduce_perf -e 32M\n# note: memory plan: both placements\n";
 const std::string kSamplesHeader =
     "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,time_us,"
-    "group,sender,receiver,round\n";
+    "group,sender,receiver,round,distribution,variant,mix\n";
 
 class CsvFiles : public testing::Test {
  protected:
@@ -153,7 +153,7 @@ TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
 
 const std::string kPerRankHeader =
     "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,group,"
-    "round\n";
+    "round,distribution,variant,mix\n";
 
 TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRanks) {
   EXPECT_TRUE(failure_of([&] {

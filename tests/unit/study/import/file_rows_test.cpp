@@ -34,9 +34,10 @@ const std::string kProgram = "./all_reduce_perf -b 32M\n";
 std::string launches(const std::string& text) {
   const LogHints hints{.collective = "allreduce", .ranks = 2};
   const LogReading reading{.skip_bad_lines = true};
-  return join_each(launches_of(read_log(text, "x.log", reading), hints), ", ", [](const auto& one) {
-    return fmt::format("{}/{}: {}", one.setting, one.number, one.log.tables.size());
-  });
+  return join_each(
+      launches_of(std::array{read_log(text, "x.log", reading)}, hints), ", ", [](const auto& one) {
+        return fmt::format("{}/{}: {}", one.setting, one.number, one.log.tables.size());
+      });
 }
 
 TEST(LaunchesOf, AreOneWhereNoRowComesAgain) {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every column that makes rows different, with every reader of rows.
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "format/csv_writer.hpp"
+#include "judge/observation.hpp"
+#include "model/row_key.hpp"
+#include "study/compare/comparison.hpp"
+#include "study/expect/measured_file.hpp"
+#include "study/plot/figures.hpp"
+#include "study/report/data.hpp"
+#include "study/report/index.hpp"
+#include "study/workload/rates.hpp"
+#include "tests/unit/judge/judge_case.hpp"
+#include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
+
+namespace busbar::judge {
+namespace {
+
+using Role = RecordField::Role;
+using test::failure_of;
+using testing::HasSubstr;
+
+Record row_of(const RecordField& column, std::string_view cell) {
+  Record row = test::measured(false);
+  row.ranks = 8;
+  row.size = kMiB;
+  row.device_set = "0-7";
+  column.set(row, cell);
+  return row;
+}
+
+/// Two rows that differ in one column alone, and a file of them.
+class TwoRows {
+ public:
+  explicit TwoRows(const RecordField& column)
+      : dataset_{.path = "two.csv",
+                 .label = "box",
+                 .records = {row_of(column, "1"), row_of(column, "0")}} {
+    std::string text =
+        "# configuration: collective=allreduce ranks=8\n# hosts: n1\n" + csv_header();
+    for (const Record& row : dataset_.records) text += csv_row(row);
+    folder_.write("two.csv", text);
+  }
+
+  [[nodiscard]] std::string folder() const { return folder_.path(); }
+  [[nodiscard]] std::string path() const { return folder_.path("two.csv"); }
+  [[nodiscard]] const study::Dataset& dataset() const { return dataset_; }
+
+ private:
+  study::Dataset dataset_;
+  test::TemporaryFolder folder_{};
+};
+
+/// How many measurements a reader makes of two rows, by what people see of each.
+using Seen = std::set<std::string>;
+
+Seen curves(const TwoRows& two) {
+  return set_of(study::size_curves({two.dataset()}, study::PlotPlacement::Both).curves,
+                &study::SizeCurve::title);
+}
+Seen report(const TwoRows& two) {
+  Seen seen;
+  for (const auto& panel : study::make_report_data({two.dataset()}, {}).panels) {
+    for (const auto& curve : panel.curves) seen.insert(panel.title(curve));
+  }
+  return seen;
+}
+Seen compared(const TwoRows& two) {
+  const study::Launch launch = study::load_launch(two.path());
+  return set_of(launch.rows, [](const auto& row) {
+    return study::title_of(row.first) + study::key_json(row.first).dump();
+  });
+}
+Seen indexed(const TwoRows& two) {
+  Seen seen;
+  for (const Section& section : study::index_of(two.folder()).document.sections) {
+    for (const DocumentBlock& block : section.blocks) {
+      if (const auto* table = std::get_if<Table>(&block)) {
+        for (const auto& row : table->rows) seen.insert(join(row, "|"));
+      }
+    }
+  }
+  return seen;
+}
+Seen expected(const TwoRows& two) {
+  return set_of(study::read_measured(two.path(), *find_collective("allreduce"), {}),
+                &study::Measured::setting);
+}
+Seen calibrated(const TwoRows& two) {
+  const topo::EqualHosts machine = topo::load_machine("dgx-h100");
+  return set_of(study::curves_of_files({two.path()}, machine, {}), &topo::MeasuredCurve::name);
+}
+Seen samples(const TwoRows& two) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.path("samples.csv");
+  {
+    SamplesWriter writer(path, false);
+    writer.begin(test::context());
+    for (const Record& row : two.dataset().records)
+      writer.write({.record = row, .samples_us = {5}});
+  }
+  return set_of(study::read_samples(path, "box"),
+                [](const study::SampleSet& set) { return set.key.setting; });
+}
+
+struct Reader {
+  const char* name;
+  Seen (*read)(const TwoRows& two);
+};
+constexpr Reader kReaders[] = {{"curve", curves},   {"report", report},   {"compare", compared},
+                               {"index", indexed},  {"expect", expected}, {"calibrate", calibrated},
+                               {"samples", samples}};
+
+TEST(Crossings, TwoRowsThatDifferInASettingAloneStayTwoForEveryReader) {
+  for (const RecordField* column : fields_of(Role::Setting)) {
+    const TwoRows two(*column);
+    for (const Reader& reader : kReaders) {
+      EXPECT_EQ(reader.read(two).size(), 2U) << reader.name << " and " << column->name;
+    }
+  }
+}
+
+TEST(Crossings, AReaderThatNeedsOneSettingNamesThoseThereAreAndTheOptionThatChooses) {
+  for (const RecordField* column : fields_of(Role::Setting)) {
+    const TwoRows two(*column);
+    const JudgeCase one;
+    std::vector<std::string> notes;
+    const auto judge = [&](const std::string& setting) {
+      study::FileRows file = study::read_launch(two.path());
+      study::keep_setting(file.dataset, setting);
+      return observe_files(one.specification, {&file, 1}, notes).size();
+    };
+    const auto rates = [&] { return study::rates_of({&two.dataset(), 1}, {.type = "float"}); };
+    for (const auto& refusal : {failure_of([&] { judge(""); }), failure_of(rates)}) {
+      EXPECT_TRUE(refusal.says("2 settings: '0', '1'")) << column->name;
+      EXPECT_TRUE(refusal.says("--setting '1'")) << column->name;
+    }
+    EXPECT_EQ(judge("1"), 1U) << column->name;
+    EXPECT_TRUE(failure_of([&] { judge("2"); }).says("--setting '2'")) << column->name;
+  }
+}
+
+TEST(Crossings, TwoRowsThatDifferInAKeyAloneAreComparedApart) {
+  for (const RecordField& column : record_fields()) {
+    if (column.role == Role::Result) continue;
+    const bool is_text = column.kind == RecordField::Kind::Text;
+    const RowKey one = row_key(row_of(column, is_text ? "a" : "1"));
+    const RowKey other = row_key(row_of(column, is_text ? "b" : "0"));
+    EXPECT_NE(one, other) << column.name;
+    EXPECT_NE(study::key_json(one), study::key_json(other)) << column.name;
+  }
+}
+
+/// A new column must say what it is: one that makes rows different gets the role of a key or of a
+/// setting, and all readers know it; one that is measured, or that describes how, stands here.
+TEST(Crossings, EveryColumnIsAKeyASettingOrAKnownResult) {
+  const std::vector<std::string> results = split_words(
+      "backend nodes count status reason flags cadence samples operations stop_reason "
+      "time_median_us time_ci_low_us time_ci_high_us time_mean_us time_min_us time_p90_us "
+      "time_p99_us time_max_us start_skew_us algbw_GBps busbw_GBps wrong autocorrelation_time "
+      "batch warmup_operations minor_faults_per_op involuntary_switches_per_op aggregation "
+      "progress cache segment_bytes cycle finished_at host_time_us enqueue_time_us device_set "
+      "bound_GBps bound_kind efficiency algorithm protocol channels pages visits visit_cv "
+      "interval_scope last_rank last_host last_share late_by_us load_us time_p999_us "
+      "time_p999_low_us time_p999_high_us hosts group_ranks groups_seed connect_s imbalance "
+      "slowdown slowdown_low slowdown_high slowdown_p99 slowdown_p99_low slowdown_p99_high "
+      "loaded_time_us loaded_busbw_GBps operation_slowdown load_slowdown period_us predicted_us");
+  for (const RecordField& column : record_fields()) {
+    EXPECT_EQ(column.role == Role::Result, contains(results, std::string(column.name)))
+        << column.name << ": say what it does to rows that differ in it alone";
+  }
+}
+
+}  // namespace
+}  // namespace busbar::judge
