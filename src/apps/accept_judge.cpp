@@ -23,6 +23,7 @@
 #include "judge/run/journal.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
+#include "study/plot/curves.hpp"
 #include "study/run_facts.hpp"
 
 namespace busbar {
@@ -202,6 +203,20 @@ std::string contents_of(const AcceptFiles& files) {
   });
 }
 
+/// Sizes of the files' curves that are slow, the worst.
+std::vector<std::string> curve_notes(const AcceptFiles& files) {
+  constexpr std::size_t kMost = 4;
+  const auto curves =
+      study::size_curves(mapped(files.csvs, &study::FileRows::dataset), study::PlotPlacement::Both);
+  auto found = mapped(study::curve_findings(curves.curves), study::curve_and_text);
+  if (found.size() > kMost) {
+    found[kMost] =
+        fmt::format("{} more of such curves; busbar report lists them", found.size() - kMost);
+    found.resize(kMost + 1);
+  }
+  return found;
+}
+
 /// Where no rule of the profile is for the files: a note that names a profile that has some, which
 /// partial files are judged by unless the user named one.
 std::string other_profile(AcceptOptions& options, const AcceptFiles& files) {
@@ -351,6 +366,7 @@ Status accept_judge(AcceptOptions options) {
   std::vector<std::string>& notes = acceptance.head.notes;
   append(notes, measured.notes);
   add_new(notes, profile_note);
+  append(notes, curve_notes(files));
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
 }
 

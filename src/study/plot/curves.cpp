@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "model/collective.hpp"
 #include "model/sweep.hpp"
 #include "stats/summary.hpp"
 
@@ -220,24 +223,76 @@ std::map<int, const SizePoint*> best_points(const CurvesByRanks& by_ranks, Bytes
 
 double rate_at(const SizePoint& point) { return point.busbw_GBps.median; }
 
-std::string sizes_text(Bytes first, Bytes last) {
-  return first == last ? "at that size alone"
-                       : fmt::format("from {} to {}", format_bytes(first), format_bytes(last));
+/// Whether one is below the other beyond their intervals.
+bool is_below(const Spread& low, const Spread& high) {
+  return low.high.value_or(low.median) < high.low.value_or(high.median);
 }
 
-std::string dip_text(const Dip& dip) {
-  std::string text = fmt::format(
-      "falls from {} GB/s at {} to {} at {} (1/{:.3g}): less than half {}",
-      format_figure(rate_at(dip.peak)), format_bytes(dip.peak.size),
-      format_figure(rate_at(dip.lowest)), format_bytes(dip.lowest.size),
-      rate_at(dip.peak) / rate_at(dip.lowest), sizes_text(dip.first.size, dip.last.size));
-  const std::string& before = dip.peak.choice;
-  const std::string& after = dip.first.choice;
-  if (!before.empty() && !after.empty() && before != after) {
-    text += fmt::format("; NCCL chose {} at {}, {} at {}", before, format_bytes(dip.peak.size),
-                        after, format_bytes(dip.first.size));
+/// By how much a size is slow beside another one.
+struct Slowness {
+  const SizePoint* point = nullptr;
+  const SizePoint* other = nullptr;
+  double factor = 0;  ///< of times where the other is larger, else of rates; 0: it is not slow
+};
+
+Slowness slowness_of(const SizePoint& point, std::span<const SizePoint> points) {
+  const double least_of_times = point.size < kMiB ? kSlower : kSlowerLarge;
+  const SizePoint* const before = &point == &points.front() ? nullptr : &point - 1;
+  const SizePoint* const after = &point == &points.back() ? nullptr : &point + 1;
+  const bool rises = after != nullptr && is_below(point.busbw_GBps, after->busbw_GBps) &&
+                     rate_at(*after) >= kNotch * rate_at(point);
+  Slowness worst{.point = &point};
+  for (const SizePoint& other : points) {
+    const bool larger = other.size > point.size;
+    const Spread& low = larger ? other.time_us : point.busbw_GBps;
+    const Spread& high = larger ? point.time_us : other.busbw_GBps;
+    if (low.median <= 0 || !is_below(low, high)) continue;
+    const double least_of_rates = rises && &other == before ? kNotch : 1 / kFallen;
+    const double factor = high.median / low.median;
+    if (factor < (larger ? least_of_times : least_of_rates) || factor <= worst.factor) continue;
+    worst.other = &other;
+    worst.factor = factor;
+  }
+  return worst;
+}
+
+std::string slow_text(const Slowness& worst, Bytes first, Bytes last) {
+  const auto& [point, other, factor] = worst;
+  std::string text =
+      other->size > point->size
+          ? fmt::format("takes {} us at {} and {} at {} ({:.3g} times)",
+                        format_figure(point->time_us.median), format_bytes(point->size),
+                        format_figure(other->time_us.median), format_bytes(other->size), factor)
+          : fmt::format("falls from {} GB/s at {} to {} at {} (1/{:.3g})",
+                        format_figure(rate_at(*other)), format_bytes(other->size),
+                        format_figure(rate_at(*point)), format_bytes(point->size), factor);
+  if (first != last) {
+    text += fmt::format(": slow from {} to {}", format_bytes(first), format_bytes(last));
+  }
+  if (!other->choice.empty() && !point->choice.empty() && other->choice != point->choice) {
+    text += fmt::format("; NCCL chose {} at {}, {} at {}", other->choice, format_bytes(other->size),
+                        point->choice, format_bytes(point->size));
   }
   return text;
+}
+
+/// Slow sizes side by side are one finding.
+void add_slow_sizes(const SizeCurve& curve, std::vector<CurveFinding>& found) {
+  const auto sizes = mapped(
+      curve.points, [&](const SizePoint& point) { return slowness_of(point, curve.points); });
+  for (auto first = sizes.begin(); first != sizes.end(); ++first) {
+    const auto last = std::ranges::find(first, sizes.end(), 0, &Slowness::factor);
+    if (first == last) continue;
+    const Slowness& worst = *std::max_element(
+        first, last, [](const auto& a, const auto& b) { return a.factor < b.factor; });
+    CurveFinding& finding = found.emplace_back(
+        CurveFinding{curve.key, slow_text(worst, first->point->size, std::prev(last)->point->size),
+                     worst.factor});
+    for (; first != last; ++first) {
+      if (first->factor > 1 / kFallen) finding.size = first->point->size;
+    }
+    if (first == sizes.end()) break;
+  }
 }
 
 /// Where one placement has less than kFallen of the other: the worst of these sizes.
@@ -262,7 +317,7 @@ void add_placement(const SizeCurve& slow, const SizeCurve& fast, std::vector<Cur
       fmt::format("has {} GB/s at {}, {} {}: less than half at {}", format_figure(rate_at(*worst)),
                   format_bytes(worst->size), fast.key.in_place ? "in place" : "out of place",
                   format_figure(rate_at(*point_at(fast, worst->size))), counted(sizes, "size"));
-  found.push_back({slow.key, std::move(text), largest});
+  found.push_back({slow.key, std::move(text), 1 / least, largest});
 }
 
 }  // namespace
@@ -363,35 +418,23 @@ std::string placement_and_text(const CurveFinding& finding) {
   return fmt::format("{} {}", finding.key.in_place ? "in place" : "out of place", finding.text);
 }
 
-std::vector<Dip> dips_of(std::span<const SizePoint> points) {
-  std::vector<Dip> dips;
-  const SizePoint* peak = nullptr;
-  bool inside = false;
-  for (const SizePoint& point : points) {
-    const bool is_low = peak != nullptr && rate_at(point) < kFallen * rate_at(*peak);
-    if (is_low && !inside) {
-      dips.push_back({.peak = *peak, .first = point, .lowest = point, .last = point});
-    } else if (is_low) {
-      dips.back().last = point;
-      if (rate_at(point) < rate_at(dips.back().lowest)) dips.back().lowest = point;
-    }
-    inside = is_low;
-    if (peak == nullptr || rate_at(point) > rate_at(*peak)) peak = &point;
-  }
-  return dips;
+std::string curve_and_text(const CurveFinding& finding) {
+  const CurveKey& key = finding.key;
+  return fmt::format("{}, {} ranks: {}{}, {}", collective_name(key.collective), key.ranks,
+                     key.label, origin_suffix(key), placement_and_text(finding));
 }
 
 std::vector<CurveFinding> curve_findings(std::span<const SizeCurve> curves) {
   std::vector<CurveFinding> found;
   for (const SizeCurve& curve : curves) {
-    for (const Dip& dip : dips_of(curve.points)) {
-      found.push_back({curve.key, dip_text(dip), dip.last.size});
-    }
+    if (curve.key.ranks == 1) continue;
+    add_slow_sizes(curve, found);
     CurveKey twin = curve.key;  // of the other placement
     twin.in_place = !twin.in_place;
     const SizeCurve* other = find_by(curves, twin, &SizeCurve::key);
     if (other != nullptr) add_placement(curve, *other, found);
   }
+  std::ranges::stable_sort(found, std::greater(), &CurveFinding::factor);
   return found;
 }
 

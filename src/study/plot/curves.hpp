@@ -113,33 +113,31 @@ struct Scaling {
                                  std::optional<Bytes> size, std::size_t least,
                                  bool with_label = false);
 
-/// Sizes at which a curve has less than kFallen of what it has at a smaller one, side by side.
-struct Dip {
-  SizePoint peak{};    ///< the highest of the smaller sizes
-  SizePoint first{};   ///< of the sizes
-  SizePoint lowest{};  ///< of them
-  SizePoint last{};    ///< of the sizes
-};
-
-/// Our choice: no change of algorithm or protocol of a healthy library costs as much.
-inline constexpr double kFallen = 0.5;
-
-[[nodiscard]] std::vector<Dip> dips_of(std::span<const SizePoint> points);
+/// @name What makes a size of a curve slow, our choice
+/// @{
+inline constexpr double kSlower = 1.3;       ///< times the time of a larger size
+inline constexpr double kSlowerLarge = 1.1;  ///< the same from 1 MiB on, where times are steadier
+inline constexpr double kNotch = 1.5;        ///< the rates of both neighbours over its own
+inline constexpr double kFallen = 0.5;       ///< its rate over that of any smaller size
+/// @}
 
 /// What is wrong with a curve by itself.
 struct CurveFinding {
   CurveKey key{};
-  /// "falls from 30.2 GB/s at 8 MiB to 0.789 at 64 MiB (1/38.3): less than half from 16 MiB to 2
-  /// GiB".
+  /// "falls from 30.2 GB/s at 8 MiB to 0.789 at 64 MiB (1/38.3): slow from 16 MiB to 2 GiB", "takes
+  /// 218 us at 8 B and 41 at 16 B (5.32 times)".
   std::string text{};
-  Bytes size = 0;  ///< the largest that is low
+  double factor = 0;  ///< the worst
+  Bytes size = 0;     ///< the largest that is slow by more than 1 / kFallen, if any
 };
 
 /// "in place falls from ...", "out of place ...".
 [[nodiscard]] std::string placement_and_text(const CurveFinding& finding);
+/// "all-reduce, 8 ranks: box, in place falls from ...".
+[[nodiscard]] std::string curve_and_text(const CurveFinding& finding);
 
-/// Dips, and placements of one curve that differ by more than kFallen; with what NCCL chose, where
-/// that changes.
+/// Slow sizes, beyond the intervals of the rows, and placements of one curve that differ by more
+/// than kFallen; with what NCCL chose, where that changes; the worst first.
 [[nodiscard]] std::vector<CurveFinding> curve_findings(std::span<const SizeCurve> curves);
 
 }  // namespace busbar::study

@@ -153,18 +153,6 @@ void add_expectations(ReportData& data) {
   }
 }
 
-/// Both placements are looked at, though one is drawn.
-void add_curve_findings(ReportData& data) {
-  const SizeCurves all = size_curves(data.datasets, PlotPlacement::Both);
-  for (const CurveFinding& found : curve_findings(all.curves)) {
-    const CurveKey& key = found.key;
-    if (key.ranks < 2) continue;
-    data.curve_findings.push_back(fmt::format("{}, {} ranks: {}{}, {}",
-                                              collective_name(key.collective), key.ranks, key.label,
-                                              origin_suffix(key), placement_and_text(found)));
-  }
-}
-
 /// The bound that the rows have; else of the topology.
 void set_bound(const ReportSystem& system, SizeCurve& curve) {
   std::optional<topo::Bound> bound;
@@ -256,7 +244,9 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
   }
   add_panels(data);
   add_expectations(data);
-  add_curve_findings(data);
+  // Both placements are looked at, though one is drawn.
+  const SizeCurves all = size_curves(data.datasets, PlotPlacement::Both);
+  data.curve_findings = mapped(curve_findings(all.curves), curve_and_text);
   return data;
 }
 

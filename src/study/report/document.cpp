@@ -332,8 +332,8 @@ std::vector<Section> finding_sections(const ReportData& data) {
       trend_findings(data));
   add("Low or suspect",
       "Curves below what others published at their largest size; curves whose highest rate is "
-      "below 60 % or above 102 % of the bound; sizes with less than half of the rate of a smaller "
-      "size, or of the other placement.",
+      "below 60 % or above 102 % of the bound; sizes that take longer than a larger one, or have "
+      "much less than the rate of smaller ones, of both neighbours or of the other placement.",
       suspect_findings(data));
   return sections;
 }
