@@ -14,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/csv_reader.hpp"
+#include "model/flag.hpp"
 #include "stats/signed_rank.hpp"
 #include "stats/summary.hpp"
 #include "study/import/file_rows.hpp"
@@ -154,12 +155,14 @@ FactValues values_in(std::span<const Launch> launches, const Of& of) {
   return values;
 }
 
-/// What the first has alone.
-std::string values_text(const FactValues& values, const FactValues& others) {
+/// "before 2.4, 2.5": what the first has alone.
+std::string values_text(std::string_view group, const FactValues& values, const FactValues& others,
+                        std::string_view missing) {
   std::vector<std::string> alone;
   std::set_difference(values.begin(), values.end(), others.begin(), others.end(),
                       std::back_inserter(alone));
-  return alone.empty() ? "nothing" : join(alone, ", ");
+  if (!alone.empty()) return fmt::format("{} {}", group, join(alone, ", "));
+  return fmt::format("{} in {}", values.empty() ? missing : "nothing else", group);
 }
 
 Of fact_values(const Fact& fact) {
@@ -173,6 +176,7 @@ Of fact_values(const Fact& fact) {
 struct Subject {
   std::string_view what;
   Of of;
+  std::string_view missing = "unknown";  ///< what it means that a group has no value
 };
 
 std::array<Subject, 11> subjects() {
@@ -180,7 +184,7 @@ std::array<Subject, 11> subjects() {
            {"tools", fact_values(fact::kTool)},
            {"versions of busbar", fact_values(fact::kBusbar)},
            {"hosts", fact_values(fact::kHosts)},
-           {"environments", fact_values(fact::kLibraryEnvironment)},
+           {"environments", fact_values(fact::kLibraryEnvironment), "none"},
            {"settings", fact_values(fact::kSettings)},
            {"backends", [](const Launch& launch) { return launch.backends; }},
            {"device sets", [](const Launch& launch) { return launch.device_sets; }},
@@ -191,7 +195,9 @@ std::array<Subject, 11> subjects() {
             }},
            {"configurations", [](const Launch& launch) {
               const auto settings = split_words(launch.fact(fact::kConfiguration));
-              return FactValues(settings.begin(), settings.end());
+              FactValues values = launch.warm_ups;
+              values.insert(settings.begin(), settings.end());
+              return values;
             }}}};
 }
 
@@ -207,6 +213,9 @@ Launch make_launch(std::string path, Facts facts, const std::function<bool(Recor
     insert(launch.device_sets, record.device_set);
     insert(launch.aggregations, record.aggregation);
     launch.ranks.insert(record.ranks);
+    if (record.warmup_operations && has_flag(record, Flag::Imported)) {
+      launch.warm_ups.insert(fmt::format("warmup={}", *record.warmup_operations));
+    }
     problems.add(record);
     if (contradicts_itself(record)) continue;
     if (record.status != RowStatus::Ok || record.time_median_us.value_or(0) <= 0) continue;
@@ -304,13 +313,13 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
 std::vector<std::string> head_differences(std::span<const Launch> before,
                                           std::span<const Launch> after) {
   std::vector<std::string> lines;
-  for (const auto& [what, of] : subjects()) {
+  for (const auto& [what, of, missing] : subjects()) {
     const FactValues old_values = values_in(before, of);
     const FactValues new_values = values_in(after, of);
     if (old_values == new_values) continue;
-    lines.push_back(fmt::format("{} differ: before {}, after {}", what,
-                                values_text(old_values, new_values),
-                                values_text(new_values, old_values)));
+    lines.push_back(fmt::format("{} differ: {}, {}", what,
+                                values_text("before", old_values, new_values, missing),
+                                values_text("after", new_values, old_values, missing)));
   }
   const Of kind = [](const Launch& launch) {
     return FactValues{launch.simulated() ? "simulated" : "measured"};

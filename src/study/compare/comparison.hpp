@@ -32,6 +32,7 @@ struct Launch {
   std::set<std::string> backends{};
   std::set<std::string> device_sets{};
   std::set<std::string> aggregations{};
+  std::set<std::string> warm_ups{};  ///< "warmup=5", of logs; our own heads have them
   std::set<int> ranks{};
   /// Rows with a time and right data. An interval stays only where there is one row of the
   /// measurement.

@@ -186,6 +186,19 @@ TEST(HeadDifferences, NameWhatOnlyOneGroupHas) {
   EXPECT_TRUE(head_differences(before, before).empty());
 }
 
+TEST(HeadDifferences, SayWhatIsUnknownAndHaveTheWarmUpOfLogs) {
+  const auto log = [](std::uint64_t warm_up) {
+    return std::vector{launch_of(
+        {with(row(100), &Record::flags, "imported", &Record::warmup_operations, warm_up)})};
+  };
+  std::vector<Launch> after = log(50);
+  after[0].facts = {{"library", "NCCL 2.27"}, {"environment", "A=1"}};
+  EXPECT_THAT(head_differences(log(5), after),
+              ElementsAre("libraries differ: unknown in before, after NCCL 2.27",
+                          "environments differ: none in before, after A=1",
+                          "configurations differ: before warmup=5, after warmup=50"));
+}
+
 TEST(HeadDifferences, AlwaysNameWhatIsSimulated) {
   std::vector<Launch> before = launches({100});
   std::vector<Launch> after = launches({100});
