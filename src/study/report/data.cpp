@@ -47,6 +47,9 @@ void drop_pairs(ReportData& data) {
     if (dropped > 0) {
       data.notes.push_back(dataset.path + ": rows of pairs and of single GPUs are left out");
     }
+    if (any_has(dataset.records, 1, &Record::ranks)) {
+      data.notes.push_back(dataset.path + ": rows of one rank are left out: it exchanges nothing");
+    }
   }
 }
 

@@ -100,6 +100,17 @@ std::vector<Bytes> common_sizes(const ReportPanel& panel) {
   return common;
 }
 
+/// The size at which curves differ most, by the ratio of their highest and lowest rate.
+Bytes widest_of(const ReportPanel& panel, const std::vector<Bytes>& sizes) {
+  return *std::ranges::max_element(sizes, {}, [&](Bytes size) {
+    const auto rates = mapped(panel.curves, [&](const SizeCurve& curve) {
+      return point_at(curve, size)->busbw_GBps.median;
+    });
+    const auto [least, most] = std::ranges::minmax_element(rates);
+    return *least > 0 ? *most / *least : 0;
+  });
+}
+
 /// "20.5 GB/s over 2 ranks, 80.8 over 4".
 std::string steps_text(const ScalingCurve& curve) {
   std::vector<std::string> steps;
@@ -307,6 +318,10 @@ std::vector<std::string> fastest_findings(std::span<const ReportPanel> panels) {
     for (const Bytes size : ends) {
       found.push_back(
           fmt::format("{}, {}: {}", panel.where(), format_bytes(size), ranking_text(panel, size)));
+      const Bytes widest = widest_of(panel, common);
+      if (size != common.back() || ends.contains(widest)) continue;
+      found.back() += fmt::format("; widest apart at {}: {}", format_bytes(widest),
+                                  ranking_text(panel, widest));
     }
   }
   return found;

@@ -141,8 +141,8 @@ std::vector<std::string> limit_findings(const ReportSystem& system) {
   }
   std::vector<std::string> found;
   for (const auto& [text, counts] : limits) {
-    found.push_back(
-        fmt::format("{} with its first {} GPUs: {}", system.name, join_and(counts), text));
+    found.push_back(fmt::format("{} with its first {} {}: {}", system.name, join_and(counts),
+                                device_noun(system), text));
   }
   return found;
 }

@@ -53,6 +53,22 @@ TEST(Findings, NameTheFastestAtEachNumberOfRanks) {
   for (const std::string& words : found) EXPECT_THAT(words, HasSubstr("simulated")) << words;
 }
 
+TEST(Findings, NameTheSizeAtWhichRunsAreWidestApart) {
+  const auto run = [](const char* name, double at_2_mib) {
+    return run_of(name, {row("allreduce", 8, kMiB, 5), row("allreduce", 8, 2 * kMiB, at_2_mib),
+                         row("allreduce", 8, kGiB, 11.3)});
+  };
+  EXPECT_THAT(fastest_findings(make_report_data({run("a", 4.24), run("b", 10)}, {}).panels),
+              ElementsAre(HasSubstr("level at 11.3 GB/s; widest apart at 2 MiB: b is fastest with "
+                                    "10 GB/s; behind: a 4.24 (1/2.36)"),
+                          HasSubstr("level at 5 GB/s")));
+}
+
+TEST(Notes, NameRowsOfOneRank) {
+  EXPECT_THAT(make_report_data({run_of("a", {row("allreduce", 1, kMiB, 0)})}, {}).notes,
+              ElementsAre(HasSubstr("a.csv: rows of one rank")));
+}
+
 TEST(Findings, NameWhereTheLeadChangesAndHowRatesGoWithRanks) {
   EXPECT_THAT(crossing_findings(papers().panels),
               ElementsAre("simulated broadcast, 8 ranks: p3dn overtakes dgx-2 between 256 MiB "
@@ -176,6 +192,8 @@ TEST(Findings, NameTheBottleneckAndWhatToAvoid) {
   EXPECT_THAT(avoid_findings(even.systems[0]), IsEmpty());
   EXPECT_THAT(limit_findings(even.systems[0]),
               ElementsAre(HasSubstr("first 2, 4, 8 and 16 GPUs: NVLink 2 of every GPU")));
+  const ReportData processors = make_report_data({}, {topo::load_system("knl-omnipath")});
+  EXPECT_THAT(limit_findings(processors.systems[0]), Contains(HasSubstr("processors: ")));
 }
 
 TEST(Findings, OfTopologiesNeedNoCurves) {
