@@ -153,8 +153,10 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
   for (const std::string_view needed : {"collective", "size_bytes"}) {
     if (contains(names, needed)) continue;
     constexpr std::size_t kMost = 60;
-    throw usage_error("{}: not a CSV of busbar: '{}' names no columns collective and size_bytes",
-                      reader_.place(), one_line(columns().substr(0, kMost)));
+    throw usage_error(
+        "{}: not a CSV of busbar: '{}' names no columns collective and size_bytes; busbar import "
+        "converts logs",
+        reader_.place(), one_line(columns().substr(0, kMost)));
   }
   const auto fields = record_fields();
   for (const std::string& name : names) {

@@ -289,6 +289,7 @@ TEST(ReadCsv, RefusesWhatIsNoCsvOfBusbar) {
         << row;
   }
   EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("not a CSV of busbar: 'time,speed'"));
+  EXPECT_TRUE(refusal_of("time,speed\n1,2\n").says("busbar import"));
   const test::TemporaryFolder folder;
   for (const std::string& path : {folder.path(""), std::string("/nowhere/x.csv")}) {
     test::expect_failure(Status::Usage, path, [&] { (void)read_csv(path); });
