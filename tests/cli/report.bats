@@ -136,7 +136,8 @@ run_of() {
   # As a user's own runs: no system, and the hosts are the machine.
   sed -i '/^# system:/d; s/^# hosts: .*/# hosts: n4/' "$DIR"/runs/nameless/*.csv
   mkdir "$DIR/runs/night"
-  printf 'collective,size_bytes\nallreduce,1\n' > "$DIR/runs/night/launch.csv"
+  printf 'collective,size_bytes,status\nallreduce,1,ok\n' > "$DIR/runs/night/launch.csv"
+  echo '# journal: 1' > "$DIR/runs/night/launches.csv"
   echo '{"judged": "2026-11-10 04:00:00", "system": "box", "specification": "s.toml", "overall": "FAIL", "suspects": [{"nodes": ["h3"], "path": null, "defect": "wrong data"}, {"nodes": ["h3"], "path": null, "defect": "slow"}, {"nodes": [], "path": "uplink leaf1", "defect": "slow"}, {"nodes": ["h1", "h2"], "path": null, "rule": "mtu", "defect": "a fact"}]}' > "$DIR/runs/night/verdicts.json"
   echo '{"judged"' > "$DIR/runs/box/verdicts.json"
   echo '<html/>' > "$DIR/runs/night/report.html"
@@ -167,4 +168,30 @@ run_of() {
   mkdir "$DIR/empty"
   refused "no CSV of a run and no verdicts.json" --index "$DIR/empty"
   refused "mutually exclusive" --index "$DIR/runs" -o "$DIR/x.html"
+}
+@test "an index lists runs beside a verdict, keeps disturbed rows out of histories, and names bad files" {
+  local day runs=$DIR/runs/box page=$DIR/runs/box/index.html
+  for day in 1 2 3; do run_of "$day" box 400; done
+  sed -i '4s/status/flags,status/; 5s/,ok/,delay-injected,ok/' "$runs/day #3.csv"
+  sed 's/,ok/,wrong/' "$runs/day #1.csv" > "$runs/fault.csv"
+  sed 's/400$/777/' "$runs/day #1.csv" > "$runs/cut.csv"
+  printf 'allreduce,nc' >> "$runs/cut.csv"
+  : > "$runs/empty.csv"
+  printf 'collective,in_place,size_bytes,sample\nallreduce,0,8,0\n' > "$runs/samples.csv"
+  echo '{"judged": null, "system": "box", "specification": "s.toml", "overall": "PASS", "suspects": []}' > "$runs/verdicts.json"
+  report --index "$runs"
+  for file in "cut.csv: cut off" "empty.csv: no line names columns" "in no history: day #3.csv"; do
+    [[ $stderr == *"$file"* ]]
+    grep -q "$file" "$page"
+  done
+  grep -q '5 runs and 1 acceptance;' "$page"
+  grep -q 'PASS. Wrong data in fault.csv.' "$page"
+  grep -q '<td>1 wrong</td>' "$page"
+  run ! grep -q 'samples.csv' "$page"
+}
+@test "report and plot of a log name busbar import" {
+  printf '# nThread 1\n  8  2  float  sum  -1  5.0  0.1  0.1  0\n' > "$DIR/x.log"
+  refused "busbar import" "$DIR/x.log" -o "$DIR/x.html"
+  COMMAND=(./busbar plot)
+  refused "busbar import" "$DIR/x.log" --terminal
 }

@@ -254,7 +254,9 @@ bool is_csv(const std::string& path) {
   std::string line;
   while (std::getline(file, line) && line.starts_with('#')) {
   }
-  return line.find("size_bytes") != std::string::npos;
+  const std::vector<std::string> names = csv_cells(line);
+  return contains(names, "collective") && contains(names, "size_bytes") &&
+         contains(names, "status");
 }
 
 std::vector<FileRows> read_launches(const std::string& path, const LogHints& hints,

@@ -38,7 +38,8 @@ struct FileRows {
   std::optional<int> gpus_per_process{};  ///< where a log names them
 };
 
-/// True for a file whose first line that is not a comment has the names of our columns.
+/// True for a file whose first line that is not a comment has the names of our rows' columns: not
+/// those of samples, of verdicts or of NCCL's inspector.
 [[nodiscard]] bool is_csv(const std::string& path);
 
 /// The launches of a file, one of a CSV; hints and reading are for logs. Throws Error (Usage) for

@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "format/markup_text.hpp"
+#include "model/flag.hpp"
 #include "study/dataset.hpp"
 #include "study/import/file_rows.hpp"
 #include "study/plot/figures.hpp"
@@ -23,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kVerdicts = "verdicts.json";
+constexpr std::string_view kJournal = "launches.csv";  ///< of an acceptance, in its folder
 constexpr std::string_view kOwnName = "index.html";
 
 /// An acceptance: where its files are, as in "night/", and its row in the index.
@@ -50,15 +52,17 @@ class IndexedFolder {
     const std::vector<fs::path> paths = files_below(folder_);
     for (const fs::path& path : paths) {
       if (path.filename() == kVerdicts) read(path, [&] { read_verdict(path); });
+      if (path.filename() == kJournal) acceptances_.push_back((path.parent_path() / "").string());
       const bool is_page = path.extension() == ".html" && path.filename() != kOwnName;
       if (is_page) pages_.push_back(relative(path));
     }
     for (const fs::path& path : paths) {
-      if (is_run(path)) read(path, [&] { read_run(path); });
+      if (path.extension() == ".csv") read(path, [&] { read_run(path); });
     }
     if (runs_.empty() && verdicts_.empty()) {
       throw usage_error("--index: {} has no CSV of a run and no {}", folder, kVerdicts);
     }
+    append(notes_, problems_of(runs_));
     label_by_hosts(runs_, true);
     std::ranges::stable_sort(runs_, std::greater{}, started);
     std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::cells);
@@ -79,6 +83,10 @@ class IndexedFolder {
     };
     add("Verdicts", verdict_table());
     add_histories(sections);
+    if (!notes_.empty()) {
+      sections.insert(sections.begin(),
+                      {.id = "warnings", .heading = "Warnings", .blocks = {Bullets{notes_}}});
+    }
     add("Runs", run_table());
     Table pages{.caption = "Reports and other pages", .columns = {"Page"}, .links = pages_};
     for (const std::string& page : pages_) pages.rows.push_back({page});
@@ -105,15 +113,12 @@ class IndexedFolder {
     }
   }
 
-  /// Launches of an acceptance are none.
-  [[nodiscard]] bool is_run(const fs::path& path) const {
-    const bool of_acceptance = std::ranges::any_of(verdicts_, [&](const IndexedVerdict& one) {
-      return relative(path).starts_with(one.folder);
-    });
-    return path.extension() == ".csv" && !of_acceptance && is_csv(path.string());
-  }
-
+  /// Launches of an acceptance are none, nor files of samples and verdicts.
   void read_run(const fs::path& path) {
+    const bool of_acceptance = std::ranges::any_of(
+        acceptances_, [&](const std::string& folder) { return path.string().starts_with(folder); });
+    const bool has_names = !CsvReader(path.string()).columns().empty();
+    if (of_acceptance || (has_names && !is_csv(path.string()))) return;
     Dataset run = load_dataset(path.string());
     if (run.records.empty()) throw usage_error("{}: no row", path.string());
     runs_.push_back(std::move(run));
@@ -151,10 +156,18 @@ class IndexedFolder {
   }
 
   [[nodiscard]] std::string answer() const {
-    if (verdicts_.empty()) return {};
-    const auto& last = verdicts_.front().cells;
-    return fmt::format("Last verdict, of {} ({}): {}{}{}.", last[1], last[0], last[3],
-                       last[4].empty() ? "" : ", suspected: ", last[4]);
+    std::string text;
+    if (!verdicts_.empty()) {
+      const auto& last = verdicts_.front().cells;
+      text = fmt::format("Last verdict, of {} ({}): {}{}{}. ", last[1], last[0], last[3],
+                         last[4].empty() ? "" : ", suspected: ", last[4]);
+    }
+    const auto wrong = filtered(runs_, [](const Dataset& run) {
+      return any_has(run.records, RowStatus::Wrong, &Record::status);
+    });
+    const auto path = [&](const Dataset& run) { return relative(run.path); };
+    if (!wrong.empty()) text += fmt::format("Wrong data in {}.", join_each(wrong, ", ", path));
+    return std::string(trim(text));
   }
   [[nodiscard]] Tone tone() const {
     if (verdicts_.empty()) return Tone::Neutral;
@@ -176,9 +189,14 @@ class IndexedFolder {
   }
 
   /// A section for each machine, with a figure for each collective that was measured twice.
-  void add_histories(std::vector<Section>& sections) const {
+  void add_histories(std::vector<Section>& sections) {
     std::map<std::string, std::map<std::string, std::vector<Dataset>>> machines;
-    for (const Dataset& run : runs_) {
+    std::vector<std::string> disturbed;
+    for (Dataset run : runs_) {
+      const auto dropped = std::erase_if(run.records, [&](const Record& row) {
+        return run.simulated || has_flag(row, Flag::DelayInjected) || has_flag(row, Flag::Loaded);
+      });
+      if (dropped > 0) disturbed.push_back(relative(run.path));
       for (Dataset& part : split_by(run, &Record::collective)) {
         machines[run.label][part.records.front().collective].push_back(std::move(part));
       }
@@ -193,14 +211,19 @@ class IndexedFolder {
       }
       if (!section.blocks.empty()) sections.push_back(std::move(section));
     }
+    if (disturbed.empty()) return;
+    notes_.push_back(fmt::format(
+        "simulated rows and those under load or with an injected delay are in no history: {}",
+        join(disturbed, ", ")));
   }
 
   [[nodiscard]] std::vector<std::string> run_cells(const Dataset& part) const {
     const Record& last = *std::ranges::max_element(part.records, {}, [](const Record& record) {
       return std::pair(record.busbw_GBps.has_value(), record.size);
     });
-    const auto bad = std::ranges::count_if(
-        part.records, [](const Record& record) { return record.status != RowStatus::Ok; });
+    std::map<RowStatus, int> bad;
+    for (const Record& record : part.records) ++bad[record.status];
+    bad.erase(RowStatus::Ok);
     return {relative(part.path),
             started(part),
             part.label + std::string(part.simulated ? " (simulated)" : ""),
@@ -208,7 +231,9 @@ class IndexedFolder {
             fmt::format("{}", last.ranks),
             format_bytes(last.size),
             last.busbw_GBps ? fmt::format("{:.2f}", *last.busbw_GBps) : "",
-            bad > 0 ? counted(static_cast<std::size_t>(bad), "row") : ""};
+            join_each(bad, ", ", [](const auto& one) {
+              return fmt::format("{} {}", one.second, name(one.first));
+            })};
   }
 
   [[nodiscard]] Table run_table() const {
@@ -230,6 +255,7 @@ class IndexedFolder {
   fs::path folder_;
   std::vector<Dataset> runs_{};
   std::vector<IndexedVerdict> verdicts_{};
+  std::vector<std::string> acceptances_{};  ///< folders
   std::vector<std::string> pages_{};
   std::vector<std::string> notes_{};
 };

@@ -16,12 +16,12 @@ inline constexpr std::string_view kIndexMark = "busbar report --index,";
 /// machine and collective, every run, and links to all of them.
 struct RunIndex {
   Document document{};
-  std::vector<std::string> notes{};  ///< files that cannot be read
+  std::vector<std::string> notes{};  ///< files that cannot be read or lack something
 };
 
-/// Reads a folder and those below it: CSVs of runs, verdicts.json of acceptances, whose own CSVs
-/// are left out, and pages. Links are relative to the folder. Throws Error (Usage) where there is
-/// no run and no acceptance.
+/// Reads a folder and those below it: CSVs of runs, verdicts.json of acceptances, and pages. CSVs
+/// below a journal (launches.csv) are those of an acceptance, and no runs. Links are relative to
+/// the folder. Throws Error (Usage) where there is no run and no acceptance.
 [[nodiscard]] RunIndex index_of(const std::string& folder);
 
 }  // namespace busbar::study

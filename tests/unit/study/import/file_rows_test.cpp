@@ -40,6 +40,18 @@ std::string launches(const std::string& text) {
       });
 }
 
+TEST(IsCsv, HoldsForRowsAndNotForSamplesVerdictsOrTheInspectorsLines) {
+  const test::TemporaryFolder folder;
+  folder.write("x", "# a\n\"collective\",size_bytes,status\n");
+  EXPECT_TRUE(is_csv(folder.path("x")));
+  for (const char* line :
+       {"collective,type,in_place,size_bytes,sample,time_us\n",
+        "rule,collective,size_bytes,verdict\n", R"({"coll_perf":{"coll_msg_size_bytes":8}})"}) {
+    folder.write("x", line);
+    EXPECT_FALSE(is_csv(folder.path("x"))) << line;
+  }
+}
+
 TEST(LaunchesOf, AreOneWhereNoRowComesAgain) {
   EXPECT_EQ(
       launches("NCCL_ALGO=Ring " + kProgram + kTest + "NCCL_ALGO=Tree " + kProgram + kSmaller),
