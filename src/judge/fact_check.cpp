@@ -116,7 +116,7 @@ class NodeCheck {
     }
     rises_[instance] = *rise;
     if (!rule_.delta_max || *rise <= *rule_.delta_max) return;
-    finding_.add(Outcome::Fail, fmt::format("{}{}rose by {:g}, at most {:g} is allowed", instance,
+    finding_.add(Outcome::Fail, fmt::format("{}{}rose by {:.0f}, at most {:g} is allowed", instance,
                                             instance.empty() ? "" : " ", *rise, *rule_.delta_max));
   }
 

@@ -61,6 +61,9 @@ std::string instance_of(std::string_view pattern, std::string_view path) {
 
 /// PCIe facts are of GPUs, switches of NVLink, adapters and accelerators.
 bool is_of_interest(const fs::path& path) {
+  constexpr View kNet = "/class/net/";
+  const std::size_t net = path.string().find(kNet);
+  if (net != View::npos) return !is_virtual_interface(path.string().substr(net + kNet.size()));
   if (path.string().find("/bus/pci/") == std::string::npos) return true;
   const std::string device = first_line_of((path.parent_path() / "class").string());
   return device.starts_with("0x02") || device.starts_with("0x03") || device.starts_with("0x12") ||
@@ -239,6 +242,10 @@ HostReading read_host(const FactSources& sources) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count() % 1000;
   HostReading reading{.host = host_name(), .at = fmt::format("{}.{:03}", local_time(), ms)};
+  if (!sources.root.empty()) {
+    const std::string host(trim(first_line_of(sources.root + "/proc/sys/kernel/hostname")));
+    reading.host = host.empty() ? sources.root : host;
+  }
   FileReader files(sources.root, reading);
   for (const MachineFact& fact : machine_facts()) {
     if (fact.reader != Reader::NvidiaSmi && fact.reader != Reader::Other) files.read(fact);
@@ -248,6 +255,13 @@ HostReading read_host(const FactSources& sources) {
   add_log(sources.root, reading);
   if (!sources.nvidia_smi.empty()) ask_nvidia_smi(sources.nvidia_smi, reading);
   return reading;
+}
+
+bool is_virtual_interface(View name) {
+  constexpr std::array<View, 15> kBeginnings{"docker",  "podman", "virbr", "veth",   "br-",
+                                             "ifb",     "dummy",  "cni",   "lxc",    "cali",
+                                             "flannel", "cilium", "kube-", "pod-id", "nodelocal"};
+  return std::ranges::any_of(kBeginnings, [&](View text) { return name.starts_with(text); });
 }
 
 std::vector<std::string> smi_columns() {

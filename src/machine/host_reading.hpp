@@ -38,8 +38,13 @@ struct FactSources {
   std::string nvidia_smi{};  ///< a program; empty: it is not asked
 };
 
-/// Reads all facts. What a machine does not have is left out; what cannot be read has a reason.
+/// Reads all facts. What a machine does not have is left out; what cannot be read has a reason. A
+/// captured tree without a host's name has its path as name.
 [[nodiscard]] HostReading read_host(const FactSources& sources);
+
+/// Whether an interface of this name leads to this host's own containers and virtual machines only,
+/// or nowhere.
+[[nodiscard]] bool is_virtual_interface(std::string_view name);
 
 /// The columns of nvidia-smi --query-gpu that facts are, as one list.
 [[nodiscard]] std::vector<std::string> smi_columns();

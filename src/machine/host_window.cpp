@@ -24,33 +24,30 @@ constexpr auto kFactColumns = std::to_array<Column<FactLine>>({
 
 constexpr std::string_view kGone = "gone";
 
-/// "eth0: carrier changes", "thermal throttles".
-std::string what(const MachineFact& fact, const std::string& instance) {
-  return instance.empty() ? std::string(fact.meaning)
-                          : fmt::format("{}: {}", instance, fact.meaning);
-}
-
 /// What is wrong with a value by itself, or nothing.
 std::string fault_of(const MachineFact& fact, const std::string& instance,
                      const std::string& value) {
   if (fact.nature == Nature::Alarm && (value == "Active" || value == "Yes")) {
-    return what(fact, instance);
+    return describe(fact, instance);
   }
   const std::size_t of = value.find(" of ");
   if (fact.nature != Nature::Share || of == std::string::npos) return {};
   const bool whole = value.substr(0, of) == value.substr(of + 4);
   // A slot without a link has no lanes.
-  return whole || value.starts_with("0 ") ? "" : fmt::format("{} {}", what(fact, instance), value);
+  return whole || value.starts_with("0 ") ? ""
+                                          : fmt::format("{} {}", describe(fact, instance), value);
 }
 
 std::string fault_of(const FactChange& change) {
-  const std::string name = what(*change.fact, change.instance);
+  const std::string name = describe(*change.fact, change.instance);
   switch (change.fact->nature) {
     case Nature::Errors:
-      return change.rise.value_or(0) > 0 ? fmt::format("{} +{:g}", name, *change.rise) : "";
+      return change.rise.value_or(0) > 0 ? fmt::format("{} +{:.0f}", name, *change.rise) : "";
     case Nature::Event: return "kernel log: " + change.after.text;
     case Nature::State:
-      return fmt::format("{} '{}' became '{}'", name, shown(change.before), shown(change.after));
+      return change.before == FactValue{} ? fmt::format("{} {} is new", name, shown(change.after))
+                                          : fmt::format("{} changed from {} to {}", name,
+                                                        shown(change.before), shown(change.after));
     default: return {};
   }
 }
@@ -71,7 +68,15 @@ std::vector<FactLine> read_lines(const std::string& path) {
   std::vector<FactLine> lines;
   while (reader.next()) {
     std::optional<FactLine> line = line_of(reader.cells());
-    if (!line) throw usage_error("{}: no line of a fact that this busbar knows", reader.place());
+    const std::vector<std::string>& cells = reader.cells();
+    if (cells.size() != kFactColumns.size()) {
+      throw usage_error("{}: {} where a line has {} ({}); fix the line", reader.place(),
+                        counted(cells.size(), "cell"), kFactColumns.size(), reader.columns());
+    }
+    if (!line) {
+      throw usage_error("{}: no fact that this busbar knows: '{}' (busbar facts --list)",
+                        reader.place(), cells[2]);
+    }
     lines.push_back(std::move(*line));
   }
   return lines;
@@ -80,6 +85,11 @@ std::vector<FactLine> read_lines(const std::string& path) {
 }  // namespace
 
 std::span<const Column<FactLine>> fact_columns() { return kFactColumns; }
+
+std::string describe(const MachineFact& fact, const std::string& instance) {
+  return instance.empty() ? std::string(fact.meaning)
+                          : fmt::format("{}: {}", instance, fact.meaning);
+}
 
 std::vector<FactLine> lines_of(const HostReading& reading, const HostReading* before) {
   std::vector<FactLine> lines;

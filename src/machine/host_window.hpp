@@ -79,6 +79,8 @@ struct FactChange {
 /// How much a counter rose; nothing where it is not known in both readings, or was reset.
 [[nodiscard]] std::optional<double> rise_of(const HostWindow& window, const FactKey& key);
 
+/// "eth0: carrier changes", "thermal throttles".
+[[nodiscard]] std::string describe(const MachineFact& fact, const std::string& instance);
 /// What is wrong with a host or went wrong, a text each: "eth0: carrier changes +2", "0000:17:00.0:
 /// PCIe lanes 8 of 16", "gpu3: slowed by heat".
 [[nodiscard]] std::vector<std::string> faults_of(const HostWindow& window);

@@ -185,6 +185,21 @@ TEST(ReadHost, NamesWhatItCannotRead) {
   EXPECT_THAT(reading.values.at({"net.mtu", "eth0"}).reason, HasSubstr("directory"));
 }
 
+TEST(ReadHost, LeavesOutInterfacesOfContainers) {
+  Tree tree;
+  for (const char* name : {"veth1a", "br-2b", "ifb0", "docker0", "br0", "eth0"}) {
+    tree.folder.write(fmt::format("sys/class/net/{}/statistics/tx_bytes", name), "1\n");
+  }
+  EXPECT_THAT(tree.read().values, ::testing::SizeIs(2));
+}
+
+TEST(ReadHost, TakesTheNameOfATreeFromIt) {
+  Tree tree;
+  EXPECT_EQ(tree.read().host, tree.folder.path());
+  tree.folder.write("proc/sys/kernel/hostname", "node99\n");
+  EXPECT_EQ(tree.read().host, "node99");
+}
+
 TEST(ReadHost, HasNothingOfAnEmptyTree) { EXPECT_THAT(Tree{}.read().values, IsEmpty()); }
 
 TEST(AddSmiQuery, LeavesOutWhatTheGpuDoesNotHave) {

@@ -90,7 +90,8 @@ TEST(ChangesOf, LeavesOutWhatVariesByItself) {
 TEST(FaultsOf, AreErrorsThatRoseStatesThatChangedAndWhatIsLessThanWhole) {
   const HostWindow one = window(
       {{kCarrier, "1"}, {{"ib.rate", "mlx5_0:1"}, "400 Gb/sec"}, {{"net.sent_bytes", "eth0"}, "1"}},
-      {{kCarrier, "3"},
+      {{kCarrier, "1234568"},
+       {{"net.mtu", "eth1"}, "9000"},
        {{"ib.rate", "mlx5_0:1"}, "200 Gb/sec"},
        {{"net.sent_bytes", "eth0"}, "9"},
        {{"pcie.width", "0000:17:00.0"}, "8 of 16"},
@@ -98,9 +99,9 @@ TEST(FaultsOf, AreErrorsThatRoseStatesThatChangedAndWhatIsLessThanWhole) {
        {{"gpu.hw_slowdown", "gpu3"}, "Active"},
        {{"kernel.log", "17"}, "NVRM: Xid 79"}});
   EXPECT_THAT(faults_of(one),
-              ElementsAre("mlx5_0:1: rate of a port '400 Gb/sec' became '200 Gb/sec'",
-                          "eth0: carrier changes +2", "kernel log: NVRM: Xid 79",
-                          "gpu3: slowed by its hardware: heat or power",
+              ElementsAre("mlx5_0:1: rate of a port changed from 400 Gb/sec to 200 Gb/sec",
+                          "eth1: MTU 9000 is new", "eth0: carrier changes +1234567",
+                          "kernel log: NVRM: Xid 79", "gpu3: slowed by its hardware: heat or power",
                           "0000:17:00.0: PCIe lanes 8 of 16"));
 }
 
@@ -117,7 +118,10 @@ TEST(ReadFacts, ReadsWhatWasWrittenAndNamesThePlaceOfWhatIsNot) {
   EXPECT_EQ(read_facts(path).find("h1")->last.text(kCarrier), "1");
   folder.write("facts.csv", text + "1,h1,what.is_this,,1,\n");
   EXPECT_THAT([&] { (void)read_facts(path); },
-              ::testing::ThrowsMessage<Error>(HasSubstr("facts.csv:3")));
+              ::testing::ThrowsMessage<Error>(HasSubstr("facts.csv:3: no fact")));
+  folder.write("facts.csv", text + "1,h1,kernel.boot,a,\n");
+  EXPECT_THAT([&] { (void)read_facts(path); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("facts.csv:3: 5 cells")));
   folder.write("facts.csv", "size_bytes,collective\n");
   EXPECT_THAT([&] { (void)read_facts(path); },
               ::testing::ThrowsMessage<Error>(HasSubstr("not a file of facts")));
