@@ -51,7 +51,8 @@ constexpr auto kChangeColumns = std::to_array<Column<FactChange>>({
     {"instance", "instance", [](const FactChange& change) { return change.instance; }},
     {"before", "before", [](const FactChange& change) { return shown(change.before); }},
     {"after", "after", [](const FactChange& change) { return shown(change.after); }},
-    {"rise", "rise", [](const FactChange& change) { return change.rise; }},
+    {"rise", "rise", [](const FactChange& change) { return change.rise; },
+     [](double rise) { return fmt::format("{:.0f}", rise); }},
 });
 
 constexpr auto kListColumns = std::to_array<Column<MachineFact>>({
@@ -93,7 +94,7 @@ std::string family_table(const HostReading& reading, const std::string& family) 
 }
 
 /// Facts of the whole machine first.
-std::string reading_text(const HostReading& reading) {
+void print_reading(const HostReading& reading) {
   Table whole{.columns = {"fact", "value"}};
   std::vector<std::string> families;
   for (const MachineFact& fact : machine::machine_facts()) {
@@ -104,15 +105,20 @@ std::string reading_text(const HostReading& reading) {
   }
   std::string text = plain_table(whole);
   for (const std::string& family : families) text += family_table(reading, family);
-  return text;
+  fmt::print("{}, {}\n{}", reading.host, reading.at, text);
+  print_faults({reading, reading});
 }
 
 /// This machine, or a captured tree.
 Status show_reading(const O& options) {
   const std::string smi = options.nvidia_smi.value_or(options.sysroot.empty() ? "nvidia-smi" : "");
   const HostReading reading = machine::read_host({.root = options.sysroot, .nvidia_smi = smi});
+  if (reading.values.empty()) {
+    throw Error{Status::Unavailable,
+                fmt::format("--sysroot {}: no facts; a captured tree has sys, proc and dev",
+                            options.sysroot)};
+  }
   const std::vector<FactLine> lines = lines_of(reading);
-  const HostWindow window{reading, reading};
   if (!options.output.empty()) {
     OutputFile(options.output, "-o", OutputFile::Mode::New)
         .append(csv_text(machine::fact_columns(), lines));
@@ -123,11 +129,10 @@ Status show_reading(const O& options) {
                                 {"host", reading.host},
                                 {"at", reading.at},
                                 {"facts", json_rows(machine::fact_columns(), lines)},
-                                {"faults", faults_of(window)}}));
+                                {"faults", machine::faults_of({reading, reading})}}));
     return Status::Ok;
   }
-  fmt::print("{}, {}\n{}", reading.host, reading.at, reading_text(reading));
-  print_faults(window);
+  print_reading(reading);
   return Status::Ok;
 }
 
@@ -156,6 +161,10 @@ Status show_changes(const O& options, const std::vector<std::string>& files) {
                      {"changes", json_rows(kChangeColumns, changes)},
                      {"faults", faults_of(window)}});
     if (options.json) continue;
+    if (files.size() == 1 && window.first.at == window.last.at) {
+      print_reading(window.last);
+      continue;
+    }
     fmt::print("{}, from {} to {}{}\n", host.first.host, window.first.at, window.last.at,
                changes.empty() ? ": nothing changed" : "");
     if (!changes.empty()) fmt::print("{}", plain_table(make_table(kChangeColumns, changes)));

@@ -35,14 +35,16 @@ fact() { jq -r --arg fact "$1" '.facts[] | select(.fact == $fact) | .instance + 
 }
 @test "two files show what has changed, and a counter that was reset has no rise" {
   ./busbar facts --sysroot "$TREE" -o "$DIR/a.csv"
-  put sys/class/net/eth7/carrier_changes 6
+  run -0 ./busbar facts "$DIR/a.csv"  # one reading: what it has
+  [[ $output == *"eth7  9000                4"*"! 0000:17:00.0: PCIe lanes 8 of 16"* ]]
+  put sys/class/net/eth7/carrier_changes 40049560
   put sys/class/infiniband/mlx5_0/ports/1/counters/port_xmit_data 7
   ./busbar facts --sysroot "$TREE" -o "$DIR/b.csv"
   run --separate-stderr ./busbar facts "$DIR/a.csv" "$DIR/b.csv"
   [ "$status" -eq 0 ]
-  [[ $(tr -s ' ' <<< "$output") == *"net.carrier_changes eth7 4 6 2"* ]]
+  [[ $(tr -s ' ' <<< "$output") == *"net.carrier_changes eth7 4 40049560 40049556"$'\n'* ]]
   [[ $(tr -s ' ' <<< "$output") == *"ib.sent_bytes mlx5_0:1 400 28 -"* ]]
-  [[ $output == *"! eth7: carrier changes +2"* ]]
+  [[ $output == *"! eth7: carrier changes +40049556"* ]]
   run --separate-stderr ./busbar facts --json "$DIR/a.csv" "$DIR/a.csv"
   [ "$(jq -r '.hosts[0].changes | length' <<< "$output")" = 0 ]
 }
@@ -85,6 +87,9 @@ END
     [ "$status" -eq 2 ]
     [ "$(wc -l <<< "$stderr")" -eq 1 ]
   done
+  mkdir "$DIR/empty"
+  COMMAND=(./busbar facts)
+  EXIT=3 refused "no facts" --sysroot "$DIR/empty"
 }
 @test "--facts writes what each host reports before a run and what has changed after it" {
   run --separate-stderr ./allreduce_perf -b 1M -e 1M -n 1 -w 0 --host-limits off --facts "$DIR/facts.csv"
