@@ -73,20 +73,28 @@ std::vector<CheckedHost> look_at_files(const std::vector<std::string>& files) {
   for (const std::string& file : files) hosts.add(machine::read_facts(file));
   std::vector<CheckedHost> checked_hosts;
   for (const machine::HostWindow& host : hosts.all()) {
-    checked_hosts.push_back({host.last.host, study::check_host({.facts = host.last})});
+    checked_hosts.push_back(
+        {host.last.host, study::check_host({.facts = host.last, .before = host.first})});
   }
   checked_hosts.push_back({"", study::check_same(hosts.all())});
   return checked_hosts;
 }
 
-void print_findings(const CheckedHost& checked, bool all, bool of_several) {
+/// How many hints are left out: those of a host, unless all are wanted.
+std::size_t print_findings(const CheckedHost& checked, bool all, bool of_several) {
+  std::size_t hidden = 0;
   for (const HostFinding& finding : checked.findings) {
-    if (finding.severity != Severity::Problem && !all) continue;
+    const bool hint = finding.severity == Severity::Hint;
+    if (!all && finding.severity != Severity::Problem && !(hint && checked.host.empty())) {
+      hidden += hint ? 1 : 0;
+      continue;
+    }
     const std::string place = checked.host.empty() || !of_several ? "" : checked.host + ": ";
     fmt::print("{}{}: {}{}{}\n", place, finding.check, name(finding.severity),
                finding.text.empty() ? "" : ": ", finding.text);
     if (!finding.cure.empty()) fmt::print("    {}\n", finding.cure);
   }
+  return hidden;
 }
 
 void print_json(const std::vector<CheckedHost>& checked_hosts) {
@@ -95,14 +103,6 @@ void print_json(const std::vector<CheckedHost>& checked_hosts) {
     hosts.push_back({{"host", checked.host}, {"findings", json_rows(kColumns, checked.findings)}});
   }
   fmt::print("{}", json_text({{"schema", 1}, {"hosts", hosts}}));
-}
-
-void print_end(const std::vector<Severity>& found, bool all) {
-  const auto count = [&](Severity severity) { return std::ranges::count(found, severity); };
-  const auto problems = count(Severity::Problem);
-  const auto hints = all ? 0 : count(Severity::Hint);
-  fmt::print("{} found{}\n", problems == 0 ? "no problems" : counted(problems, "problem"),
-             hints == 0 ? "" : fmt::format(", {} (--all)", counted(hints, "hint")));
 }
 
 Status run(std::span<char* const> arguments) {
@@ -125,13 +125,18 @@ Status run(std::span<char* const> arguments) {
                 "doctor: nothing could be looked at; a captured tree has sys "
                 "and proc, and files have facts that are checked"};
   }
+  const auto problems = std::ranges::count(found, Severity::Problem);
   if (options.json) {
     print_json(checked_hosts);
   } else {
-    for (const CheckedHost& checked : checked_hosts) print_findings(checked, options.all, of_files);
-    print_end(found, options.all);
+    std::size_t hints = 0;
+    for (const auto& checked : checked_hosts) {
+      hints += print_findings(checked, options.all, of_files);
+    }
+    fmt::print("{} found{}\n", problems == 0 ? "no problems" : counted(problems, "problem"),
+               hints == 0 ? "" : fmt::format(", {} (--all)", counted(hints, "hint")));
   }
-  return std::ranges::count(found, Severity::Problem) == 0 ? Status::Ok : Status::Wrong;
+  return problems == 0 ? Status::Ok : Status::Wrong;
 }
 
 }  // namespace doctor_command

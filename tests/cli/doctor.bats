@@ -80,7 +80,7 @@ END
   chmod +x "$DIR/smi"
 }
 doctor() { run --separate-stderr ./busbar doctor --sysroot "$TREE" --nvidia-smi "$DIR/smi" "$@"; }
-# finds CHECK CURE: this problem and no other, with a cure that has these words.
+# finds CHECK FIX: this problem and no other, with a command that has these words.
 finds() {
   doctor
   echo "$output"
@@ -89,7 +89,7 @@ finds() {
   [[ ${lines[1]} == "    "*"$2"* ]]
   [ "${lines[2]}" = "1 problem found" ]
 }
-# hints CHECK CURE: this hint, which is no problem.
+# hints CHECK FIX: this hint, which is no problem.
 hints() {
   doctor
   [ "$status" -eq 0 ]
@@ -104,7 +104,7 @@ hints() {
   [ "$output" = "no problems found" ]
   [ -z "$stderr" ]
 }
-@test "settings of the kernel are found, each with the command that mends it" {
+@test "settings of the kernel are found, each with the command that fixes it" {
   put sys/kernel/mm/transparent_hugepage/enabled 'always madvise [never]'
   finds huge-pages "echo madvise | sudo tee"
   healthy_tree
@@ -260,8 +260,22 @@ END
   facts h3
   run -1 ./busbar doctor "$DIR/h1.csv" "$DIR/h2.csv" "$DIR/h3.csv"
   [[ $output == *"h3: huge-pages: problem: "* ]]
-  [[ $output == *"same: problem: gpu.driver differs: 535.104.05 on h3; 550.54.14 on h1, h2"*$'\n    '"pdsh -w h3 "*550.54.14* ]]
-  [[ $output == *"same: problem: nvidia differs: "*"3 problems found" ]]
+  [[ $output == *"same: problem: driver version differs: 535.104.05 on h3; 550.54.14 on h1, h2"*$'\n    '"pdsh -w h3 "*550.54.14* ]]
+  [[ $output == *"same: problem: nvidia: "*"3 problems found" ]]
+}
+@test "what facts mark in a file is a problem, and a hint about hosts that differ is printed" {
+  put proc/sys/kernel/hostname h1
+  put sys/class/net/e0/carrier_changes 1
+  ./busbar facts --sysroot "$TREE" --nvidia-smi "$DIR/smi" -o "$DIR/1.csv"
+  put sys/class/net/e0/carrier_changes 3
+  ./busbar facts --sysroot "$TREE" --nvidia-smi "$DIR/smi" -o "$DIR/2.csv"
+  run -1 ./busbar doctor "$DIR/1.csv" "$DIR/2.csv"
+  [[ ${lines[0]} == "h1: hardware: problem: e0: carrier changes +2" ]]
+  put proc/sys/kernel/hostname h2
+  put proc/sys/kernel/osrelease 6.8.0-31-generic
+  ./busbar facts --sysroot "$TREE" --nvidia-smi "$DIR/smi" -o "$DIR/3.csv"
+  run -0 ./busbar doctor "$DIR/2.csv" "$DIR/3.csv"
+  [[ $output == "same: hint: kernel release differs: "*" on h1; "*" on h2"*"no problems found" ]]
 }
 @test "a launcher of another MPI than the programs' is found, and one that is missing" {
   use_mpi

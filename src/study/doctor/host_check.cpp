@@ -147,13 +147,28 @@ HostFindings check_imex(const HostView& view) {
            "/proc/devices) 0  # nvidia-imex must run; on Kubernetes: a ComputeDomain"}};
 }
 
-/// What busbar facts marks, but slots: a card may have more lanes.
+/// What busbar facts marks. A slot with fewer lanes than its card is a hint, unless it had more.
 HostFindings check_hardware(const HostView& view) {
-  std::vector<std::string> faults = machine::faults_of({view.facts, view.facts});
-  std::erase_if(faults, [](const std::string& one) { return one.find("PCIe") != View::npos; });
   if (view.facts.values.empty()) return not_looked("no facts");
-  if (faults.empty()) return {};
-  return {{Problem, some_of(faults), "nvidia-smi -q -d PERFORMANCE,ROW_REMAPPER"}};
+  machine::HostWindow window{view.before.value_or(view.facts), view.facts};
+  std::vector<std::string> slots = machine::faults_of(window);
+  std::erase_if(window.last.values, [&](const auto& value) {
+    return value.first.first == "pcie.width" && window.first.text(value.first) == value.second.text;
+  });
+  const std::vector<std::string> faults = machine::faults_of(window);
+  std::erase_if(slots, [&](const std::string& one) { return contains(faults, one); });
+  HostFindings findings;
+  if (!faults.empty()) {
+    findings.push_back({Problem, some_of(faults),
+                        "sudo dmesg -T | grep -iE 'link|aer|mce|xid'  # for the cause; of GPUs: "
+                        "nvidia-smi -q -d PERFORMANCE,ROW_REMAPPER"});
+  }
+  if (!slots.empty()) {
+    findings.push_back({Hint, some_of(slots),
+                        "sudo lspci -vv | grep -E '^[0-9a-f]|LnkSta:'  # a slot with fewer lanes "
+                        "than the card, or a card to reseat"});
+  }
+  return findings;
 }
 
 /// What NCCL's diagnostics print behind "HOST:PID NCCL DIAG ". Their marks are [OK] and [INFO],
@@ -200,7 +215,14 @@ HostFindings check_run(const HostView& view) {
 }
 
 /// Without what it is about, a check is not made.
-enum class Needs { Nothing, Gpus, PeerToPeer, Adapters, GpusAndAdapters };
+enum class Needs {
+  Nothing,
+  Gpus,
+  PeerToPeer,
+  Adapters,
+  GpusAndAdapters,
+  GpusAndIb  ///< GPUs, and adapters that NCCL itself drives
+};
 
 struct HostCheck {
   std::string_view name;
@@ -233,7 +255,7 @@ constexpr auto kChecks = std::to_array<HostCheck>({
             "NUMA balancing moves pages while ranks use them",
             "sudo sysctl -w kernel.numa_balancing=0"),
     of_fact("autogroup", kNothing, "kernel.autogroup", "!(0)",
-            "unbound ranks that are sessions of their own starve each other",
+            "ranks started in separate sessions can starve each other",
             "sudo sysctl -w kernel.sched_autogroup_enabled=0  # or run with --bind core", Hint),
     {"nps", Needs::Gpus, check_nps},
     {"cpu-quota", kNothing, check_quota},
@@ -262,6 +284,21 @@ constexpr auto kChecks = std::to_array<HostCheck>({
     of_fact("port-state", kNothing, "ib.state", "*INIT*", "linked, and no subnet manager answers",
             "sudo systemctl enable --now opensm  # on one host, or on a switch"),
     {"gid", Needs::Adapters, check_gids},
+    of_fact("nccl-ib-disable", Needs::GpusAndIb, "NCCL_IB_DISABLE", "!(0)",
+            "NCCL uses sockets, though a port of InfiniBand or RoCE is active",
+            "unset NCCL_IB_DISABLE  # see also nccl.conf"),
+    of_fact("nccl-net", Needs::GpusAndIb, "NCCL_NET", "[Ss]ocket",
+            "NCCL uses sockets, though a port of InfiniBand or RoCE is active",
+            "unset NCCL_NET  # see also nccl.conf"),
+    // Its default is 0 since NCCL 2.20, and 1 is faster on some networks: nccl #1401.
+    of_fact("nccl-split-data", Needs::GpusAndIb, "NCCL_IB_SPLIT_DATA_ON_QPS", "!(0)",
+            "each message is split over the queue pairs of NCCL_IB_QPS_PER_CONNECTION, which is "
+            "not the default (0 since NCCL 2.20), and is faster on some networks only",
+            "busbar sweep --vary NCCL_IB_SPLIT_DATA_ON_QPS=0,1 -- mpirun ...", Hint),
+    of_fact("nccl-chunk-size", Needs::Gpus, "NCCL_CHUNK_SIZE", "!(0)",
+            "NCCL does not choose the size of chunks; 1 MiB, and a size other than "
+            "NCCL_P2P_NET_CHUNKSIZE, gave wrong data (nccl #1496, #2408)",
+            "unset NCCL_CHUNK_SIZE  # see also nccl.conf", Hint),
     {"gpudirect-rdma", Needs::GpusAndAdapters, check_gpudirect},
     {"network-plugin", Needs::GpusAndAdapters, check_network_plugin},
     {"nccl-interface", Needs::Gpus, check_interfaces},
@@ -274,8 +311,13 @@ std::string missing(Needs needs, const HostView& view) {
   const bool adapters = !active_ports(view).empty();
   const bool wants_gpus = needs != Needs::Nothing && needs != Needs::Adapters;
   const bool wants_adapters = needs == Needs::Adapters || needs == Needs::GpusAndAdapters;
+  const bool has_ib = std::ranges::any_of(active_ports(view), [&](const std::string& port) {
+    const std::string layer = view.facts.text({"ib.link_layer", port});
+    return layer == "InfiniBand" || layer == "Ethernet";
+  });
   if (wants_gpus && gpus == 0) return "no GPU";
   if (wants_adapters && !adapters) return "no active port of InfiniBand, RoCE or EFA";
+  if (needs == Needs::GpusAndIb && !has_ib) return "no active port of InfiniBand or RoCE";
   return needs == Needs::PeerToPeer && gpus < 2 && !adapters ? "one GPU, and no adapter" : "";
 }
 
@@ -297,31 +339,58 @@ HostFindings look_at_fact(const HostCheck& check, const HostView& view) {
            fmt::format(fmt::runtime(check.cure), join(wrong, " "))}};
 }
 
-/// What hosts of one job have in common: a fact, of this instance or of all.
+/// What hosts of one job have in common: each instance of a fact, or all as one.
 struct SameFact {
   std::string_view name;
-  std::string_view instance;
+  bool each;
   Severity severity;
+  /// With {0}: hosts that differ, {1}: the instance, {2}: the value of most hosts, {3}: one of them
+  std::string_view cure = "pdsh -w {0} INSTALL  # {2}, as on {3}";
 };
-constexpr auto kSame = std::to_array<SameFact>({{"gpu.driver", "", Problem},
-                                                {"kernel.module", "nvidia", Problem},
-                                                {"kernel.module", "mlx5_core", Problem},
-                                                {"kernel.release", "", Hint},
-                                                {"gpu.vbios", "", Hint},
-                                                {"ib.firmware", "", Hint}});
+constexpr auto kSame = std::to_array<SameFact>(
+    {{"net.mtu", true, Problem, "pdsh -w {0} sudo ip link set {1} mtu {2}  # as on {3}"},
+     {"gpu.driver", false, Problem},
+     {"kernel.module", true, Problem},
+     {"kernel.release", false, Hint},
+     {"gpu.vbios", false, Hint},
+     {"ib.firmware", false, Hint}});
 
-/// The hosts that have each value; the values of several instances are one.
-std::map<std::string, std::vector<std::string>> hosts_by_value(
-    const std::vector<machine::HostWindow>& hosts, const SameFact& same) {
-  std::map<std::string, std::vector<std::string>> by_value;
+using HostsByValue = std::map<std::string, std::vector<std::string>>;
+
+/// The hosts that have each value, by instances; values of all instances are one. What an interface
+/// that is down has does not matter.
+std::map<std::string, HostsByValue> hosts_by_value(const std::vector<machine::HostWindow>& hosts,
+                                                   const SameFact& same) {
+  std::map<std::string, HostsByValue> all;
   for (const machine::HostWindow& host : hosts) {
-    std::set<std::string> values;
+    std::map<std::string, std::set<std::string>> values;
     for (const auto& [instance, value] : instances_of({.facts = host.last}, same.name)) {
-      if (same.instance.empty() || instance == same.instance) values.insert(value);
+      if (host.last.text({"net.state", instance}) == "down") continue;
+      values[same.each ? instance : ""].insert(value);
     }
-    if (!values.empty()) by_value[join_all(values, ", ")].push_back(host.last.host);
+    for (const auto& [instance, texts] : values) {
+      all[instance][join_all(texts, ", ")].push_back(host.last.host);
+    }
   }
-  return by_value;
+  return all;
+}
+
+HostFinding difference(const SameFact& same, const std::string& instance,
+                       const HostsByValue& by_value) {
+  const auto share = [](const auto& value) { return std::pair(value.second.size(), value.first); };
+  const auto most = std::ranges::max_element(by_value, {}, share);
+  std::vector<std::string> others;
+  for (const auto& [value, names] : by_value) {
+    if (value != most->first) append(others, names);
+  }
+  const std::string texts = join_each(by_value, "; ", [](const auto& value) {
+    return fmt::format("{} on {}", value.first, some_of(value.second));
+  });
+  const std::string what = machine::describe(*machine::find_fact(same.name), instance);
+  return {same.severity, fmt::format("{} differs: {}", what, texts),
+          fmt::format(fmt::runtime(same.cure), join(others, ","), instance, most->first,
+                      most->second.front()),
+          "same"};
 }
 
 }  // namespace
@@ -343,23 +412,9 @@ HostFindings check_host(const HostView& view) {
 HostFindings check_same(const std::vector<machine::HostWindow>& hosts) {
   HostFindings findings;
   for (const SameFact& same : kSame) {
-    const auto by_value = hosts_by_value(hosts, same);
-    if (by_value.size() < 2) continue;
-    const auto number = [](const auto& value) { return value.second.size(); };
-    const auto most = std::ranges::max_element(by_value, {}, number);
-    std::vector<std::string> others;
-    for (const auto& [value, names] : by_value) {
-      if (value != most->first) append(others, names);
+    for (const auto& [instance, by_value] : hosts_by_value(hosts, same)) {
+      if (by_value.size() > 1) findings.push_back(difference(same, instance, by_value));
     }
-    const std::string texts = join_each(by_value, "; ", [](const auto& value) {
-      return fmt::format("{} on {}", value.first, some_of(value.second));
-    });
-    findings.push_back(
-        {same.severity,
-         fmt::format("{} differs: {}", same.instance.empty() ? same.name : same.instance, texts),
-         fmt::format("pdsh -w {} INSTALL  # {}, as on {}", join(others, ","), most->first,
-                     most->second.front()),
-         "same"});
   }
   return findings;
 }

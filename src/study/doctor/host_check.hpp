@@ -13,7 +13,7 @@ namespace busbar::study {
 
 enum class Severity {
   Problem,   ///< is missing or wrong
-  Hint,      ///< matters on some machines: mend it and measure
+  Hint,      ///< matters on some machines: change it and measure
   Note,      ///< is as it should be
   NotLooked  ///< and why
 };
@@ -27,7 +27,7 @@ constexpr auto enum_names(Severity) {
 struct HostFinding {
   Severity severity = Severity::Note;
   std::string text{};
-  std::string cure{};   ///< a command that mends it, with what people must know behind a '#'
+  std::string cure{};   ///< a command that fixes it, with what people must know behind a '#'
   std::string check{};  ///< its name: "numa-balancing"
 };
 

@@ -25,6 +25,7 @@ struct LauncherView {
 /// it was not looked at.
 struct HostView {
   machine::HostReading facts{};
+  std::optional<machine::HostReading> before{};  ///< an earlier one: what has changed is a fault
   /// NCCL_* by their names: of the environment, else of nccl.conf.
   std::optional<std::map<std::string, std::string>> nccl{};
   std::optional<std::vector<std::string>> network_plugins{};  ///< libnccl-net* that are found

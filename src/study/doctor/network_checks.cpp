@@ -81,12 +81,8 @@ std::vector<InterfaceAddress> interfaces_taken(const HostView& view, const std::
 
 /// Whether it leads to this host's containers, or to nothing behind a router.
 bool is_local(const InterfaceAddress& each) {
-  constexpr std::array<View, 11> kContainers{"podman", "cni",    "veth",     "br-",
-                                             "lxc",    "cali",   "flannel",  "cilium",
-                                             "kube-",  "pod-id", "nodelocal"};
   return each.number.starts_with("169.254.") || each.number.starts_with("fe80:") ||
-         std::ranges::any_of(kContainers,
-                             [&](View name) { return each.interface.starts_with(name); });
+         machine::is_virtual_interface(each.interface);
 }
 
 }  // namespace
@@ -98,6 +94,8 @@ std::map<std::string, std::string> instances_of(const HostView& view, View fact)
   for (const auto& [key, value] : view.facts.values) {
     if (key.first == fact && !value.text.empty()) texts[key.second] = value.text;
   }
+  const std::string of_nccl = view.nccl ? setting(view, std::string(fact)) : "";
+  if (!of_nccl.empty()) texts[""] = of_nccl;
   return texts;
 }
 

@@ -23,7 +23,7 @@ using HostFindings = std::vector<HostFinding>;
 /// @name For all checks
 /// @{
 [[nodiscard]] HostFindings not_looked(std::string why);
-/// The values of a fact by their instances.
+/// The values of a fact by their instances; a variable of NCCL is a fact, too.
 [[nodiscard]] std::map<std::string, std::string> instances_of(const HostView& view,
                                                               std::string_view fact);
 /// "gpu0, gpu1, gpu2 and 5 more"

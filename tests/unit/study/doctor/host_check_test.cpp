@@ -86,10 +86,36 @@ TEST(CheckHost, KnowsTheInterfaceThatNcclTakes) {
   EXPECT_EQ(of({ethernet, bridge, {"eth0", "fe80::1%eth0", true}}).severity, Severity::Note);
 }
 
-TEST(CheckHost, ReportsWhatFactsMarkButSlots) {
-  HostView view = view_of(
-      {{{"nvlink.links", "gpu0"}, "17 of 18"}, {{"pcie.width", "0000:17:00.0"}, "8 of 16"}});
-  EXPECT_EQ(found(view, "hardware").text, "gpu0: active NVLinks 17 of 18");
+TEST(CheckHost, ReportsWhatFactsMarkAndSlotsAsHints) {
+  const machine::FactKey slot{"pcie.width", "0000:17:00.0"};
+  HostView view = view_of({{{"net.carrier_changes", "e0"}, "3"}, {slot, "8 of 16"}});
+  EXPECT_EQ(severity(view, "hardware"), Severity::Hint);
+  view.before = view_of({{{"net.carrier_changes", "e0"}, "1"}, {slot, "16 of 16"}}).facts;
+  EXPECT_EQ(severity(view, "hardware"), Severity::Problem);
+  EXPECT_EQ(found(view, "hardware").text,
+            "e0: carrier changes +2, 0000:17:00.0: PCIe lanes 8 of 16");
+}
+
+TEST(CheckHost, ReportsWhatNcclsVariablesTurnOff) {
+  struct Case {
+    const char* variable;
+    const char* value;
+    const char* check;
+    Severity severity;
+  };
+  HostView view = view_of(kGpus);
+  view.facts.values[{"ib.state", "mlx5_0:1"}].text = "4: ACTIVE";
+  for (const Case& one : {Case{"NCCL_IB_DISABLE", "1", "nccl-ib-disable", Severity::Problem},
+                          Case{"NCCL_IB_DISABLE", "0", "nccl-ib-disable", Severity::Note},
+                          Case{"NCCL_NET", "Socket", "nccl-net", Severity::Problem},
+                          Case{"NCCL_IB_SPLIT_DATA_ON_QPS", "1", "nccl-split-data", Severity::Hint},
+                          Case{"NCCL_CHUNK_SIZE", "1048576", "nccl-chunk-size", Severity::Hint}}) {
+    view.nccl.emplace()[one.variable] = one.value;
+    view.facts.values[{"ib.link_layer", "mlx5_0:1"}].text = "InfiniBand";
+    EXPECT_EQ(severity(view, one.check), one.severity) << one.variable;
+    view.facts.values[{"ib.link_layer", "mlx5_0:1"}].text = "Unspecified";  // EFA
+    EXPECT_NE(severity(view, one.check), Severity::Problem) << one.variable;
+  }
 }
 
 TEST(CheckHost, ReportsARunThatHangs) {
@@ -116,8 +142,17 @@ TEST(CheckSame, NamesWhoDiffersFromMost) {
                   host("h2", {{driver, "535"}, {{"gpu.driver", "gpu1"}, "535"}}),
                   host("h3", {{driver, "550"}, {adapter, "5.8"}, {peermem, "550"}})});
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].text, "gpu.driver differs: 535 on h2; 550 on h1, h3");
+  EXPECT_EQ(findings[0].text, "driver version differs: 535 on h2; 550 on h1, h3");
   EXPECT_THAT(findings[0].cure, HasSubstr("-w h2 "));
+  const auto mtu = [&](const std::string& name, const std::string& bytes, const char* state) {
+    return host(name, {{{"net.mtu", "e0"}, bytes}, {{"net.state", "e0"}, state}});
+  };
+  const auto of_mtu =
+      check_same({mtu("h1", "9000", "up"), mtu("h2", "1500", "up"), mtu("h3", "1400", "down"),
+                  host("h4", {{{"net.mtu", "e1"}, "7"}})});
+  ASSERT_EQ(of_mtu.size(), 1U);
+  EXPECT_EQ(of_mtu[0].text, "e0: MTU differs: 1500 on h2; 9000 on h1");
+  EXPECT_THAT(of_mtu[0].cure, HasSubstr("-w h2 sudo ip link set e0 mtu 9000"));
 }
 
 }  // namespace
