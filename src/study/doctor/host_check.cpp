@@ -115,8 +115,7 @@ HostFindings check_driver(const HostView& view) {
   const auto asked = view.facts.values.find({"gpu.driver", ""});
   if (loaded.empty() && fact(view, "pcie.gpus").empty()) return not_looked("no GPU on PCIe");
   if (loaded.empty()) {
-    return {
-        {Hint, "a GPU of NVIDIA is there, and its driver is not loaded", "sudo modprobe nvidia"}};
+    return {{Hint, "there is an NVIDIA GPU, and its driver is not loaded", "sudo modprobe nvidia"}};
   }
   // A container sees the driver of GPUs that it may not have.
   if (fact(view, "gpu.devices").empty()) return not_looked("no device of a GPU");
@@ -276,7 +275,7 @@ constexpr auto kChecks = std::to_array<HostCheck>({
         "sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&iommu=pt /' /etc/default/grub && sudo update-grub "
         "&& sudo reboot  # on arm64: iommu.passthrough=1"),
     of_fact("acs", Needs::PeerToPeer, "pcie.acs", "switch port",
-            "ACS of a switch sends what GPUs exchange over the processor", kAcsOff),
+            "ACS of a switch routes traffic between GPUs through the processor", kAcsOff),
     of_fact("acs-root", Needs::PeerToPeer, "pcie.acs", "root port",
             "ACS of root ports, with which NCCL hangs on some machines (nccl #2079)", kAcsOff,
             Hint),
