@@ -74,6 +74,7 @@ std::string ring_lines(const Bound& bound) {
 
 /// "450", "~15.75" where it rests on assumptions, "<=300" where it is not exact.
 std::string figure(const Bound& bound) {
+  if (!std::isfinite(bound.bound_GBps)) return "no limit";
   const char* mark = !bound.assumptions.empty() ? "~" : bound.exact ? "" : "<=";
   return fmt::format("{}{:.4g}", mark, bound.bound_GBps);
 }
@@ -357,8 +358,8 @@ std::string compare_text(std::span<const topo::SetComparison> rows, const std::s
   for (const topo::SetComparison& row : rows) {
     const Bound& bound = row.choice.bound;
     table.rows.push_back({row.system, devices_text(bound.devices), figure(bound),
-                          fmt::format("{:.2f}", row.ratio), notes.add(bound, bound.ring_GBps <= 0),
-                          bound.limit});
+                          std::isfinite(row.ratio) ? fmt::format("{:.2f}", row.ratio) : "-",
+                          notes.add(bound, bound.ring_GBps <= 0), bound.limit});
   }
   return plain_table(table) + notes.lines();
 }

@@ -285,8 +285,8 @@ void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix, std::stri
       pairs.emplace_back("...");
     }
     graph.warnings.push_back(
-        fmt::format("P2P {} is off between {} ({}): {} ({}); data goes through host memory", access,
-                    counted(all, "pair of GPUs"), join(pairs, ", "), reason.text, reason.label));
+        fmt::format("P2P {} is off between {} of GPUs ({}): {} ({}); data goes through host memory",
+                    access, counted(all, "pair"), join(pairs, ", "), reason.text, reason.label));
   }
 }
 

@@ -134,10 +134,12 @@ class HwlocReader {
   void add_processors() {
     const std::string arch = info(root_, "Architecture");
     for (hwloc_obj_t package : packages_) {
-      tree_.packages.push_back({.index = static_cast<int>(package->os_index),
-                                .vendor = cpu_vendor(info(package, "CPUVendor"), arch),
-                                .model = info(package, "CPUModel"),
-                                .model_number = number_of(info(package, "CPUModelNumber"))});
+      const std::string model = info(package, "CPUModel");
+      tree_.packages.push_back(
+          {.index = static_cast<int>(package->os_index),
+           .vendor = cpu_vendor(info(package, "CPUVendor"), arch.empty() ? lower(model) : arch),
+           .model = model,
+           .model_number = number_of(info(package, "CPUModelNumber"))});
     }
     for (hwloc_obj_t node : all_of_type(topology_, HWLOC_OBJ_NUMANODE)) {
       const bool has_cpus = hwloc_bitmap_iszero(node->cpuset) == 0;
@@ -207,6 +209,17 @@ class HwlocReader {
     const PciKind above = pci.parent < 0 ? PciKind::HostBridge : at(pci.parent).kind;
     pci.kind = object->type == HWLOC_OBJ_BRIDGE ? bridge_kind(object, above)
                                                 : device_kind(pci, subtype_of(object));
+    // Of an adapter that has virtual functions the physical one comes first.
+    const auto is_virtual = [](const PciObject& nic) {
+      return nic.model.find("Virtual Function") != std::string::npos;
+    };
+    const auto is_physical = [&](const PciObject& nic) {
+      return nic.kind == PciKind::Nic && nic.parent == pci.parent && !is_virtual(nic);
+    };
+    if (pci.kind == PciKind::Nic && is_virtual(pci) &&
+        std::ranges::any_of(tree_.pci, is_physical)) {
+      pci.kind = PciKind::Other;
+    }
     if (pci.kind == PciKind::Gpu) tree_.gpus.push_back({.name = pci.model, .bus_id = pci.bus_id});
     const auto place = static_cast<int>(tree_.pci.size());
     tree_.pci.push_back(std::move(pci));

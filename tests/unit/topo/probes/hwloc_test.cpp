@@ -73,6 +73,25 @@ TEST(HwlocXml, TellsSwitchesFromTheirPortsAndNicsByTheirNames) {
   EXPECT_EQ(count_kind(bare, PciKind::Nic), 1U) << "of a bus that hwloc does not show";
 }
 
+TEST(HwlocXml, LeavesVirtualFunctionsOutBesideTheirAdapter) {
+  const auto nic = [](const std::string& bus_id, const std::string& model) {
+    return sample::device(bus_id, "0207 [15b3:1018]",
+                          "<info name=\"PCIDevice\" value=\"" + model + "\"/>");
+  };
+  const std::string virtual_nics =
+      nic("0000:02:00.1", "ConnectX-5 Virtual Function") + nic("0000:02:00.2", "Virtual Function");
+  const auto nics = [](const std::string& inside) {
+    return count_kind(
+        parse_hwloc_xml(
+            sample::machine(sample::package(0, sample::host_bridge("02-02", inside), 0) +
+                            sample::package(1, "", 1)),
+            "f.xml"),
+        PciKind::Nic);
+  };
+  EXPECT_EQ(nics(nic("0000:02:00.0", "ConnectX-5") + virtual_nics), 1U);
+  EXPECT_EQ(nics(virtual_nics), 2U) << "inside a virtual machine";
+}
+
 TEST(HwlocXml, KnowsThePathsBetweenDevices) {
   const HostTree tree = sample_tree();
   EXPECT_EQ(pcie_path(tree, "07:00.0", "08:00.0"), "PIX");
