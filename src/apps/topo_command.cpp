@@ -114,7 +114,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--hosts,--nodes", "N", set::integer<&O::hosts, 2, 1 << 16>},
     {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
     {"--instance", "NAME", set::value<&O::instance>, "recognize"},
-    {"--gpu", "NAME", set::value<&O::gpu>, "recognize"},
+    {"--gpu", "NAME", set::value<&O::gpu>},
 });
 constexpr std::array<View, 1> kExclusive{"--json,--dot"};
 constexpr CommandLineTable<O> kTable{
@@ -150,8 +150,11 @@ void check_machines(const O& options, View action) {
   if (any([](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
     throw usage_error("--p2p: at most two files, of -p2p r and of -p2p w");
   }
-  if (options.machines.size() <= 1 || action == "compare") return;
   const bool systems = any([](const MachineSource& machine) { return !machine.system.empty(); });
+  if (systems && !options.gpu.empty()) {
+    throw usage_error("--gpu names the GPUs of captures or of this machine; --system has names");
+  }
+  if (options.machines.size() <= 1 || action == "compare") return;
   if (systems && any([](const MachineSource& one) { return !one.first_capture().empty(); })) {
     throw usage_error(
         "--system is a whole machine; leave out --smi, --p2p, --nvlink, --query, --hwloc and "
@@ -218,8 +221,9 @@ void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
 }
 
 /// The first capture lends the machine its name.
-Graph from_captures(const MachineSource& source) {
-  topo::Sources sources{.name = std::filesystem::path(source.first_capture()).stem().string()};
+Graph from_captures(const MachineSource& source, const std::string& gpu) {
+  topo::Sources sources{.name = std::filesystem::path(source.first_capture()).stem().string(),
+                        .gpu = gpu};
   read_smi(sources.smi, source);
   if (!source.nccl_xml.empty()) {
     sources.nccl = read_capture("--nccl-xml", source.nccl_xml, topo::parse_nccl_xml);
@@ -234,8 +238,9 @@ Graph from_captures(const MachineSource& source) {
 }
 
 /// Probes that contradict each other are not a mistake of the user.
-Graph this_machine(const std::string& nvidia_smi) {
-  const topo::Sources sources = topo::probe_machine(nvidia_smi);
+Graph this_machine(const TopoOptions& options) {
+  topo::Sources sources = topo::probe_machine(options.nvidia_smi);
+  sources.gpu = options.gpu;
   Graph graph = topo::assemble(sources);
   if (const auto problem = topo::contradiction(sources)) {
     graph.warnings.push_back("sources disagree: " + *problem);
@@ -268,10 +273,10 @@ Graph named_system(const std::string& name, const std::string& nvidia_smi) {
 std::vector<Graph> read_machines(const TopoOptions& options, View action) {
   std::vector<Graph> machines;
   for (const MachineSource& source : options.machines) {
-    machines.push_back(source.system.empty() ? from_captures(source)
+    machines.push_back(source.system.empty() ? from_captures(source, options.gpu)
                                              : named_system(source.system, options.nvidia_smi));
   }
-  if (machines.empty()) machines.push_back(this_machine(options.nvidia_smi));
+  if (machines.empty()) machines.push_back(this_machine(options));
   if (options.hosts && action != "save") {
     for (Graph& machine : machines) machine = join_hosts(machine, options);
   }
@@ -385,7 +390,6 @@ void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
 /// Which built-in system the machine is, or by its links may be.
 Status recognize(const Graph& graph, const TopoOptions& options) {
   topo::MachineIdentity identity = topo::identity_of(graph);
-  if (!options.gpu.empty()) identity.gpus.assign(identity.gpus.size(), options.gpu);
   if (options.machines.empty()) topo::add_dmi(identity);
   if (!options.instance.empty()) {
     identity.product = options.instance;

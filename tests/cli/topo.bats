@@ -232,6 +232,9 @@ query() {
   [ "$(jq -c '[.system, .candidates[0]]' <<<"$output")" = '[null,"dgx-a100"]' ]
   topo recognize --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB'
   [ "${lines[0]}" = dgx-a100 ]
+  topo bound --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB' --json
+  [ "$(jq -c .assumptions <<<"$output")" = '[]' ]
+  refused "--gpu" bound --system dgx-1v --gpu 'NVIDIA A40'
   query 8 | sed 's/A100-PCIE-40GB/H100 80GB HBM3/' > "$DIR/h100.csv"
   topo recognize --query "$DIR/h100.csv"
   [ "${lines[0]}" = dgx-h100 ]

@@ -13,6 +13,7 @@ namespace busbar::topo {
 /// What is known of one machine; every part may be absent.
 struct Sources {
   std::string name{};  ///< of the machine, or of the file
+  std::string gpu{};   ///< name of its GPUs by the user, which is taken before all others
   SmiProbe smi{};
   std::optional<HostTree> hwloc{};
   std::optional<HostTree> nccl{};

@@ -242,7 +242,15 @@ LinkCounts counts_in(const SmiMatrix& matrix) {
 LinkCounts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
                        bool power) {
   LinkCounts counts = counts_in(matrix);
-  if (counts.kind == LinkKind::Xgmi) return counts;
+  if (counts.kind == LinkKind::Xgmi) {
+    // rocm-smi does not show how many links are side by side.
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      for (int& count : counts.between[i]) {
+        if (count > 0 && gpus[i].model) count = std::max(count, gpus[i].model->peer_links);
+      }
+    }
+    return counts;
+  }
   bool switched = false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);
@@ -268,9 +276,11 @@ LinkCounts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<
 }
 
 /// hwloc's figures depend on its version, so they only show that there are links.
-LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus) {
+LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
+                      bool power) {
   const Places places = places_of(gpus);
   LinkCounts counts(gpus.size());
+  std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
     for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
       const auto from = places.find(matrix.bus_ids[i]);
@@ -279,7 +289,7 @@ LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vecto
       constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
       const int links = std::max(1, static_cast<int>(std::lround(matrix.GBps[i][j] / kOne)));
       const bool to_gpu = to != places.end();
-      (to_gpu ? counts.between[from->second][to->second] : counts.to_switch[from->second]) += links;
+      (to_gpu ? counts.between[from->second][to->second] : elsewhere[from->second]) += links;
     }
   }
   if (counts.any()) {
@@ -308,7 +318,7 @@ LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const So
     return from_matrix(graph, *matrix, gpus, power);
   }
   if (sources.hwloc && sources.hwloc->nvlink_matrix) {
-    return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus);
+    return from_hwloc(graph, *sources.hwloc->nvlink_matrix, gpus, power);
   }
   LinkCounts counts = from_active(graph, gpus);
   const bool shown =
@@ -322,8 +332,9 @@ Medium xgmi_of(Graph& graph, const GpuEntry& gpu) {
   Medium medium = xgmi_medium(gpu.model ? gpu.model->xgmi : XgmiGeneration::None);
   if (!gpu.model || gpu.model->xgmi == XgmiGeneration::None) {
     assume(graph, LinkKind::Xgmi,
-           fmt::format("xGMI of {:g} GB/s a link (MI200), since no source has a GPU's name that is "
-                       "known; give --query",
+           fmt::format("xGMI of {:g} GB/s a link and one between two GPUs (MI210, MI250; MI300X: "
+                       "64, MI300A: 2 of 64, MI350X: 76.8), since no source has a GPU's name that "
+                       "is known; give --query or --gpu",
                        medium.nominal_GBps));
   }
   return medium;
@@ -341,8 +352,9 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
     medium.source = "nvidia-smi nvlink -s";
   } else {
     assume(graph, LinkKind::NvLink,
-           fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4), since no source has its "
-                       "rate or a GPU's name that is known; give --query or --nvlink",
+           fmt::format("NVLink of {:g} GB/s a link (generations 2 to 4; A40, RTX A6000, RTX 3090: "
+                       "14.06, Blackwell: 50), since no source has its rate or a GPU's name that "
+                       "is known; give --query, --gpu or --nvlink",
                        medium.nominal_GBps));
   }
   return medium;
@@ -356,7 +368,8 @@ void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const LinkCount
       std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.model.has_value(); });
   if (!all_known) {
     assume(graph, LinkKind::NvLink,
-           "the switch does not add (no NVLS), since no source names the GPUs; give --query");
+           "the switch does not add (no NVLS), since no source names the GPUs; give --query or "
+           "--gpu");
   }
   const bool reduces = std::ranges::all_of(
       gpus, [](const GpuEntry& gpu) { return gpu.model && gpu.model->nvlink_generation >= 4; });
@@ -388,6 +401,9 @@ std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
   for (GpuEntry& gpu : gpus) {
     join_nvlink(gpu, sources.smi);
     if (sources.smi.matrix) join_affinity(gpu, *sources.smi.matrix);
+    if (!sources.gpu.empty()) gpu.name = sources.gpu;
+    const bool is_amd = sources.smi.tool != SmiProbe{}.tool || (sources.nccl && sources.nccl->xgmi);
+    if (gpu.name.empty() && is_amd) gpu.name = kUnnamedAmdGpu;
     gpu.model = gpu_model(gpu.name);
   }
   return gpus;

@@ -22,7 +22,8 @@ Medium slot_medium(Graph& graph, const GpuEntry& gpu, const PciObject& object = 
   const int generation = std::max(object.generation, of_board);
   if (generation > 0) return pcie_medium(generation, lanes);
   assume(graph, LinkKind::Pcie,
-         fmt::format("PCIe 3.0 x{} for every slot that no source reports; give --query", lanes));
+         fmt::format("PCIe 3.0 x{} for every slot that no source reports; give --query or --gpu",
+                     lanes));
   return pcie_medium(3, lanes);
 }
 
@@ -189,6 +190,9 @@ class TreeBuilder {
     }
     const Package first = tree_.packages.empty() ? Package{} : tree_.packages.front();
     join_packages(graph_, packages_, smp_medium(first.vendor, first.model_number));
+    if (packages_.size() > 1 && first.model.starts_with("POWER8")) {
+      assume(graph_, LinkKind::Smp, "X-Bus as of POWER9: no rate of POWER8's is known");
+    }
   }
 
   /// Hangs a node below the object's parents. `own` is the medium of its link upwards.

@@ -19,9 +19,11 @@ constexpr GpuModel sxm(std::string_view name, int nvlink, int links, int pcie) {
   return model;
 }
 /// GPUs of AMD on a board that joins them (OAM).
-constexpr GpuModel oam(std::string_view name, XgmiGeneration xgmi, int links, int pcie) {
+constexpr GpuModel oam(std::string_view name, XgmiGeneration xgmi, int links, int pcie,
+                       int peer_links = 1) {
   GpuModel model = sxm(name, 0, links, pcie);
   model.xgmi = xgmi;
+  model.peer_links = peer_links;
   return model;
 }
 constexpr GpuModel ga102(std::string_view name) {
@@ -73,6 +75,10 @@ constexpr std::array kModels{
     card("t4", 3),
     card("p40", 3),
     card("k80", 3),
+    // Bridges join up to four, an option; of MI300A two links side by side join each two of four.
+    GpuModel{
+        .name = "instinct mi210", .xgmi = XgmiGeneration::Mi200, .links = 3, .pcie_generation = 4},
+    oam("instinct mi300a", XgmiGeneration::Mi300, 6, 5, 2),
     oam("instinct mi250", XgmiGeneration::Mi200, 8, 4),  // MI250X too
     oam("instinct mi200", XgmiGeneration::Mi200, 8, 4),  // what the board calls itself
     oam("instinct mi300x", XgmiGeneration::Mi300, 7, 5),
@@ -87,6 +93,7 @@ struct PciName {
 };
 constexpr std::array kAmdNames{
     PciName{0x7408, "AMD Instinct MI250X"}, PciName{0x740c, "AMD Instinct MI250"},
+    PciName{0x740f, "AMD Instinct MI210"},  PciName{0x74a0, "AMD Instinct MI300A"},
     PciName{0x74a1, "AMD Instinct MI300X"}, PciName{0x74b5, "AMD Instinct MI300X VF"},
     PciName{0x75a0, "AMD Instinct MI350X"}, PciName{0x75a3, "AMD Instinct MI355X"}};
 

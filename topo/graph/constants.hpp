@@ -17,6 +17,7 @@ struct GpuModel {
   int nvlink_generation = 0;   ///< 1 to 5; 0: none
   XgmiGeneration xgmi{};       ///< of GPUs of AMD
   int links = 0;               ///< that the board has at most
+  int peer_links = 1;          ///< side by side to each GPU that it is joined to, at least
   int pcie_generation = 0;     ///< of the board; 0: not in the name
   bool small_links = false;    ///< NVLink 3 of GA102 boards: 14 GB/s instead of 25
   bool always_linked = false;  ///< made for a board with NVLink (SXM), so a missing link is a fault
@@ -25,6 +26,8 @@ struct GpuModel {
 /// What is known of a GPU with this name, or nothing.
 [[nodiscard]] std::optional<GpuModel> gpu_model(std::string_view name);
 
+/// In place of a name that no tool of AMD has.
+inline constexpr std::string_view kUnnamedAmdGpu = "AMD GPU";
 /// Whether a driver gives this name to GPUs that it does not know, so that it says nothing of the
 /// GPU: "AMD Radeon Graphics", "NVIDIA Graphics Device", "Device 74a5", and an empty one.
 [[nodiscard]] bool is_generic_gpu(std::string_view name);

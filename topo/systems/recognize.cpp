@@ -86,6 +86,9 @@ std::vector<std::string> differences(const MachineIdentity& machine, const Machi
              links && (links != known.gpu_links || (!links->empty() && links->back() > 0 &&
                                                     machine.link_kind != known.link_kind))) {
     found.push_back(fmt::format("{}, here {}", links_text(known), links_text(machine)));
+  } else if (machine.switch_pairs > 0 && machine.switch_pairs != known.switch_pairs) {
+    found.push_back(fmt::format("{} of GPUs behind one PCIe switch, here {}",
+                                counted(known.switch_pairs, "pair"), machine.switch_pairs));
   }
   return found;
 }
@@ -111,6 +114,7 @@ std::string reason(const MachineIdentity& machine, const MachineIdentity& known,
 /// Empty where no source has a name at all.
 std::string generic_text(const MachineIdentity& identity) {
   if (identity.gpus.empty() || identity.gpus.front().empty()) return {};
+  if (identity.gpus.front() == kUnnamedAmdGpu) return {};
   return fmt::format(": '{}' is what drivers call a GPU that they do not know",
                      identity.gpus.front());
 }
@@ -120,11 +124,13 @@ Error no_system(const MachineIdentity& identity, std::string_view option,
                 const std::vector<SystemMatch>& matches) {
   constexpr std::size_t kMostNear = 3;
   if (is_unnamed(identity)) {
-    return Error{Status::Unavailable,
-                 fmt::format("{}: no source has the names of the GPUs ({}){}, and no built-in "
-                             "system has such links; add what nvidia-smi --query-gpu or amd-smi "
-                             "static prints (--query FILE), or name the system",
-                             option, to_text(identity), generic_text(identity))};
+    return Error{
+        Status::Unavailable,
+        fmt::format(
+            "{}: no source has the names of the GPUs ({}){}, and no built-in "
+            "system has such links and PCIe switches; add what nvidia-smi --query-gpu or amd-smi "
+            "static prints (--query FILE), or name the system",
+            option, to_text(identity), generic_text(identity))};
   }
   std::vector<std::string> near;
   for (std::size_t i = 0; i < std::min(kMostNear, matches.size()); ++i) {
@@ -155,6 +161,22 @@ void check_links(const MachineIdentity& identity, std::string_view option,
                           option, gpus_text(identity.gpus), alternatives(names))};
 }
 
+/// Pairs of GPUs whose shortest way has PCIe switches only.
+std::size_t switch_pairs(const Graph& graph, const std::vector<int>& gpus) {
+  std::size_t pairs = 0;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      auto way = shortest_way(graph, gpus[i], gpus[j]);
+      if (way.empty()) continue;
+      way.erase(way.begin());  // which ends at the GPU
+      pairs += std::ranges::all_of(way, [&](const Link* link) {
+        return node_of(graph, link->to).kind == NodeKind::PcieSwitch;
+      });
+    }
+  }
+  return pairs;
+}
+
 }  // namespace
 
 MachineIdentity identity_of(const Graph& graph) {
@@ -169,6 +191,9 @@ MachineIdentity identity_of(const Graph& graph) {
     for (std::size_t j = 0; j < i; ++j) counts.push_back(gpu_links(graph, gpus[i], gpus[j]));
   }
   std::ranges::sort(counts);
+  if (graph.gpu_links_known && (counts.empty() || counts.back() == 0)) {
+    identity.switch_pairs = switch_pairs(graph, gpus);
+  }
   if (graph.gpu_links_known) identity.gpu_links = std::move(counts);
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;

@@ -18,6 +18,7 @@ struct MachineIdentity {
   /// NVSwitches.
   std::optional<std::vector<double>> gpu_links{};
   LinkKind link_kind = LinkKind::NvLink;
+  std::size_t switch_pairs = 0;  ///< of GPUs without links, behind one PCIe switch; 0: or unknown
   std::optional<std::size_t> nics{};  ///< of a host; none where none is shown
   std::string vendor{};               ///< of the machine, by DMI: "NVIDIA"
   std::string product{};              ///< by DMI, or a cloud's name of the instance: "p5.48xlarge"

@@ -60,6 +60,9 @@ TEST(Assemble, TakesXgmiForCablesOfTheModelsRate) {
     EXPECT_EQ(graph.source, "amd-smi");
     EXPECT_TRUE(graph.warnings.empty());
   }
+  EXPECT_EQ(nominal_of_first(assemble(xgmi_sources(4, "AMD Instinct MI300A")), LinkKind::Xgmi), 128)
+      << "two links side by side, which rocm-smi does not show";
+  EXPECT_EQ(nominal_of_first(assemble(xgmi_sources(4, "AMD Instinct MI210")), LinkKind::Xgmi), 50);
   EXPECT_EQ(
       nominal_of_first(assemble(xgmi_sources(2, "AMD Instinct MI250X", "XGMI4")), LinkKind::Xgmi),
       200);
@@ -73,6 +76,8 @@ TEST(Assemble, AssumesTheRateOfXgmiWhereNoGpuHasAName) {
   EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi), 50);
   ASSERT_EQ(graph.assumptions.size(), 1U);
   EXPECT_THAT(graph.assumptions[0].text, HasSubstr("xGMI of 50 GB/s"));
+  EXPECT_THAT(graph.assumptions[0].text, HasSubstr("MI300A: 2 of 64"));
+  EXPECT_EQ(graph.title, "4x AMD GPU") << "of a tool of AMD";
   EXPECT_EQ(count_kind(graph, NodeKind::Package), 0U) << "nothing shows any";
 }
 
@@ -85,6 +90,13 @@ TEST(Assemble, WarnsWhereAGpuMadeForXgmiShowsNone) {
   const Graph bare = assemble(sources);
   EXPECT_THAT(notes_of(bare), HasSubstr("no xGMI, since no source shows"));
   EXPECT_EQ(gpu_link_kind(bare), LinkKind::Xgmi);
+}
+
+TEST(Assemble, TakesTheNameThatTheUserGives) {
+  Sources sources = sources_of(uniform(2, "NV4"));
+  sources.gpu = "NVIDIA A40";
+  EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 56.24);
+  EXPECT_EQ(assemble(sources).title, "2x NVIDIA A40");
 }
 
 TEST(Assemble, TakesABridgeOfAModelWithoutKnownLinksAsItIs) {

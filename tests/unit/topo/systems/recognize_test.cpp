@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/assemble/assemble.hpp"
+#include "topo/graph/constants.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
@@ -140,6 +141,9 @@ TEST(Recognize, TakesAGenericNameForAnUnknownOne) {
   const MachineIdentity nvidia = machine("NVIDIA Graphics Device", 8, 18);
   EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Contains("hgx-b200"));
   EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Not(testing::Contains("mi300x")));
+  const MachineIdentity unnamed{.gpus = {std::string(kUnnamedAmdGpu)}};
+  test::expect_failure(Status::Unavailable, "no source has the names of the GPUs (1 AMD GPU)",
+                       [&] { (void)recognized(unnamed); });
   MachineIdentity named = amd;
   named.product = "mi355x";
   EXPECT_EQ(recognized(named), "mi355x");
@@ -187,6 +191,12 @@ TEST(Recognize, ExplainsWhatDiffers) {
   EXPECT_THAT(differences(machine("NVIDIA H100 NVL", 8, 18)), ElementsAre("2 GPUs, here 8"));
   EXPECT_THAT(differences(machine("NVIDIA H100 96GB HBM3", 8, 18)),
               ElementsAre("NVIDIA H100 80GB HBM3, here NVIDIA H100 96GB HBM3"));
+  MachineIdentity cards = machine("NVIDIA RTX PRO 6000 Blackwell Server Edition", 8, 0);
+  EXPECT_EQ(recognized(cards), "rtx-pro-6000-x8");
+  cards.switch_pairs = 12;
+  EXPECT_EQ(recognized(cards), "pcie-gen5-x8");
+  cards.switch_pairs = 4;
+  EXPECT_THAT(differences(cards), ElementsAre("0 pairs of GPUs behind one PCIe switch, here 4"));
   test::expect_failure(Status::Unavailable, "dgx-h100 has 8 GPUs, here 7",
                        [] { (void)recognized(machine("NVIDIA H100 80GB HBM3", 7, 18)); });
   EXPECT_THAT(match_systems(machine("Radeon", 2, 0)), IsEmpty());
