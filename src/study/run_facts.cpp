@@ -105,8 +105,11 @@ std::optional<std::string> fact_of(const FileView& file, const std::string& name
                                    const Facts& assumed) {
   auto reported = reported_fact(file, name);
   const auto known = assumed.find(name);
-  const bool is_said = reported && !(name == key(fact::kGpu) && topo::is_generic_gpu(*reported));
-  return is_said || known == assumed.end() ? reported : known->second;
+  if (known == assumed.end()) return reported;
+  const bool is_said =
+      reported && !(name == key(fact::kGpu) && (topo::is_generic_gpu(*reported) ||
+                                                topo::begins_gpu(*reported, known->second)));
+  return is_said ? reported : known->second;
 }
 
 topo::MachineIdentity identity_of(const FileView& file, const Facts& assumed) {
@@ -142,7 +145,9 @@ bool matches_fact(const std::string& name, const std::string& reported,
   if (name == key(fact::kGpu)) {
     const std::vector<std::string> names = split(reported, ';');
     return std::ranges::all_of(names, [&](const std::string& gpu) {
-      return topo::is_generic_gpu(gpu) || is_wanted(gpu, topo::same_gpu);
+      return topo::is_generic_gpu(gpu) || is_wanted(gpu, [](const auto& one, const auto& text) {
+               return topo::begins_gpu(text, one);
+             });
     });
   }
   if (name == key(fact::kLinks)) {
@@ -160,9 +165,15 @@ bool matches_fact(const std::string& name, const std::string& reported,
 
 std::string generic_gpu_note(const FileView& file, const std::string& taken_for) {
   const std::optional<std::string> reported = gpu_of(file);
-  if (!reported || !topo::is_generic_gpu(*reported)) return {};
-  return fmt::format("{}: '{}' is what drivers call a GPU that they do not know: taken for {}",
-                     file.path, *reported, taken_for);
+  if (!reported) return {};
+  const bool is_generic = topo::is_generic_gpu(*reported);
+  const bool is_short =
+      topo::begins_gpu(*reported, taken_for) && !topo::same_gpu(*reported, taken_for);
+  if (!is_generic && !is_short) return {};
+  return fmt::format("{}: '{}' is {}: taken for {}", file.path, *reported,
+                     is_generic ? "what drivers call a GPU that they do not know"
+                                : "only the beginning of a GPU's name",
+                     taken_for);
 }
 
 }  // namespace busbar::study

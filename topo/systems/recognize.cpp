@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/recognize.hpp"
 
+#include <cctype>
 #include <tuple>
 
 #include "base/options.hpp"
@@ -246,6 +247,13 @@ bool is_unnamed(const MachineIdentity& identity) {
 
 bool same_gpu(std::string_view one, std::string_view other) {
   return bare_name(one) == bare_name(other);
+}
+
+bool begins_gpu(std::string_view name, std::string_view whole) {
+  const std::string part = bare_name(name);
+  const std::string all = bare_name(whole);
+  return !part.empty() && all.starts_with(part) &&
+         std::isalnum(static_cast<unsigned char>(all[part.size()])) == 0;
 }
 
 std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {

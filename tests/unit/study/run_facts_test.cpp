@@ -110,6 +110,10 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
            {"gpu", hopper, {"h100 80gb hbm3"}, true},
            {"gpu", "H200", {"NVIDIA H200"}, true},
            {"gpu", hopper, {"NVIDIA H200", "NVIDIA H100 80GB HBM3"}, true},
+           {"gpu", "NVIDIA H100", {"NVIDIA H100 80GB HBM3"}, true},
+           {"gpu", "NVIDIA A100", {"NVIDIA H200", "A100-SXM4-40GB"}, true},
+           {"gpu", "NVIDIA A10", {"NVIDIA A100-SXM4-40GB"}, false},
+           {"gpu", "NVIDIA", {"NVIDIA H200"}, false},
            {"gpu", "NVIDIA H100 PCIe", {"H100"}, false},
            {"gpu", "NVIDIA H100 NVL", {"H100"}, false},
            {"gpu", "NVIDIA H100 PCIe", {"NVIDIA H100 80GB HBM3"}, false},
@@ -127,13 +131,17 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
   }
 }
 
-TEST(RunFacts, TakeAnAssumptionForAGenericNameOfAGpu) {
+TEST(RunFacts, TakeAnAssumptionForAGenericOrShortenedNameOfAGpu) {
   File log{.file = "l.csv", .facts = {{"devices", "8 x AMD Radeon Graphics"}}};
   EXPECT_EQ(fact_of(view(log), "gpu"), "AMD Radeon Graphics");
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI355X");
   EXPECT_THAT(generic_gpu_note(view(log), "AMD Instinct MI355X"),
               testing::AllOf(testing::HasSubstr("l.csv: 'AMD Radeon Graphics'"),
                              testing::HasSubstr("taken for AMD Instinct MI355X")));
+  log.facts["devices"] = "4 x NVIDIA H100";
+  const std::string whole = "NVIDIA H100 80GB HBM3";
+  EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", whole}}), whole);
+  EXPECT_THAT(generic_gpu_note(view(log), whole), testing::HasSubstr("taken for " + whole));
   log.facts["devices"] = "8 x AMD Instinct MI300X";
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI300X");
   EXPECT_EQ(generic_gpu_note(view(log), "AMD Instinct MI355X"), "");
