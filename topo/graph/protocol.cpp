@@ -4,8 +4,6 @@
 namespace busbar::topo {
 namespace {
 
-/// 120 of 150 GB/s of a DGX-2, 80 of 100 of a P3 (Ren, Yoo and Hoisie); NCCL's 20 of 25 of a link.
-constexpr double kEfficiency = 0.80;
 /// 476 GB/s, which NCCL predicts and users measure on a DGX H100 (NVIDIA/nccl-tests#290), of 700.
 constexpr double kInSwitchEfficiency = 0.68;
 

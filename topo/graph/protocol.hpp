@@ -93,6 +93,15 @@ struct Protocol {
   [[nodiscard]] bool operator==(const Protocol&) const = default;
 };
 
+/// Of every medium whose efficiency is not known: 120 of 150 GB/s of a DGX-2, 80 of 100 of a P3
+/// (Ren, Yoo and Hoisie); NCCL's 20 of 25 of a link.
+inline constexpr double kEfficiency = 0.80;
+/// The least and the most of a network's rate in logs of large sizes (docs/expect.md): 36.1 of 50
+/// GB/s over Slingshot, 48.9 over InfiniBand. Links between GPUs have 0.76 to 0.81, as is
+/// predicted.
+inline constexpr double kLeastOfNetwork = 0.72;
+inline constexpr double kMostOfNetwork = 0.98;
+
 /// The same with defaults (docs/simulation.md) for what is unknown.
 [[nodiscard]] Protocol completed(Protocol known);
 

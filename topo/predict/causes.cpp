@@ -82,12 +82,13 @@ bool half_network(EqualHosts& machine, PredictOptions& options) {
 }
 
 /// Leaves what rings reach of the network: a share of its rate in percent, at most that many GB/s
-/// of each NIC. Rings over RDMA reach 0.80.
+/// of each NIC.
 template <int percent, int most_GBps = 1 << 20>
 bool network_share(EqualHosts& machine, PredictOptions& options) {
   for (Medium& medium : machine.host.media) {
     if (medium.kind != LinkKind::Network) continue;
-    medium.nominal_GBps = std::min(percent / 100.0 * medium.nominal_GBps, 1.0 * most_GBps) / 0.80;
+    medium.nominal_GBps = std::min(percent / 100.0 * medium.nominal_GBps, 1.0 * most_GBps);
+    medium.flow_GBps *= std::exchange(medium.efficiency, 1);
   }
   return is_joined_by_network(machine, options);
 }
@@ -125,27 +126,32 @@ constexpr std::array kCauses{
           .confirm = "--nccl-choice, or NCCL_DEBUG=INFO: \"nvls channels\"; nvidia-smi -q: Fabric",
           .frequency = Frequency::Common,
           .apply = without_nvls},
-    // 13.1 of 50 GB/s (NVIDIA/nccl#2409), 6 of 12.5 (#465), 16 of 25 (#412).
+    // 6 of 12.5 GB/s (NVIDIA/nccl#465), 16 of 25 (#412).
     Cause{.id = "gdr-off",
           .text = "GPUDirect RDMA is not used: traffic is staged through host memory",
           .confirm = "NCCL_DEBUG=INFO: \"GDRDMA\" is missing; lsmod: nvidia_peermem, or DMA-BUF; "
                      "NCCL_NET_GDR_LEVEL unset",
           .frequency = Frequency::Common,
           .apply = gpu_network_share<64>,
-          .apply_worst = gpu_network_share<26>},
-    // 9.84 of 25 GB/s (NVIDIA/nccl-tests#112), at best half.
+          .apply_worst = gpu_network_share<48>},
+    // 9.84 of 25 GB/s (NVIDIA/nccl-tests#112), 13.1 of 50 (NVIDIA/nccl#2409), at best half.
     Cause{.id = "acs",
-          .text = "PCIe ACS or the IOMMU sends traffic of GPUs through the processor",
-          .confirm = "lspci -vv: ACSCtl: SrcValid+; dmesg: IOMMU; iommu=pt",
+          .text = "PCIe ACS or a translating IOMMU sends traffic of GPUs through the processor",
+          .confirm = "lspci -vv: ACSCtl: SrcValid+, ReqRedir+; dmesg: IOMMU; iommu=pt",
           .frequency = Frequency::Common,
           .apply = by_processor<50>,
-          .apply_worst = by_processor<35>},
+          .apply_worst = by_processor<26>},
     Cause{.id = "half-nics",
           .text = "half of the NICs are used, such as 4 of 8",
           .confirm = "NCCL_DEBUG=INFO: \"NET/IB : Using\"; NCCL_IB_HCA; ls /sys/class/infiniband "
                      "in the container",
           .frequency = Frequency::Common,
           .apply = every_other_nic},
+    Cause{.id = "half-network",
+          .text = "half the rate of each NIC",
+          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw",
+          .frequency = Frequency::Common,
+          .apply = half_network},
     // Of 32 Gb/s at most 0.60 (NVIDIA/nccl#209), of 12.5 GB/s 4 to 6 (#450).
     Cause{.id = "tcp",
           .text = "TCP instead of RDMA, as without the network's plugin (OFI for EFA)",
@@ -172,17 +178,14 @@ constexpr std::array kCauses{
     // One port of a bond of two (NVIDIA/nccl#1015), 284 of 392 Gb/s (#2409).
     Cause{.id = "one-qp",
           .text = "one queue pair on each connection: flows share a port or collide",
-          .confirm = "NCCL_IB_QPS_PER_CONNECTION=4; ib_write_bw -q 1 and -q 4",
+          .confirm = "NCCL_IB_QPS_PER_CONNECTION=4, NCCL_IB_SPLIT_DATA_ON_QPS=1; ib_write_bw -q 1 "
+                     "and -q 4",
           .apply = network_share<58>,
           .apply_worst = network_share<40>},
     Cause{.id = "one-numa-nics",
           .text = "only the NICs of one NUMA node are used, or ranks run on the wrong one",
           .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"NET/IB\" lines; numactl -s of a rank",
           .apply = nics_of_one_numa_node},
-    Cause{.id = "half-network",
-          .text = "half the rate of each NIC",
-          .confirm = "cat /sys/class/infiniband/*/ports/1/rate; ib_write_bw",
-          .apply = half_network},
     Cause{.id = "no-gpu-links",
           .text = "PCIe instead of NVLink or xGMI",
           .confirm = "nvidia-smi topo -m; NCCL_DEBUG=INFO: \"via P2P\"; NCCL_P2P_LEVEL unset",
@@ -212,6 +215,17 @@ std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptio
   return bytes / prediction->time_us / 1e3 * collective.bus_factor(options.ranks);
 }
 
+/// The machine with another efficiency of its network, where that is not known.
+EqualHosts with_network_efficiency(EqualHosts machine, const PredictOptions& options,
+                                   double efficiency) {
+  const bool is_usual = has_usual_network(machine, options.ranks);
+  for (Medium& medium : machine.host.media) {
+    if (medium.kind != LinkKind::Network || medium.efficiency > 0) continue;
+    medium.efficiency = is_usual ? efficiency : completed(machine.host.protocol).efficiency;
+  }
+  return machine;
+}
+
 }  // namespace
 
 std::span<const Cause> known_causes() { return kCauses; }
@@ -220,19 +234,27 @@ int rank_of(const Cause& cause, int nodes) {
   return static_cast<int>(cause.frequency) + (cause.is_fault && nodes > 1 ? 1 : 0);
 }
 
+bool has_usual_network(const EqualHosts& machine, int ranks) {
+  return is_joined_by_network(machine, {.ranks = ranks}) && machine.host.protocol.efficiency <= 0 &&
+         std::ranges::none_of(machine.host.media, [](const Medium& medium) {
+           return medium.kind == LinkKind::Network && medium.efficiency > 0;
+         });
+}
+
 std::optional<BandwidthRange> bandwidth_under(const Cause& cause, const EqualHosts& machine,
                                               const PredictOptions& options,
                                               const Collective& collective, double bytes) {
   constexpr double kLeastDifference = 0.02;
-  EqualHosts best = machine;
+  const EqualHosts least = with_network_efficiency(machine, options, kLeastOfNetwork);
+  EqualHosts best = with_network_efficiency(machine, options, kMostOfNetwork);
   PredictOptions with = options;
   if (!cause.apply(best, with)) return std::nullopt;
-  EqualHosts worst = machine;
+  EqualHosts worst = least;
   static_cast<void>((cause.apply_worst == nullptr ? cause.apply : cause.apply_worst)(worst, with));
   const auto quickest_of = [&](const EqualHosts& changed) {
     return bandwidth_of(changed, with, collective, bytes);
   };
-  const auto healthy = bandwidth_of(machine, options, collective, bytes);
+  const auto healthy = bandwidth_of(least, options, collective, bytes);
   const auto quickest = quickest_of(best);
   const auto slowest = quickest_of(worst);
   if (!healthy || !quickest || !slowest) return std::nullopt;

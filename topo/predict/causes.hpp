@@ -36,8 +36,11 @@ struct Cause {
 /// The less, the commoner: by the frequency; a fault on several nodes is one class rarer.
 [[nodiscard]] int rank_of(const Cause& cause, int nodes);
 
-/// Bus bandwidths in GB/s, by rings and by the quickest algorithm: which of them a library takes in
-/// such a state is not known.
+/// Whether a network joins the ranks, and no system file states what software reaches of it.
+[[nodiscard]] bool has_usual_network(const EqualHosts& machine, int ranks);
+
+/// Bus bandwidths in GB/s, by rings at the least that software reaches of the network, and by the
+/// quickest algorithm at the most: which of them a library takes in such a state is not known.
 struct BandwidthRange {
   double low = 0;
   double high = 0;
