@@ -134,8 +134,10 @@ void check_gpus(const Measured& measured, const std::string& file, const topo::G
 
 std::string find_system(const O& options, const Measured& measured) {
   if (options.system != topo::kAutoSystem) return options.system;
-  std::string simulated = value_of(measured.facts, fact::kSystem);
-  if (!simulated.empty()) return simulated;
+  // Of an imported log the head's system is a label.
+  if (any_has(measured.records, "sim", &Record::backend)) {
+    return value_of(measured.facts, fact::kSystem);
+  }
   const topo::WantedSystem system =
       measured.facts.empty()
           ? topo::wanted_system(options.system)
@@ -154,6 +156,7 @@ study::ExpectRequest request_of(O& options, const Measured& measured,
                                .own_network = !options.network,
                                .measured_GBps = measured.busbw_GBps,
                                .is_of_file = !measured.records.empty(),
+                               .gpudirect = value_of(measured.facts, fact::kGpudirectRdma),
                                .rows = measured.of_all_sizes};
   topo::EqualHosts machine = topo::load_machine(request.system);
   check_gpus(measured, options.measured, machine.host);
@@ -211,6 +214,9 @@ Status run(std::span<char* const> arguments) {
   const Collective& collective = collective_of(line.positionals);
   std::vector<ExpectOutput> answers;
   for (Measured& measured : study::read_measured(options.measured, collective, options.size)) {
+    for (const std::string& note : measured.notes) {
+      fmt::print(stderr, "busbar: {}\n", one_line(note));
+    }
     answers.push_back(answer_of(options, std::move(measured), collective));
   }
   if (options.json) {

@@ -86,6 +86,24 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   run --separate-stderr ./busbar accept judge mi300x "$DIR/amd.csv" --profile full --assume 'gpu=AMD Instinct MI355X'
   [[ $output == *"fingerprint: gpu is 'AMD Instinct MI355X'"* ]]
 }
+@test "a shortened name of GPUs is of the system that is named, and a label of an import names none" {
+  { echo "# nThread 1 nGpus 4 minBytes 8 maxBytes 8"
+    for rank in 0 1 2 3; do echo "#  Rank  $rank Group  0 Pid  1 on  h1 device  $rank [0000:0$rank:00] NVIDIA H100"; done
+    echo "# size count type redop root time algbw busbw #wrong"
+    echo "134217728 33554432 float sum -1 621.4 215.99 323.99 0"
+  } > "$DIR/short.log"
+  expect allreduce --system hgx-h100-x4 --measured "$DIR/short.log"
+  [[ $output == *"as expected"* && $stderr == *"'NVIDIA H100'"*"taken for NVIDIA H100 80GB HBM3"* ]]
+  EXIT=3 expect allreduce --measured "$DIR/short.log"
+  [[ $stderr == *"name one"* ]]
+  EXIT=2 expect allreduce --system hgx-b200 --measured "$DIR/short.log"
+  run --separate-stderr ./busbar accept judge auto "$DIR/short.log" --assume "gpu=NVIDIA H100 80GB HBM3"
+  [[ $output == *"taken for NVIDIA H100 80GB HBM3"* && $output != *"fingerprint:"* ]]
+  sed 's/NVIDIA H100/& 80GB HBM3/' "$DIR/short.log" > "$DIR/long.log"
+  ./busbar import "DGX A100=$DIR/long.log" -o "$DIR/labelled.csv"
+  expect allreduce --measured "$DIR/labelled.csv"
+  [[ $output == *"4 GPUs of hgx-h100-x4"* ]]
+}
 @test "one GPU of each node is over the network; a system of several nodes is taken whole" {
   expect allreduce --system gb200-nvl72 --json
   [ "$(jq -c '[.ranks, .nodes]' <<<"$output")" = '[72,18]' ]

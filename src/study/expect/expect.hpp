@@ -40,6 +40,7 @@ struct ExpectRequest {
   bool own_network = true;  ///< false: figures of others over several nodes are of another network
   std::optional<double> measured_GBps{};  ///< bus bandwidth
   bool is_of_file = false;                ///< by its column, and so surely bus bandwidth
+  std::string gpudirect{};                ///< whether it was used: "yes, 16 of 16 connections"
   std::vector<Record> rows{};             ///< of the file, of all sizes
 };
 
@@ -64,6 +65,7 @@ struct Answer {
   std::vector<PublishedRate> missed_floors{};  ///< above what was measured
   std::optional<double> reference_GBps{};
   ReferenceKind reference = ReferenceKind::Prediction;
+  double least_share = 0.95;                   ///< of the reference that is as expected
   Grade grade = Grade::Unknown;                ///< of the measured bandwidth
   std::vector<CauseResult> causes{};           ///< those that fit first, of them the
                                                ///< commonest; empty where nothing is low

@@ -82,18 +82,26 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
       if (!any_has(all, setting, &Measured::setting)) {
         all.push_back({.setting = setting, .facts = launch.dataset.facts});
       }
-      append(find_by(all, setting, &Measured::setting)->records, part.records);
+      Measured& measured = *find_by(all, setting, &Measured::setting);
+      append(measured.records, part.records);
+      append(measured.notes, launch.notes);
+      if (!part.cut.empty()) measured.notes.push_back(text + ": " + part.cut);
     }
   }
+  bool any_alone = false;
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {
-      return record.collective != collective.name || record.status != RowStatus::Ok ||
-             record.group || record.busbw_GBps.value_or(0) <= 0;
+      const bool counts =
+          record.collective == collective.name && record.status == RowStatus::Ok && !record.group;
+      any_alone = any_alone || (counts && record.ranks == 1);
+      return !counts || record.busbw_GBps.value_or(0) <= 0;
     });
   }
   std::erase_if(all, [](const Measured& measured) { return measured.records.empty(); });
   if (!all.empty()) return all;
-  throw usage_error("--measured {}: no row of {}", text, collective.title);
+  throw usage_error(
+      "--measured {}: {}", text,
+      any_alone ? std::string(kOneRank) : "no row of " + std::string(collective.title));
 }
 
 MeasuredCurve curve_of(std::string name, const std::string& collective, int ranks,

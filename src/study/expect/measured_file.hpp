@@ -21,6 +21,7 @@ struct Measured {
   std::vector<Record> records{};
   std::vector<Record> of_all_sizes{};  ///< before `records` were cut to one size
   Facts facts{};
+  std::vector<std::string> notes{};  ///< what the user should know of the file
 };
 
 /// What --measured names: a figure, or the rows of a collective in a log or CSV, by setting.

@@ -60,15 +60,14 @@ std::string as_published_text(const Answer& expected) {
 std::string reading_note(const ExpectRequest& request, const Answer& expected,
                          std::string_view what, double factor) {
   const double as_busbw = *request.measured_GBps * factor;
-  const bool predicted = expected.reference == ReferenceKind::Prediction;
-  const double least = predicted ? kAsPredicted : kAsExpected;
   const double share = as_busbw / expected.reference_GBps.value_or(INFINITY);
+  const double least = expected.least_share;
   if (std::abs(factor - 1) < 0.05 || share < least || share > 1 / least) return "";
   return fmt::format("if {} is {}, the bus bandwidth is {} (times {:.4g}), as expected\n",
                      figure_text(*request.measured_GBps), what, figure_text(as_busbw), factor);
 }
 
-std::string causes_text(const Answer& expected) {
+std::string causes_text(const Answer& expected, const std::string& gpudirect) {
   Table fitting{.columns = {"cause that fits", "how often", "GB/s then", "confirm by"}};
   std::vector<std::string> others;
   for (const CauseResult& each : expected.causes) {
@@ -83,6 +82,8 @@ std::string causes_text(const Answer& expected) {
   std::string text;
   if (!fitting.rows.empty()) text += '\n' + plain_table(fitting);
   if (fitting.rows.empty()) text += "\nno known cause fits\n";
+  if (expected.nodes > 1 && !gpudirect.empty())
+    text += "\nGPUDirect RDMA is used: " + gpudirect + '\n';
   if (!others.empty()) text += "\nwould leave another bandwidth\n" + join(others, "");
   return text;
 }
@@ -99,7 +100,8 @@ std::string outcome_text(const ExpectRequest& request, const Answer& expected) {
            note("in Gb/s", 1.0 / 8) + note("the sum of both directions", 1.0 / 2);
   }
   const double factor = request.collective->bus_factor(request.ranks);
-  return (request.is_of_file ? "" : note("algbw", factor)) + causes_text(expected);
+  return (request.is_of_file ? "" : note("algbw", factor)) +
+         causes_text(expected, request.gpudirect);
 }
 
 Json rate_or_null(std::optional<double> GBps) {

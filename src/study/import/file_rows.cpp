@@ -191,8 +191,10 @@ void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& r
     rows[i].merge(test.rows);
     return;
   }
-  LogLaunch launch{
-      .setting = test.label, .number = number, .log = {.path = log.path}, .repeats = true};
+  LogLaunch launch{.setting = test.label,
+                   .number = number,
+                   .log = {.path = log.path, .gpudirect = log.gpudirect},
+                   .repeats = true};
   const bool is_first = std::ranges::none_of(
       launches, [&](const LogLaunch& one) { return one.log.path == log.path; });
   if (is_first) launch.log.warnings = log.warnings;

@@ -116,6 +116,7 @@ struct LogFile {
   std::string path{};
   std::vector<LogTable> tables{};
   std::vector<std::string> warnings{};
+  std::string gpudirect{};  ///< "yes, 16 of 16 connections", by NCCL's own lines; empty: none
 };
 
 /// The whole word as a finite number that is not negative, with its precision.

@@ -134,6 +134,22 @@ std::optional<Second> second_column(const LogLine& line) {
   return names == "op,packet,bandwidth" ? std::optional(Second::Size) : std::nullopt;
 }
 
+/// Whether all connections over a network use GPUDirect RDMA, and how many do; empty where NCCL
+/// lists none.
+std::string gpudirect_in(std::string_view text) {
+  constexpr std::string_view kNetwork = " via NET/";
+  std::size_t all = 0;
+  std::size_t direct = 0;
+  for (auto at = text.find(kNetwork); at != std::string_view::npos;
+       at = text.find(kNetwork, at + 1)) {
+    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+    ++all;
+    if (line.find("/GDRDMA") != std::string_view::npos) ++direct;
+  }
+  if (all == 0) return {};
+  return fmt::format("{}, {} of {} connections", direct == all ? "yes" : "no", direct, all);
+}
+
 }  // namespace
 
 void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
@@ -146,6 +162,7 @@ void bad_line(LogFile& log, const LogLine& line, std::string_view why, const Log
 
 LogFile read_log(std::string_view text, const std::string& path, const LogReading& reading) {
   LogFile log = read_any(text, path, reading);
+  log.gpudirect = gpudirect_in(text);
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
   const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
   if (!reading.matrix.empty() && no_matrix) {

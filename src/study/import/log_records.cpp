@@ -273,6 +273,7 @@ class LogConverter {
 
   void convert(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
     TableMeaning meaning{.collective = &collective, .ranks = ranks_of(table, collective, rows)};
+    if (meaning.ranks == 1) warn("{}: {}", place(rows.front().line), kOneRank);
     meaning.nodes = nodes_of(table, meaning.ranks);
     const bool nccl_tests = table.rows.front().halves.front().algbw_GBps.has_value();
     meaning.part_sizes = collective.others_size_part && !nccl_tests;
@@ -349,6 +350,7 @@ ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
   ImportedRows rows;
   for (const LogFile& log : logs) {
     append(rows.warnings, log.warnings);
+    if (!log.gpudirect.empty()) rows.facts.emplace_back(key(fact::kGpudirectRdma), log.gpudirect);
     LogConverter converter(log, hints, rows);
     for (const LogTable& table : log.tables) converter.convert(table);
   }

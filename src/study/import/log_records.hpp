@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/writer.hpp"
@@ -18,6 +19,10 @@ struct LogHints {
   std::optional<int> ranks{};
   std::optional<int> nodes{};
 };
+
+/// Why a log of one rank has no bus bandwidth.
+inline constexpr std::string_view kOneRank =
+    "one rank took part, so nothing was communicated (was it started with -g 1?)";
 
 /// Logs as records of ours.
 struct ImportedRows {

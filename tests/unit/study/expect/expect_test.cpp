@@ -217,6 +217,37 @@ TEST(Expect, NamesTheCommonestOfTheCausesThatFitFirst) {
   EXPECT_EQ(fitting.back(), "half-gpu-links") << "though it is among the nearest";
 }
 
+/// Two H100 of two nodes over a NIC of 50 GB/s each.
+Answer of_a_pair(double measured_GBps, const std::string& gpudirect = {}) {
+  ExpectRequest pair = request(measured_GBps);
+  pair.machine =
+      part_of(pair.machine, 1, 2, topo::NetworkRequest{.adapters = 1, .adapter_GBps = 50});
+  pair.ranks = 2;
+  pair.own_network = false;
+  pair.gpudirect = gpudirect;
+  pair.collective = find_collective("sendrecv");
+  return expect(pair, {});
+}
+
+bool has_fitting(const Answer& answer, std::string_view id) {
+  return std::ranges::any_of(
+      answer.causes, [&](const CauseResult& each) { return each.fits && each.cause->id == id; });
+}
+
+TEST(Expect, TakesARangeOfWhatSoftwareReachesOfANetwork) {
+  EXPECT_EQ(of_a_pair(36.5).grade, Grade::AsExpected) << "0.73 of the link";
+  EXPECT_EQ(of_a_pair(35).grade, Grade::Low) << "0.70 of the link, and 0.875 of the prediction";
+  EXPECT_EQ(of_a_pair(49).grade, Grade::AsExpected);
+  EXPECT_TRUE(has_fitting(of_a_pair(24.6), "half-network")) << "0.98 of half of the link";
+}
+
+TEST(Expect, LeavesOutGpudirectWhereConnectionsUseIt) {
+  EXPECT_EQ(of_a_pair(13.1).causes.front().cause->id, "acs") << "NVIDIA/nccl#2409";
+  EXPECT_TRUE(has_fitting(of_a_pair(28), "gdr-off"));
+  EXPECT_FALSE(has_fitting(of_a_pair(28, "yes, 4 of 4 connections"), "gdr-off"));
+  EXPECT_TRUE(has_fitting(of_a_pair(28, "no, 2 of 4 connections"), "gdr-off"));
+}
+
 TEST(Expect, NamesTheCausesThatFitBeforeOthers) {
   const Answer expected = expect(request(355), kPublished);
   ASSERT_FALSE(expected.causes.empty());
