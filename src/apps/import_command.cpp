@@ -158,11 +158,12 @@ struct NamedText {
 };
 
 /// The texts of logs; those that are parts of one are joined under the first one's name.
-std::vector<NamedText> texts_of(const std::vector<std::string>& paths) {
+std::vector<NamedText> texts_of(const std::vector<std::string>& paths, Words& left_out) {
   std::vector<NamedText> texts;
   for (const std::string& path : paths) {
     auto text = read_file(path);
-    if (!text) throw usage_error("cannot read {}", path);
+    if (!text) left_out.push_back("cannot read " + path);
+    if (!text) continue;
     if (study::is_part_of_log(*text) && !texts.empty() &&
         study::is_part_of_log(texts.back().text)) {
       std::string& whole = texts.back().text;
@@ -175,13 +176,21 @@ std::vector<NamedText> texts_of(const std::vector<std::string>& paths) {
   return texts;
 }
 
-ReadTarget read_target(const ImportTarget& target, const O& options) {
+/// `left_out`: why logs cannot be read, a line each.
+ReadTarget read_target(const ImportTarget& target, const O& options, Words& left_out) {
   ReadTarget read;
-  for (const auto& [path, text] : texts_of(target.logs)) {
-    read.logs.push_back(study::read_log(text, path, options.reading));
+  for (const auto& [path, text] : texts_of(target.logs, left_out)) {
+    try {
+      study::LogFile log = study::read_log(text, path, options.reading);
+      static_cast<void>(study::launches_of({&log, 1}, options.hints));  // throws what it lacks
+      read.logs.push_back(std::move(log));
+    } catch (const Error& error) {
+      left_out.emplace_back(error.what());
+    }
   }
   read.launches = study::launches_of(read.logs, options.hints);
-  if (!read.launches.front().repeats && !options.run) read.launches.clear();
+  const bool repeats = any_has(read.launches, true, &study::LogLaunch::repeats);
+  if (!repeats && !options.run) read.launches.clear();
   return read;
 }
 
@@ -222,12 +231,15 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
 }
 
 /// Adds the files of a target: one, or one for each launch into a folder.
-void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, const O& options) {
-  ReadTarget read = read_target(target, options);
+void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, const O& options,
+               Words& left_out) {
+  const std::size_t left_out_before = left_out.size();
+  ReadTarget read = read_target(target, options, left_out);
+  if (read.logs.empty()) return;
   if (read.launches.empty()) {
     files.push_back({.path = target.file,
                      .system = target.system,
-                     .logs = target.logs.size(),
+                     .logs = target.logs.size() + left_out_before - left_out.size(),
                      .rows = study::records_of(read.logs, options.hints)});
     return;
   }
@@ -263,12 +275,18 @@ Status run(std::span<char* const> arguments) {
   set_targets(options, line.positionals);
   // Nothing is written before all logs are read.
   std::vector<ImportedFile> files;
-  for (const ImportTarget& target : options.targets) add_files(files, target, options);
+  Words left_out;
+  for (const ImportTarget& target : options.targets) add_files(files, target, options, left_out);
+  if (files.empty()) {
+    print_warnings(std::span(left_out).first(left_out.size() - 1));
+    throw usage_error(left_out.back());
+  }
+  print_warnings(left_out);
   for (const ImportedFile& file : files) check_new(file.path, "-o");
   std::error_code ignored;  // creating the file reports why
   if (!options.folder.empty()) fs::create_directories(options.folder, ignored);
   for (const ImportedFile& file : files) write(file);
-  return Status::Ok;
+  return left_out.empty() ? Status::Ok : Status::Unavailable;
 }
 
 }  // namespace import_command

@@ -37,6 +37,18 @@ LOG
   [ "$(rows "$DIR/ab.csv" | wc -l)" -eq 4 ]
   run -0 --separate-stderr ./busbar compare "$DIR/ab.csv" "$DIR/ab.csv"
 }
+@test "import names what it cannot read among several logs, and reads the others" {
+  log "$DIR/a.log"
+  log "$DIR/c.log"
+  echo text > "$DIR/b.log"
+  run -3 --separate-stderr ./busbar import "$DIR"/?.log "$DIR/d.log" -o "$DIR/out/"
+  [ "$(cd "$DIR/out" && echo *)" = "a.csv c.csv" ]
+  [[ ${stderr_lines[0]} == *"$DIR/b.log: no row of a tool"* ]]
+  [[ ${stderr_lines[1]} == *"cannot read $DIR/d.log" ]]
+  run -2 --separate-stderr ./busbar import "$DIR/b.log" "$DIR/d.log" -o "$DIR/none/"
+  [ "${#stderr_lines[@]}" -eq 2 ]
+  [ ! -e "$DIR/none" ]
+}
 sweep() {  # sweep FILE: Ring twice and Tree, on two ranks
   log "$DIR/one.log"
   for algorithm in Ring Tree Ring; do

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
+#include "study/import/log_settings.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
@@ -41,16 +42,49 @@ constexpr std::array<JsonFormat, 5> kJsonFormats{{{"\"nvbandwidth\"", read_nvban
                                                   {"\"test_info\"", read_perftest_json},
                                                   {"\"size(B)\"", read_nccom_json}}};
 
+/// By its command or the names of its columns.
+bool is_nccl(const LogLine& line) {
+  const std::vector<std::string> words = split_words(line.text);
+  return columns_of(words) || std::ranges::any_of(words, names_test);
+}
+
 /// A format of text by a line that only its logs have; others are summaries or nccl-tests'.
 struct TextFormat {
   bool (*is_line)(const LogLine& line);
   LogFile (*read)(std::span<const LogLine> lines, const std::string& path,
                   const LogReading& reading);
 };
-constexpr std::array<TextFormat, 4> kTextFormats{{{is_mpi, read_mpi_text},
+constexpr std::array<TextFormat, 5> kTextFormats{{{is_mpi, read_mpi_text},
                                                   {is_of_copies, read_pairs_text},
                                                   {is_perftest, read_perftest_text},
-                                                  {is_nccom, read_nccom_text}}};
+                                                  {is_nccom, read_nccom_text},
+                                                  {is_nccl, read_nccl_text}}};
+
+/// Of each tool what it printed: another's begins behind the last row before its first line.
+LogFile read_tools(std::span<const LogLine> lines, const std::string& path,
+                   const LogReading& reading) {
+  LogFile log{.path = path};
+  const TextFormat* open = nullptr;
+  std::size_t begin = 0;
+  std::size_t end = 0;  // behind the last row, or line of a format
+  const auto read = [&](std::size_t behind) {
+    const auto read_lines = open == nullptr ? read_nccl_text : open->read;
+    LogFile part = read_lines(lines.subspan(begin, behind - begin), path, reading);
+    append(log.tables, part.tables);
+    append(log.warnings, part.warnings);
+    begin = behind;
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto* format = std::ranges::find_if(
+        kTextFormats, [&](const TextFormat& one) { return one.is_line(lines[i]); });
+    const bool found = format != kTextFormats.end();
+    if (found && open != nullptr && open != format) read(end);
+    if (found) open = format;
+    if (found || trim(lines[i].text).find_first_of("0123456789") == 0) end = i + 1;
+  }
+  read(lines.size());
+  return log;
+}
 
 LogFile read_any(std::string_view text, const std::string& path, const LogReading& reading) {
   if (trim(text).starts_with('{')) {
@@ -60,11 +94,8 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
     return read_nccl_json(text, path);
   }
   const std::vector<LogLine> lines = log_lines(text);
-  for (const TextFormat& format : kTextFormats) {
-    if (std::ranges::any_of(lines, format.is_line)) return format.read(lines, path, reading);
-  }
   if (is_summary(lines)) return read_summary_text(lines, path, reading);
-  return read_nccl_text(lines, path, reading);
+  return read_tools(lines, path, reading);
 }
 
 /// A table of commas without blanks, as scripts write that boil logs down.
@@ -164,7 +195,8 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
   LogFile log = read_any(text, path, reading);
   log.gpudirect = gpudirect_in(text);
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
-  const bool no_matrix = log.tables.empty() || log.tables.front().matrix.empty();
+  const bool no_matrix =
+      std::ranges::all_of(log.tables, [](const LogTable& table) { return table.matrix.empty(); });
   if (!reading.matrix.empty() && no_matrix) {
     throw usage_error("--matrix: {} has no matrix of pairs", path);
   }

@@ -15,7 +15,11 @@ std::string without_inf(std::string_view text) {
   std::string valid;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) in_string = !in_string;
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      valid += text[i++];  // what it escapes is no end
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    }
     const std::string_view rest = text.substr(i, 4);
     const bool negative = !in_string && rest.starts_with("-inf");
     if (!in_string && (negative || rest.starts_with("inf"))) {

@@ -359,6 +359,7 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   }
   const std::string quoted = replaced(text, "-b", R"(inf \"inf\")");
   EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf inf "inf" 8)");
+  EXPECT_EQ(import(replaced(text, "SECRET=1", R"(SECRET=1\\)")).records.size(), 2U);
   EXPECT_THAT(refusal(text.substr(0, 300)), HasSubstr("damaged JSON"));
 }
 

@@ -133,6 +133,22 @@ TEST(NvbandwidthMatrix, EndsWhereAnotherTestBegins) {
   EXPECT_EQ(rows_of(rows, "sendrecv").size(), 2U);
 }
 
+TEST(NvbandwidthMatrix, StandsInALogBesideNcclTests) {
+  const std::string nccl =
+      "+ mpirun -np 2 ./all_reduce_perf -b 32M\n# nThread 1 nGpus 1 minBytes 33554432\n"
+      "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n"
+      "33554432 8388608 float sum -1 276.88 121.19 121.19 0 277.00 121.13 121.13 0\n"
+      "# Avg bus bandwidth    : 121.16\n";
+  for (const std::string& text :
+       {kNvbandwidth + "+ export NCCL_ALGO=Ring\n" + nccl, nccl + kNvbandwidth, kP2p + nccl}) {
+    const ImportedRows rows = import(text);
+    EXPECT_EQ(std::ranges::count(rows.records, "allreduce", &Record::collective), 2) << text;
+    EXPECT_EQ(std::ranges::count(rows.records, "sendrecv", &Record::collective), 2) << text;
+  }
+  EXPECT_THAT(import(kNvbandwidth + "+ export NCCL_ALGO=Ring\n" + nccl).facts,
+              testing::Contains(testing::Pair("settings", "NCCL_ALGO=Ring")));
+}
+
 TEST(NvbandwidthMatrix, OfReadsHasTheSenderInItsColumn) {
   const ImportedRows rows = import(kNvbandwidth, {.matrix = "read_ce"});
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 390.25);
