@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "stats/signed_rank.hpp"
+#include "stats/verdict.hpp"
 
 namespace busbar {
 
@@ -29,9 +30,9 @@ std::vector<std::string> VariantRatios::add(const Record& record, std::vector<do
 std::string VariantRatios::sentence(const std::vector<double>& first,
                                     const std::vector<double>& other,
                                     const std::string& name) const {
-  std::vector<double> logarithms;  // of how many times as fast the other is
+  std::vector<double> logarithms;  // of how many times as long the other takes
   for (std::size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
-    logarithms.push_back(std::log(first[i] / other[i]));
+    logarithms.push_back(std::log(other[i] / first[i]));
   }
   const stats::SignedRank test = stats::signed_rank(logarithms);
   if (!test.interval) {
@@ -39,14 +40,15 @@ std::string VariantRatios::sentence(const std::vector<double>& first,
   }
   // As many comparisons as there are other values.
   const double p = std::min(1.0, test.p * static_cast<double>(vary_.values.size() - 1));
-  constexpr double kLevel = 0.05;
-  const char* verdict = p >= kLevel      ? "no difference from"
-                        : test.shift > 0 ? "faster than"
-                                         : "slower than";
-  return fmt::format("{}: {} {}, {:.3f} times its speed ({:.3f} to {:.3f}), p {:.2g}, {} visits",
-                     name, verdict, vary_.values.front(), std::exp(test.shift),
-                     std::exp(test.interval->low), std::exp(test.interval->high), p,
-                     logarithms.size());
+  const stats::Interval times{std::exp(test.interval->low), std::exp(test.interval->high)};
+  const stats::Verdict verdict =
+      stats::verdict_of(std::exp(test.shift), times, p, stats::kSettingThreshold);
+  const std::string_view than = verdict == stats::Verdict::Same         ? "as"
+                                : verdict == stats::Verdict::CannotTell ? "from"
+                                                                        : "than";
+  return fmt::format("{}: {} {} {}, {:.3f} times its speed ({:.3f} to {:.3f}), p {:.2g}, {} visits",
+                     name, busbar::name(verdict), than, vary_.values.front(), std::exp(-test.shift),
+                     1 / times.high, 1 / times.low, p, logarithms.size());
 }
 
 }  // namespace busbar

@@ -92,21 +92,6 @@ void compare_over(ComparedRow& row, std::vector<double> before, std::vector<doub
   row.interval = stats::Interval{.low = std::exp(shift->low), .high = std::exp(shift->high)};
 }
 
-/// One launch each has an interval within the launch, which says nothing about the next launch.
-bool is_significant(const ComparedRow& row) {
-  return row.interval && row.p && *row.p < kVerdictLevel;
-}
-
-Verdict verdict_of(const ComparedRow& row, double threshold) {
-  if (row.kind != IntervalKind::OverLaunches) return Verdict::CannotTell;
-  const double most = 1 + threshold;
-  const double least = 1 / most;
-  if (is_significant(row) && row.interval->low > 1 && row.ratio > most) return Verdict::Slower;
-  if (is_significant(row) && row.interval->high < 1 && row.ratio < least) return Verdict::Faster;
-  const bool within = row.interval->low >= least && row.interval->high <= most;
-  return within ? Verdict::Same : Verdict::CannotTell;
-}
-
 ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
                         const std::vector<LaunchRow>& after, double threshold, Pairing pairing) {
   const LaunchRow first = median_of(before);
@@ -125,7 +110,10 @@ ComparedRow compare_row(const RowKey& key, const std::vector<LaunchRow>& before,
     compare_over(row, mapped(before, &LaunchRow::time_us), mapped(after, &LaunchRow::time_us),
                  pairing);
   }
-  row.verdict = verdict_of(row, threshold);
+  // One launch each has an interval within the launch, which says nothing about the next launch.
+  if (row.kind == IntervalKind::OverLaunches) {
+    row.verdict = stats::verdict_of(row.ratio, *row.interval, row.p.value_or(1), threshold);
+  }
   return row;
 }
 
@@ -256,7 +244,7 @@ std::size_t GroupComparison::count(Verdict verdict) const {
 
 bool GroupComparison::any_slower_by(double fraction) const {
   return std::ranges::any_of(rows, [&](const ComparedRow& row) {
-    return is_significant(row) && row.interval->low > 1 + fraction;
+    return row.interval && row.p.value_or(1) < kVerdictLevel && row.interval->low > 1 + fraction;
   });
 }
 

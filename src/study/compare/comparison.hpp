@@ -12,7 +12,7 @@
 #include "base/enum_names.hpp"
 #include "format/json.hpp"
 #include "model/row_key.hpp"
-#include "stats/mann_whitney.hpp"
+#include "stats/verdict.hpp"
 #include "study/dataset.hpp"
 
 namespace busbar::study {
@@ -57,15 +57,11 @@ struct Launch {
 [[nodiscard]] std::vector<Launch> load_launches(std::span<const std::string> paths,
                                                 std::vector<std::string>& notes);
 
-enum class Verdict { Faster, Slower, Same, CannotTell };
+using stats::kVerdictLevel;
+using stats::Verdict;
 
 /// An effect that matters, unless the user gives another.
 inline constexpr double kThresholdPercent = 3;
-
-constexpr auto enum_names(Verdict) {
-  return std::array{Named{Verdict::Faster, "faster"}, Named{Verdict::Slower, "slower"},
-                    Named{Verdict::Same, "same"}, Named{Verdict::CannotTell, "cannot tell"}};
-}
 
 /// Where an interval of a ratio is from.
 enum class IntervalKind {
@@ -113,19 +109,13 @@ struct GroupComparison {
   [[nodiscard]] bool can_reach_verdicts() const;
 };
 
-/// Below the 5 % of rows without a difference that may have a verdict: what launches at one time
-/// have in common makes all rows of a comparison wrong together. Four launches each can still reach
-/// it.
-inline constexpr double kVerdictLevel = 0.03;
-
 /// How launches of two groups belong together.
 enum class Pairing {
   None,     ///< not at all: Mann-Whitney
   ByLaunch  ///< the same launch measured both: signed ranks of the ratios, in the groups' order
 };
 
-/// Rows that both groups have, by launch medians. A row is slower where its interval and p say so
-/// and its ratio is above 1 + threshold; the same where the whole interval is within the threshold.
+/// Rows that both groups have, by launch medians, with stats::verdict_of.
 [[nodiscard]] std::vector<ComparedRow> common_rows(std::span<const Launch> before,
                                                    std::span<const Launch> after, double threshold,
                                                    Pairing pairing = Pairing::None);

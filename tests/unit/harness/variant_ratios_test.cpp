@@ -28,10 +28,19 @@ TEST(VariantRatiosTest, CountsTheComparisonsOfARow) {
   (void)ratios.add(record_of("x=b"), Times{1, 1.1, 0.9, 1.05, 0.95, 1});
   const Lines lines = ratios.add(record_of("x=a"), Times{1, 1, 1, 1, 1, 1});
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0].substr(0, 23), "b: no difference from a");
+  EXPECT_EQ(lines[0].substr(0, 21), "b: cannot tell from a");
   // 2 / 2^6 = 0.031 of one comparison is 0.063 of two.
-  EXPECT_EQ(lines[1].substr(0, 23), "c: no difference from a");
+  EXPECT_EQ(lines[1].substr(0, 21), "c: cannot tell from a");
   EXPECT_NE(lines[1].find("p 0.062"), std::string::npos) << lines[1];
+}
+
+TEST(VariantRatiosTest, CallsSameOnlyWhatIsWithinOnePercent) {
+  VariantRatios ratios({.name = "x", .values = {"a", "b"}});
+  (void)ratios.add(record_of("x=a"), Times{100, 200, 300, 100, 200, 300, 100, 200});
+  EXPECT_EQ(ratios.add(record_of("x=b"), Times{100.1, 200.2, 299.7, 99.9, 200, 300.1, 100, 200.1})
+                .front()
+                .substr(0, 12),
+            "b: same as a");
 }
 
 TEST(VariantRatiosTest, KeepsRowsApartAndSaysWhereVisitsAreTooFew) {
