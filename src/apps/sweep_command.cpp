@@ -32,7 +32,7 @@ struct SweepOptions {
   std::optional<std::string> json{};
   std::string folder{};
   std::optional<std::uint64_t> seed{};
-  double threshold_percent = 1;
+  double threshold_percent = 100 * stats::kSettingThreshold;
   Seconds timeout{600};
   bool per_launch = false;
 };
@@ -146,7 +146,6 @@ class SweepRun {
     report_.threshold = options.threshold_percent / kPercent;
     turns_.emplace(sweep_command(std::move(command)), folder_.path(), options.timeout,
                    report_.seed);
-    warn(fewest_warning("--launches", options.launches, variants_.size() - 1, pairing_));
   }
 
   [[nodiscard]] Status run() {
@@ -161,10 +160,11 @@ class SweepRun {
     write_new(*options_.write, "--write", text);
     report_.written = *options_.write;
     if (options_.held_out > 0 && !hold_out()) return conclude(Status::Unavailable);
-    const bool slower = std::ranges::any_of(report_.held_out.rows, [](const auto& row) {
-      return row.row.verdict == study::Verdict::Slower;
-    });
-    return conclude(slower ? Status::Wrong : Status::Ok);
+    if (options_.held_out == 0) return conclude(Status::Ok);
+    if (report_.held_out.count(study::Verdict::Slower) > 0) return conclude(Status::Wrong);
+    const bool confirmed = report_.held_out.count(study::Verdict::Faster) > 0;
+    if (!confirmed) warn("--held-out: no row is faster with the file: no winner is confirmed");
+    return conclude(confirmed ? Status::Ok : Status::Unavailable);
   }
 
  private:
@@ -185,8 +185,10 @@ class SweepRun {
     };
     const auto after_turn = [&] {
       if (runs.front().launches.empty()) return;
-      const std::size_t tests = runs.front().launches.back().rows.size() * (runs.size() - 1);
-      warn(fewest_warning(option, turns, tests, pairing));
+      const std::size_t rows = runs.front().launches.back().rows.size();
+      warn(fewest_warning(option, turns, rows * (runs.size() - 1), pairing));
+      if (options_.held_out == 0) return;
+      warn(fewest_warning("--held-out", options_.held_out, rows, Pairing::None));
     };
     const bool whole = turns_->run(launches, turns, take, after_turn);
     result = {.variants = variants,

@@ -144,7 +144,7 @@ echo collective,ranks,size_bytes,status,time_median_us,busbw_GBps
 echo "allreduce,4,1024,ok,${OMPI_MCA_coll_tuned_allreduce_algorithm:-9}5.$RANDOM,1"
 SH
   chmod +x "$DIR/program"
-  ./busbar sweep --vary OMPI_MCA_coll_tuned_allreduce_algorithm=default,2,1 --write "$DIR/rules" --held-out 2 --json "$DIR/a.json" -- "$DIR/program" > "$DIR/out"
+  run -3 ./busbar sweep --vary OMPI_MCA_coll_tuned_allreduce_algorithm=default,2,1 --write "$DIR/rules" --held-out 2 --json "$DIR/a.json" -- "$DIR/program"
   [ "$(jq '.held_out.turns' "$DIR/a.json")" -eq 2 ]
   valid sweep.schema.json "$DIR/a.json" < /dev/null
 }

@@ -104,10 +104,6 @@ std::size_t count_keys(const SweepResult& result, bool winners) {
   return keys.size();
 }
 
-std::size_t count_verdicts(const SweepResult& result, Verdict verdict) {
-  return count_of(result.rows, [&](const SweepRow& row) { return row.row.verdict == verdict; });
-}
-
 Json result_json(const SweepResult& result) {
   Json rows = Json::array();
   for (const ShownRow& row : shown_rows(result)) {
@@ -128,6 +124,10 @@ Json result_json(const SweepResult& result) {
 
 }  // namespace
 
+std::size_t SweepResult::count(Verdict verdict) const {
+  return count_of(rows, [&](const SweepRow& row) { return row.row.verdict == verdict; });
+}
+
 std::string sweep_text(const SweepReport& report) {
   constexpr double kPercent = 100;
   std::string text = fmt::format(
@@ -144,11 +144,11 @@ std::string sweep_text(const SweepReport& report) {
                       count_keys(report.result, false) - won);
   if (!report.written.empty()) text += fmt::format("# wrote {}\n", report.written);
   if (report.held_out.turns > 0) {
-    const std::size_t faster = count_verdicts(report.held_out, Verdict::Faster);
-    const std::size_t slower = count_verdicts(report.held_out, Verdict::Slower);
-    text += "# held out:\n" + result_text(report.held_out) +
-            fmt::format("# held out: {} faster, {} not slower, {} slower\n", faster,
-                        report.held_out.rows.size() - faster - slower, slower);
+    const SweepResult& held_out = report.held_out;
+    text += "# held out:\n" + result_text(held_out) +
+            fmt::format("# held out: {} faster, {} slower, {} same, {} cannot tell\n",
+                        held_out.count(Verdict::Faster), held_out.count(Verdict::Slower),
+                        held_out.count(Verdict::Same), held_out.count(Verdict::CannotTell));
   }
   return text;
 }

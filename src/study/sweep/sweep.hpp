@@ -75,6 +75,9 @@ struct SweepResult {
   std::size_t turns = 0;  ///< that are complete
   std::vector<FailedLaunch> failures{};
   std::vector<SweepRow> rows{};
+
+  /// Rows with this verdict.
+  [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
 struct SweepReport {
