@@ -23,17 +23,24 @@ double start_of(const Points& points, std::size_t number) {
   return number == 0 ? 0 : points[number - 1].at_s;
 }
 
-std::string too_few(std::string_view kind, std::size_t count, std::size_t needed, double least) {
-  return fmt::format(
-      "{}: not judged ({}, {} needed); changes under {} could not have been detected", kind,
-      counted(count, "interval"), needed, percent_text(least));
+std::string too_few(std::string_view kind, std::size_t count, std::size_t needed) {
+  return fmt::format("{}: not judged ({}, {} needed)", kind, counted(count, "interval"), needed);
+}
+
+/// Of a run that varies much, "none of 540 % or more" would be true and misleading.
+std::string nothing_found(std::string_view kind, std::string_view what, double least,
+                          std::string_view in = {}) {
+  constexpr double kNoisy = 0.5;
+  const std::string size = fmt::format("{} or more{}", percent_text(least), in);
+  if (least < kNoisy) return fmt::format("{}: {} of {}", kind, what, size);
+  return fmt::format("{}: too noisy: only changes of {} would have been seen", kind, size);
 }
 
 /// The changes of a level, such as the median's.
 void describe_scan(std::string_view kind, std::string_view what, const stats::LevelScan& scan,
                    const Points& points, std::vector<std::string>& lines) {
   if (scan.needed > 0) {
-    lines.push_back(too_few(kind, points.size(), scan.needed, scan.least));
+    lines.push_back(too_few(kind, points.size(), scan.needed));
     return;
   }
   for (std::size_t i = 0; i < scan.changes.size(); ++i) {
@@ -51,8 +58,7 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
     }
   }
   if (scan.changes.empty()) {
-    lines.push_back(
-        fmt::format("{}: no lasting change of {} or more", kind, percent_text(scan.least)));
+    lines.push_back(nothing_found(kind, "no lasting change", scan.least));
   } else {
     lines.push_back(
         fmt::format("{}: other changes under {} cannot be distinguished from the run's variation",
@@ -61,8 +67,8 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
 }
 
 std::string describe_drift(const stats::Drift& drift, std::size_t count) {
-  if (drift.needed > 0) return too_few("drift", count, drift.needed, drift.least);
-  if (!drift.found) return fmt::format("drift: none over {}", percent_text(drift.least));
+  if (drift.needed > 0) return too_few("drift", count, drift.needed);
+  if (!drift.found) return nothing_found("drift", "none", drift.least);
   return fmt::format("drift: median time {} {} from the begin to the end",
                      percent_text(std::abs(drift.total)), drift.total > 0 ? "longer" : "shorter");
 }
@@ -71,6 +77,8 @@ std::string describe_drift(const stats::Drift& drift, std::size_t count) {
 std::string describe_slowdown(const stats::Slowdown& slowdown, double part_s, std::size_t parts) {
   const auto seconds = [=](std::size_t count) { return static_cast<double>(count) * part_s; };
   const std::string settled = format_percent(slowdown.settled / slowdown.before);
+  const std::size_t left = parts - slowdown.at;
+  const bool ended = left <= stats::kLongestRecovery;
   std::string end;
   if (slowdown.recovery) {
     end = fmt::format("recovered after {:.1f} s (+-{:.1f}) to within {}; held 10 s: {}",
@@ -78,12 +86,14 @@ std::string describe_slowdown(const stats::Slowdown& slowdown, double part_s, st
                       !slowdown.held   ? "the run ended"
                       : *slowdown.held ? "yes"
                                        : "no, stays at " + settled);
+  } else if (ended && slowdown.settled >= slowdown.before * (1 - slowdown.tolerance)) {
+    end =
+        fmt::format("back to {}, but the run ended after {:.1f} s, too early to call it recovered",
+                    settled, seconds(left));
   } else {
-    const std::size_t left = parts - slowdown.at;
-    end = fmt::format("not recovered to within {} in {:.1f} s{}, stays at {}",
-                      percent_text(slowdown.tolerance),
-                      seconds(std::min(left, stats::kLongestRecovery)),
-                      left <= stats::kLongestRecovery ? " (run ended)" : "", settled);
+    end = fmt::format(
+        "not recovered to within {} in {:.1f} s{}, stays at {}", percent_text(slowdown.tolerance),
+        seconds(std::min(left, stats::kLongestRecovery)), ended ? " (run ended)" : "", settled);
   }
   return fmt::format("slowdown at {}: from {} operations/s to {}, {}",
                      clock_text(seconds(slowdown.at), true), figure_text(slowdown.before),
@@ -103,17 +113,17 @@ void describe_slowdowns(const stats::Timeline& timeline, const stats::TimelineEv
   }
   auto slowdowns = scan.slowdowns;
   const std::size_t dips = count_of(slowdowns, &stats::Slowdown::is_dip);
-  const std::string smallest =
-      fmt::format("{} or more in {:g} s", percent_text(scan.least), part_s);
   if (slowdowns.empty()) {
-    lines.push_back(fmt::format("slowdowns: none of {}", smallest));
+    lines.push_back(
+        nothing_found("slowdowns", "none", scan.least, fmt::format(" in {:g} s", part_s)));
     return;
   }
   std::string text =
-      fmt::format("slowdowns: {} of {}, {} of at most {:g} s", slowdowns.size(), smallest, dips,
+      fmt::format("slowdowns: {} (a {:g} s part at least {} slower); {} lasted at most {:g} s",
+                  slowdowns.size(), part_s, percent_text(scan.least), dips,
                   static_cast<double>(stats::Slowdown::kLongestDip) * part_s);
   if (events.period) {
-    text += fmt::format(", about every {} s ({} of {} gaps)",
+    text += fmt::format("; about every {} s ({} of {} gaps)",
                         format_figure(events.period->length * part_s), events.period->on_time,
                         events.period->gaps);
   }

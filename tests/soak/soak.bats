@@ -58,7 +58,7 @@ slowdowns() { sed -nE 's/^# slowdown at ([0-9]+):([0-9]+):([0-9.]+): .*/\1 \2 \3
 # near SECONDS... : those and no others, each at most 1 s away, but for what was stolen. More than five are counted.
 near() {
   local count
-  count=$(sed -nE 's/^# slowdowns: ([0-9]+) of .*/\1/p' "$DIR/t.csv")
+  count=$(sed -nE 's/^# slowdowns: ([0-9]+) \(.*/\1/p' "$DIR/t.csv")
   [ "${count:-0}" -le $(($# + $(wc -l < "$DIR/steals"))) ] || return 1
   slowdowns | awk -v wanted="$*" -v begin="$BEGIN" -v steals="$(paste -s "$DIR/steals")" '
     { at = $1; known = 0
