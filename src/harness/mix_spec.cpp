@@ -215,6 +215,13 @@ std::vector<MixGroup> preset_mix(std::string_view preset, const std::vector<Host
   return preset == "aggressor" ? aggressor(ranks, size) : incast(preset, ranks, size);
 }
 
+std::string mix_note(std::string_view mix, int ranks) {
+  if (!mix.starts_with(kIncast)) return {};
+  const int needed = to_number<int>(mix.substr(kIncast.size())).value_or(0) + 3;  // as incast()
+  if (ranks >= needed) return {};
+  return fmt::format("--mix {}: no victim: that group needs {} ranks", mix, needed);
+}
+
 std::vector<MixGroup> read_mix(Bootstrap& world, const Options& options) {
   if (is_mix_preset(options.mix)) {
     return preset_mix(options.mix, gather_hosts(world), world.size(), options.sweep.first);

@@ -42,6 +42,9 @@ struct MixGroup {
                                                const std::vector<HostRanks>& hosts, int ranks,
                                                Bytes size);
 
+/// What a preset leaves out on so few ranks; empty where it is whole.
+[[nodiscard]] std::string mix_note(std::string_view mix, int ranks);
+
 /// The mix of --mix; rank 0 reads a file. Throws a usage error on all ranks. Collective.
 [[nodiscard]] std::vector<MixGroup> read_mix(Bootstrap& world, const Options& options);
 

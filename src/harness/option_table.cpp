@@ -272,7 +272,7 @@ constexpr auto kRows = std::to_array<RunOption>({
      rows("vary", [](const O& o) { return o.vary ? to_text(*o.vary) : "none"; }).only(kMeasured)},
     {{"--preset", "decode", set::value<&O::preset>},
      rows("preset", shown<&O::preset>).only(kMeasured)},
-    {{"--visits", "N", set::integer<&O::visits, 1, 1000>},
+    {{"--visits", "N", set::integer<&O::visits, 0>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"--duration", "TIME", set_duration},
      rows(

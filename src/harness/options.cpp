@@ -73,9 +73,10 @@ void check_visits(const Options& o) {
     throw usage_error("--visits 1: values of --vary take turns; give {} visits or more",
                       stats::kFewestVisits);
   }
-  if (o.visits < stats::kFewestVisits) {
-    throw usage_error("invalid value '{}' for --visits; expected 1, or {} and more", o.visits,
-                      stats::kFewestVisits);
+  constexpr std::size_t kMostVisits = 1000;
+  if (o.visits < stats::kFewestVisits || o.visits > kMostVisits) {
+    throw usage_error("invalid value '{}' for --visits; expected 1, or {} to {}", o.visits,
+                      stats::kFewestVisits, kMostVisits);
   }
   if (o.cycles != 1) {
     throw usage_error("--visits and -N are mutually exclusive: a cycle has rows of its own");

@@ -5,6 +5,7 @@
 #include "bootstrap/mpi_library.hpp"
 #include "format/markup_text.hpp"
 #include "harness/configuration.hpp"
+#include "harness/mix_spec.hpp"
 #include "model/fact.hpp"
 #include "model/rank_fact.hpp"
 #include "topo/systems/recognize.hpp"
@@ -110,7 +111,7 @@ std::string plan_text(const SizePlan& plan, const Options& options, Bytes elemen
     text += fmt::format(" (out of place {})", plan.reason);
   }
   if (!plan.in_place_reason.empty() && options.placement != Placement::Out) {
-    text += fmt::format(" (in place {})", plan.in_place_reason);
+    text += fmt::format(" (in place: {})", plan.in_place_reason);
   }
   if (plan.segment > 0) {
     text += fmt::format(" in segments of {}", format_bytes(plan.segment * element));
@@ -243,6 +244,26 @@ class Notes {
     if (o.seed != Options{}.seed) add(fmt::format("data seed {}", o.seed));
     if (o.pages == Pages::Small) add("buffers lie on the kernel's small pages (--pages small)");
     if (o.cache == Cache::Rotate) add("buffers rotate beyond the last-level cache");
+    add_cache();
+    add(mix_note(o.mix, run_.world.size()));
+    if (!o.distribution || !o.distribution->matrix) return;
+    const int of = o.distribution->matrix->ranks;
+    if (of <= run_.group.size()) return;
+    add(fmt::format("--skew: the matrix has {} ranks: parts of the first {} are sent", of,
+                    run_.group.size()));
+  }
+
+  /// nccl-tests rotates its buffers; ours are cached after the first operation, if they fit.
+  void add_cache() {
+    const Bytes cache = run_.on_devices ? run_.device_cache : run_.rank_map.largest_cache;
+    if (run_.options.cache != Cache::Warm || input_.plans.empty()) return;
+    const Footprint& largest = input_.plans.back().footprint;
+    const Bytes all = (largest.send + largest.recv) * static_cast<Bytes>(run_.memory.ranks);
+    if (all == 0 || all > cache) return;
+    add(
+        fmt::format("all operations use the same buffers, which fit into the cache of {}: "
+                    "--cache rotate measures outside it",
+                    format_bytes(cache)));
   }
 
   const HeaderInput& input_;

@@ -246,6 +246,27 @@ TEST(RunHeader, ReportsTheMemoryPlanOfSizesTogether) {
                     "memory plan: 4 MiB: skipped (needs 6 GiB)"});
 }
 
+TEST(RunHeader, ReportsThatBuffersFitIntoTheCache) {
+  FakeRun run;
+  run.rank_map.largest_cache = 32 * kMiB;
+  run.plans.back().footprint = {.send = kMiB, .recv = kMiB};  // of 16 ranks
+  EXPECT_TRUE(run.notes("cache of 32 MiB: --cache rotate"));
+  run.plans.back().footprint.recv += 1;
+  EXPECT_FALSE(run.notes("--cache rotate"));
+}
+
+TEST(RunHeader, ReportsWhatRunsOnFewerRanksThanMeant) {
+  FakeRun run;
+  run.options.mix = "incast:14";
+  run.options.distribution = Distribution{.skew = Skew::Matrix};
+  run.options.distribution->matrix =
+      std::make_shared<const TrafficMatrix>(TrafficMatrix{.ranks = 20});
+  run.expect_notes({"--mix incast:14: no victim: that group needs 17 ranks",
+                    "has 20 ranks: parts of the first 16"});
+  run.options.mix = "incast:13";
+  EXPECT_FALSE(run.notes("victim"));
+}
+
 TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
   FakeRun run;
   EXPECT_TRUE(run.notes("memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
@@ -263,7 +284,7 @@ TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
     plan.in_place = false;
     plan.in_place_reason = "would overwrite";
   }
-  EXPECT_TRUE(run.notes("4 MiB: out of place only (in place would overwrite)"));
+  EXPECT_TRUE(run.notes("4 MiB: out of place only (in place: would overwrite)"));
   run.options.placement = Placement::Out;
   EXPECT_FALSE(run.notes("would overwrite"));
 }
