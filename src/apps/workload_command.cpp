@@ -301,7 +301,9 @@ std::string list_of_models() {
   for (const study::WorkloadModel& model : study::built_in_workload_models()) {
     text += fmt::format("  {:<11} {:>7g} M parameters  {}\n", model.name, model.parameters / 1e6,
                         join_each(model.batches, ", ", [](const study::WorkloadBatch& batch) {
-                          return fmt::format("{} ({})", batch.size, batch.device);
+                          return batch.device.empty()
+                                     ? fmt::format("{}", batch.size)
+                                     : fmt::format("{} ({})", batch.size, batch.device);
                         }));
   }
   return text;

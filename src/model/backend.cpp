@@ -95,9 +95,8 @@ Backend::Backend() { registry().push_back(this); }
 
 void Backend::refuse_vary(const Vary& vary, std::string_view own) const {
   throw usage_error(
-      "--vary {}: the {} backend has no setting of this name whose values can take turns within a "
-      "launch; it has {}cadence, blocking, agg_iters, cudagraph and inject-delay, and busbar sweep "
-      "varies variables from launch to launch",
+      "--vary {}: the {} backend cannot vary it within a launch, only {}cadence, blocking, "
+      "agg_iters, cudagraph and inject-delay; for other variables use busbar sweep",
       vary.name, name(), own);
 }
 

@@ -173,7 +173,8 @@ const auto kRoutines = std::to_array<MpiRoutine>({
                        p.recv_offsets.data(), a.type, a.comm);
          },
      .temporary = {.mpich = nothing, .open_mpi = nothing},
-     .not_in_place = "MPI exchanges parts in place only where both ways are as long"},
+     .not_in_place =
+         "MPI can exchange parts in place only if both directions have the same length"},
     {.collective = "sendrecv",
      .call = exchange,
      .temporary = {.mpich = nothing, .open_mpi = nothing},

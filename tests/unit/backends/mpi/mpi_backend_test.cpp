@@ -34,7 +34,7 @@ TEST(MpiBackend, ReportsWhyACallCannotRun) {
   call = call_of("alltoallv");
   EXPECT_EQ(why(call), "");
   call.in_place = true;
-  EXPECT_THAT(why(call), testing::HasSubstr("only where both ways are as long"));
+  EXPECT_THAT(why(call), testing::HasSubstr("only if both directions have the same length"));
   const Collective unknown{.name = "hypercube", .nccl_name = "hypercube", .title = "hypercube"};
   EXPECT_EQ(why({.collective = &unknown}), "the mpi backend has no hypercube");
 }
