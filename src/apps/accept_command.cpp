@@ -71,7 +71,9 @@ void set_levels(AcceptOptions& options, View option, View text) {
     const std::string file(text);
     const auto content = read_file(file);
     if (!content) throw usage_error("{} {}: neither numbers such as 32,8 nor a file", option, text);
-    options.rehearsal.fabric = judge::fabric_csv(*content, file);
+    std::vector<std::string> notes;
+    options.rehearsal.fabric = judge::fabric_csv(*content, file, notes);
+    print_warnings(notes);
     static_cast<void>(HostLevels(options.rehearsal.fabric, file));  // it can be read
     return;
   }

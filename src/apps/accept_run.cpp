@@ -258,8 +258,9 @@ std::string levels_of_run(const AcceptOptions& options, const std::vector<std::s
   std::string levels = named_levels(options, hosts);
   if (levels.empty() && std::getenv("SLURM_JOB_ID") != nullptr && is_in_path("scontrol")) {
     const CommandResult topology = run_command("scontrol", {"show", "topology"});
+    std::vector<std::string> of_others;
     try {
-      levels = judge::fabric_csv(topology.out, "scontrol show topology");
+      levels = judge::fabric_csv(topology.out, "scontrol show topology", of_others);
       static_cast<void>(HostLevels(levels, "scontrol show topology").paths_of(hosts));
     } catch (const Error&) {
       return {};  // it has none, or is of other hosts

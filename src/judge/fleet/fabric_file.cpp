@@ -56,41 +56,71 @@ std::optional<std::string> value_of_key(const std::vector<std::string>& words,
 
 /// A switch of Slurm's topology, or a block.
 struct Switch {
-  std::string name{};  ///< empty: the line is of none
-  std::vector<std::string> hosts{};
-  std::vector<std::string> below{};
+  std::string name{};
+  std::vector<std::string> hosts{};  ///< of all leaves below
+  std::vector<std::string> below{};  ///< none: it is a leaf
 };
 
-Switch parse_switch(const std::string& place, const std::string& line) {
-  const std::vector<std::string> words = split_words(line);
-  const auto block = value_of_key(words, "blockname");
-  Switch parsed{.name = value_of_key(words, "switchname").value_or(block.value_or(""))};
-  if (line.starts_with('#') || parsed.name.empty()) return {};
-  const std::string below = value_of_key(words, "switches").value_or("");
-  // Slurm also lists the hosts of all leaves below.
-  const bool is_leaf = below.empty() || below == "(null)";
-  if (!is_leaf) parsed.below = expand_hostlist(place, below);
-  if (is_leaf) parsed.hosts = expand_hostlist(place, value_of_key(words, "nodes").value_or(""));
-  return parsed;
+/// All of a line, each from its name on.
+std::vector<Switch> parse_switches(const std::string& place, std::string_view line) {
+  std::vector<std::vector<std::string>> entries;
+  for (const std::string& word : split_words(line.substr(0, line.find('#')))) {
+    const std::string key = lower(word.substr(0, word.find('=')));
+    if (key == "switchname" || key == "blockname") entries.emplace_back();
+    if (!entries.empty()) entries.back().push_back(word);
+  }
+  return mapped(entries, [&](const std::vector<std::string>& words) {
+    const std::string below = value_of_key(words, "switches").value_or("");
+    Switch parsed{.name = words.front().substr(words.front().find('=') + 1),
+                  .hosts = expand_hostlist(place, value_of_key(words, "nodes").value_or(""))};
+    if (below != "(null)") parsed.below = expand_hostlist(place, below);
+    return parsed;
+  });
 }
 
-std::string slurm_csv(std::string_view text, std::string_view file) {
+/// What switches have below them, and no leaf has.
+void note_unplaced(const std::vector<Switch>& switches, const Placed& placed, std::string_view file,
+                   std::vector<std::string>& notes) {
+  std::set<std::string> noted;
+  for (const Switch& each : switches) {
+    const auto lost = filtered(each.hosts, [&](const std::string& host) {
+      return !placed.contains(host) && noted.insert(host).second;
+    });
+    if (lost.empty()) continue;
+    notes.push_back(fmt::format("{}: unplaced: {} of {} nodes of {} have no leaf in this file: {}",
+                                file, lost.size(), each.hosts.size(), each.name, hostlist(lost)));
+  }
+}
+
+std::string slurm_csv(std::string_view text, std::string_view file,
+                      std::vector<std::string>& notes) {
   std::vector<Switch> switches;
   std::map<std::string, std::string> above;
   int number = 0;
-  for (const std::string& line : split(text, '\n')) {
-    switches.push_back(parse_switch(fmt::format("{}:{}", file, ++number), line));
-    const Switch& last = switches.back();
-    for (const std::string& lower_switch : last.below) above.emplace(lower_switch, last.name);
+  std::string whole;  // with the lines before that end in a backslash
+  for (const std::string& line : split(std::string(text) + '\n', '\n')) {
+    ++number;
+    whole += trim(line);
+    if (whole.ends_with('\\')) {
+      whole.back() = ' ';
+      continue;
+    }
+    append(switches, parse_switches(fmt::format("{}:{}", file, number), whole));
+    whole.clear();
+  }
+  for (const Switch& each : switches) {
+    for (const std::string& lower_switch : each.below) above.emplace(lower_switch, each.name);
   }
   Placed placed;
   for (const Switch& each : switches) {
+    if (!each.below.empty()) continue;
     NodePath units{each.name};
     while (units.size() < kLevelNames.size() && above.contains(units.back())) {
       units.push_back(above.at(units.back()));
     }
     for (const std::string& host : each.hosts) placed.emplace(host, units);
   }
+  note_unplaced(switches, placed, file, notes);
   return csv_of(placed, file);
 }
 
@@ -103,29 +133,45 @@ std::string quoted(const std::string& line, std::size_t from = 0) {
 }
 
 /// The host that a switch's port leads to, of "node001 mlx5_0" or "node001 HCA-1"; empty for other
-/// switches, and for their own adapters.
-std::string host_of_port(const std::string& line) {
+/// switches, and for their own adapters. Of no node are adapters that have their maker's
+/// description or an installer's host name, and those of a fabric manager: they are counted.
+std::string host_of_port(const std::string& line, std::map<std::string, std::size_t>& unplaced) {
   const std::size_t comment = line.find('#');
   const bool is_own = line.find("Aggregation Node") != std::string::npos;
   if (comment == std::string::npos || is_own || !quoted(line).starts_with("H-")) return {};
-  const std::vector<std::string> words = split_words(quoted(line, comment));
-  return words.empty() ? "" : words.front();
+  const std::string adapter = quoted(line, comment);
+  const std::string host = adapter.substr(0, adapter.find(' '));
+  const std::string word = lower(host);
+  const bool has_name = adapter.find("Mellanox Technologies") == std::string::npos;
+  const bool is_other =
+      word == "localhost" || word == "ubuntu" || word.find("ufm") != std::string::npos;
+  if (has_name && !is_other) return host;
+  ++unplaced[has_name ? "of " + host : "without a host's name"];
+  return {};
 }
 
 /// A switch's description is what follows the first #, and so is that of what a port leads to.
-std::string infiniband_csv(std::string_view text, std::string_view file) {
+std::string infiniband_csv(std::string_view text, std::string_view file,
+                           std::vector<std::string>& notes) {
   std::map<std::string, std::set<std::string>> leaves_of;  // by host
+  std::map<std::string, std::size_t> unplaced;             // by the reason
   std::string leaf;
   for (const std::string& line : split(text, '\n')) {
     if (line.starts_with("Switch")) {
       leaf = quoted(line, std::min(line.find('#'), line.size()));
       if (leaf.empty()) leaf = quoted(line);
     } else if (line.starts_with('[')) {
-      const std::string host = leaf.empty() ? "" : host_of_port(line);
+      const std::string host = leaf.empty() ? "" : host_of_port(line, unplaced);
       if (!host.empty()) leaves_of[host].insert(leaf);
     } else if (!trim(line).empty()) {
       leaf.clear();  // a channel adapter's own part, or another head
     }
+  }
+  if (!unplaced.empty()) {
+    notes.push_back(
+        fmt::format("{}: unplaced: {}", file, join_each(unplaced, ", ", [](const auto& each) {
+                      return counted(each.second, "adapter") + " " + each.first;
+                    })));
   }
   Placed placed;
   for (const auto& [host, leaves] : leaves_of) {
@@ -169,12 +215,13 @@ std::string levels_csv(const std::vector<std::string>& hosts, const std::vector<
   return csv;
 }
 
-std::string fabric_csv(std::string_view text, std::string_view file) {
+std::string fabric_csv(std::string_view text, std::string_view file,
+                       std::vector<std::string>& notes) {
   for (const std::string& line : split(text, '\n')) {
     const std::string word = lower(line.substr(0, line.find('=')));
-    if (word == "switchname" || word == "blockname") return slurm_csv(text, file);
+    if (word == "switchname" || word == "blockname") return slurm_csv(text, file, notes);
     if (line.starts_with("Switch\t") || line.starts_with("Switch ")) {
-      return infiniband_csv(text, file);
+      return infiniband_csv(text, file, notes);
     }
     if (line.starts_with("host,")) return std::string(text);
     if (line.starts_with("at,host,fact,")) return nvlink_csv(text, file);

@@ -17,7 +17,8 @@ namespace busbar::judge {
 /// programs takes: host and its units from the widest to the narrowest. Reads such a CSV as it is,
 /// Slurm's topology (`scontrol show topology`, topology.conf: switches or blocks), the output of
 /// `ibnetdiscover`, where hosts on the same leaf switches are of one unit, and facts.csv, where
-/// those of one NVLink clique are. Throws Error (Usage).
-[[nodiscard]] std::string fabric_csv(std::string_view text, std::string_view file);
+/// those of one NVLink clique are. `notes` gets what it places nowhere. Throws Error (Usage).
+[[nodiscard]] std::string fabric_csv(std::string_view text, std::string_view file,
+                                     std::vector<std::string>& notes);
 
 }  // namespace busbar::judge

@@ -4,29 +4,41 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 
 namespace busbar::judge {
 namespace {
 
+/// The CSV, and after it what it places nowhere.
+std::string csv_and_notes(const std::string& text) {
+  std::vector<std::string> notes;
+  std::string csv = fabric_csv(text, "x", notes);
+  return csv + join(notes, "\n");
+}
+
 TEST(FabricCsv, ReadsSlurmsTree) {
-  EXPECT_EQ(fabric_csv("SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
-                       "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n3\n"
-                       "SwitchName=p0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[0-1]\n",
-                       "x"),
+  EXPECT_EQ(csv_and_notes("SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
+                          "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n3\n"
+                          "SwitchName=p0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[0-1]\n"),
             "host,pod,leaf\nn1,p0,s0\nn2,p0,s0\nn3,p0,s1\n");
 }
 
 TEST(FabricCsv, ReadsTopologyConfWithLeavesAtTwoDepths) {
-  EXPECT_EQ(fabric_csv("# written by hand\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n"
-                       "SwitchName=pod Switches=a\nSwitchName=core Switches=pod,b\n",
-                       "x"),
+  EXPECT_EQ(csv_and_notes("# written by hand\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n"
+                          "SwitchName=pod Switches=a\nSwitchName=core Switches=pod,b\n"),
             "host,group,pod,leaf\nn1,core,pod,a\nn2,core,core,b\n");
 }
 
+TEST(FabricCsv, ReadsSeveralSwitchesOfALineAndLinesThatGoOn) {
+  EXPECT_EQ(csv_and_notes("SwitchName=p Switches=s[0-2] \\\n  Nodes=n[1-5]\n"
+                          "SwitchName=s0 Nodes=n1 SwitchName=s1 Nodes=n2,n3 # the new one"),
+            "host,pod,leaf\nn1,p,s0\nn2,p,s1\nn3,p,s1\n"
+            "x: unplaced: 2 of 5 nodes of p have no leaf in this file: n[4-5]");
+}
+
 TEST(FabricCsv, ReadsSlurmsBlocks) {
-  EXPECT_EQ(fabric_csv("BlockName=b1 BlockIndex=0 Nodes=n[01-02] BlockSize=2\n"
-                       "BlockName=b2 BlockIndex=1 Nodes=n03 BlockSize=2\n",
-                       "x"),
+  EXPECT_EQ(csv_and_notes("BlockName=b1 BlockIndex=0 Nodes=n[01-02] BlockSize=2\n"
+                          "BlockName=b2 BlockIndex=1 Nodes=n03 BlockSize=2\n"),
             "host,leaf\nn01,b1\nn02,b1\nn03,b2\n");
 }
 
@@ -43,6 +55,10 @@ switchguid=0xb1(b1)
 Switch	40 "S-b1"		# "leaf-b" enhanced port 0 lid 4 lmc 0
 [1]	"H-03"[1](03) 		# "n1 mlx5_1" lid 8 4xHDR
 [2]	"H-04"[1](04) 		# "n3 mlx5_0" lid 9 4xHDR
+[3]	"H-05"[1](05) 		# "MT4129 ConnectX7   Mellanox Technologies" lid 2 4xHDR
+[4]	"H-06"[1](06) 		# "MT4129 ConnectX7   Mellanox Technologies" lid 1 4xHDR
+[5]	"H-07"[1](07) 		# "localhost HCA-1" lid 10 4xHDR
+[6]	"H-08"[1](08) 		# "P1-CUFM-02 mlx5_1" lid 11 4xHDR
 
 vendid=0x2c9
 Ca	1 "H-01"		# "n1 mlx5_0"
@@ -50,7 +66,10 @@ Ca	1 "H-01"		# "n1 mlx5_0"
 )";
 
 TEST(FabricCsv, ReadsIbnetdiscover) {
-  EXPECT_EQ(fabric_csv(kFabric, "x"), "host,leaf\nn1,leaf-a+leaf-b\nn2,leaf-a\nn3,leaf-b\n");
+  EXPECT_EQ(csv_and_notes(kFabric),
+            "host,leaf\nn1,leaf-a+leaf-b\nn2,leaf-a\nn3,leaf-b\n"
+            "x: unplaced: 1 adapter of P1-CUFM-02, 1 adapter of localhost, 2 adapters without a "
+            "host's name");
 }
 
 TEST(FabricCsv, ReadsNvlinkCliquesOfFacts) {
@@ -62,18 +81,18 @@ TEST(FabricCsv, ReadsNvlinkCliquesOfFacts) {
   const std::string nowhere =
       "t1,n4,gpu.fabric_clique,gpu0,0,\nt1,n4,gpu.fabric_domain,gpu0,0000-00,\n"
       "t1,n5,gpu.fabric_domain,gpu0,,[N/A]\n";
-  EXPECT_EQ(fabric_csv(facts + nowhere, "x"), "host,leaf\nn1,8e1f.7\nn2,8e1f.7\nn3,8e1f.8\n");
-  EXPECT_THROW((void)fabric_csv("at,host,fact,instance,value,reason\n" + nowhere, "x"), Error);
+  EXPECT_EQ(csv_and_notes(facts + nowhere), "host,leaf\nn1,8e1f.7\nn2,8e1f.7\nn3,8e1f.8\n");
+  EXPECT_THROW((void)csv_and_notes("at,host,fact,instance,value,reason\n" + nowhere), Error);
 }
 
 TEST(FabricCsv, TakesACsvAsItIs) {
-  EXPECT_EQ(fabric_csv("host,rack\nn1,r1\n", "x"), "host,rack\nn1,r1\n");
+  EXPECT_EQ(csv_and_notes("host,rack\nn1,r1\n"), "host,rack\nn1,r1\n");
 }
 
 TEST(FabricCsv, RefusesWhatItDoesNotKnow) {
-  EXPECT_THROW((void)fabric_csv("hello\n", "x"), Error);
-  EXPECT_THROW((void)fabric_csv("SwitchName=a Nodes=n[1-\n", "x"), Error);
-  EXPECT_THROW((void)fabric_csv("SwitchName=a Switches=b\n", "x"), Error);
+  EXPECT_THROW((void)csv_and_notes("hello\n"), Error);
+  EXPECT_THROW((void)csv_and_notes("SwitchName=a Nodes=n[1-\n"), Error);
+  EXPECT_THROW((void)csv_and_notes("SwitchName=a Switches=b\n"), Error);
 }
 
 }  // namespace
