@@ -77,6 +77,11 @@ std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::s
                                   std::vector<std::string>& notes) {
   const study::Dataset& dataset = part.file.dataset;
   std::vector<std::string> hosts = split_words(dataset.fact(fact::kHosts));
+  if (hosts.empty()) {
+    for (const Record& r : part.records) {
+      for (const std::string& host : split_words(r.hosts)) add_new(hosts, host);
+    }
+  }
   for (std::string& host : hosts) host = known_host(host, known);
   if (part.grouped && !hosts.empty()) return hosts;
   const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));

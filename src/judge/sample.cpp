@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "model/collective.hpp"
 #include "model/flag.hpp"
+#include "model/host_levels.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -210,17 +211,20 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
 
 using NodeNumbers = std::map<std::string, std::size_t, std::less<>>;
 
-/// The nodes of a row: those of its group, else the two of its launch.
+/// The nodes of a row: those of its group, by its ranks or else its hosts, or the two of its
+/// launch.
 std::optional<NumberPair> pair_of_row(const Record& row, const Observation& launch,
                                       int ranks_per_node, const NodeNumbers& numbers) {
   std::set<std::size_t> places;
   for (const int rank : parse_ranges(row.group_ranks, ' ').value_or(std::vector<int>{})) {
     places.insert(static_cast<std::size_t>(rank / ranks_per_node));
   }
-  if (row.group_ranks.empty()) places = {0, 1};
-  const bool fits = places.size() == 2 && *places.rbegin() < launch.nodes.size() &&
-                    (!row.group_ranks.empty() || launch.nodes.size() == 2);
-  if (!fits) return {};
+  if (row.group_ranks.empty() && launch.nodes.size() == 2) places = {0, 1};
+  for (const std::string& host : split_words(places.empty() ? row.hosts : "")) {
+    const auto found = std::ranges::find(launch.nodes, known_host(host, launch.nodes));
+    places.insert(static_cast<std::size_t>(found - launch.nodes.begin()));
+  }
+  if (places.size() != 2 || *places.rbegin() >= launch.nodes.size()) return {};
   const auto first = numbers.find(launch.nodes[*places.begin()]);
   const auto second = numbers.find(launch.nodes[*places.rbegin()]);
   if (first == numbers.end() || second == numbers.end()) return {};

@@ -125,6 +125,21 @@ TEST_F(FileMatching, HostsWithoutNamesAreNumbered) {
   EXPECT_THAT(notes_.at(0), HasSubstr("a.csv does not name its hosts: a, a 2 stand"));
 }
 
+TEST_F(FileMatching, RowsNameTheHostsThatAHeadDoesNot) {
+  const std::string row = "allreduce,nccl,2,2,float,sum,0,1048576,ok,100,450,0,0,";
+  one_.observations = observe({write(
+      "a.csv",
+      "# configuration: collective=allreduce\ncollective,backend,ranks,nodes,type,op,in_place,"
+      "size_bytes,status,time_median_us,busbw_GBps,wrong,group,hosts,round\n" +
+          row + "h1 h2,0\n" + row + "h3 h2,1\n# finished: 2026-11-21 12:00:00\n")});
+  ASSERT_EQ(one_.observations.size(), 1U);
+  EXPECT_EQ(one_.observations[0].nodes, names(3));
+  EXPECT_TRUE(notes_.empty());
+  for (const CheckResult& result : one_.judged().verdicts) {
+    EXPECT_TRUE(result.rule != "pairs" || result.value == 450) << result.instance;
+  }
+}
+
 TEST_F(FileMatching, WhatAFileDoesNotSayIsMadeUpOrAssumedAndNoted) {
   one_.observations = observe({write("h200.csv", csv("", 1, 8, "0-7"))});
   EXPECT_THAT(notes_, testing::ElementsAre(HasSubstr("does not name its host: h200 stands for")));
