@@ -402,15 +402,31 @@ void Campaign::rerun() {
   }
 }
 
-/// How long the turns that were made took, those at the same time once.
+/// How long the turns that were made took, those at the same time once: they are of one matching,
+/// so that none of them shares a node with another.
 double Campaign::soaked_s() const {
-  std::map<std::tuple<std::string, std::string, int>, double> turns;
-  for (const Observation& line : seen()) {
-    double& longest = turns[{line.device_set, line.collective, line.launch}];
-    longest = std::max(longest, line.seconds);
-  }
   double sum = 0;
-  for (const auto& [turn, seconds] : turns) sum += seconds;
+  double longest = 0;
+  double all = 0;
+  std::tuple<std::string, std::string, int> turn;
+  std::set<std::string> nodes;
+  const auto add = [&] {
+    sum += std::max(longest, all / static_cast<double>(request_.at_once));
+    longest = all = 0;
+    nodes.clear();
+  };
+  for (const Observation& line : seen()) {
+    if (line.group > 0) continue;  // made with rail 0
+    const std::tuple of_line{line.device_set, line.collective, line.launch};
+    const bool meets = std::ranges::any_of(
+        line.nodes, [&](const std::string& node) { return nodes.contains(node); });
+    if (meets || turn != of_line) add();
+    turn = of_line;
+    nodes.insert(line.nodes.begin(), line.nodes.end());
+    longest = std::max(longest, line.seconds);
+    all += line.seconds;
+  }
+  add();
   return sum;
 }
 

@@ -116,5 +116,27 @@ TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInter
   EXPECT_FALSE(std::filesystem::exists(folder_.path("asked")));
 }
 
+TEST_F(CampaignTest, OfASoakCountsEveryMatchingOfATurnThatWasMade) {
+  std::size_t number = 0;
+  for (const char* both : {"a b", "c d", "a c", "b d", "a d", "b c"}) {
+    const Instance pair{.name = both, .nodes = split_words(both)};
+    run_.add(++number, {.device_set = "set", .instances = {pair}, .collective = "allreduce"},
+             {.seconds = 100});
+  }
+  specification_.device_sets.front().kind = SetKind::Pairwise;
+  specification_.soak = SoakRule{.sizes = {kMiB}};
+  CampaignRequest rest = request({"a", "b", "c", "d"}, "");
+  rest.simulated = {
+      .answers = [](auto) { return true; },
+      .launch = [](const Job& job) -> LaunchResult { throw usage_error(job_name(job)); }};
+  for (const auto& [at_once, soaked_s] : {std::pair{2U, 300.0}, {1U, 600.0}}) {
+    rest.at_once = at_once;
+    rest.soak_s = soaked_s;
+    EXPECT_NO_THROW(EXPECT_TRUE(Campaign(rest, run_).run()));
+    rest.soak_s = soaked_s + 1;
+    EXPECT_THROW(static_cast<void>(Campaign(rest, run_).run()), Error);
+  }
+}
+
 }  // namespace
 }  // namespace busbar::judge
