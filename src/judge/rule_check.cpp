@@ -34,15 +34,29 @@ void allow_misses(RuleResult& judged) {
   });
 }
 
-void apply_known_issue(CheckedRow& row, const KnownIssue& issue, const std::string& today) {
+/// A pass is a surprise only where nothing fails: the issue may be of one node of many.
+void apply_known_issue(RuleResult& judged, const KnownIssue& issue, const std::string& today) {
   const bool expected = today <= issue.until;  // ISO dates sort as text; that day is in it
-  if (row.outcome == Outcome::Fail && !row.is_broken()) {
-    if (expected) row.outcome = Outcome::Known;
-    add_reason(row, fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over",
-                                issue.reason, expected ? "until" : "it was until", issue.until));
-  } else if (row.outcome == Outcome::Pass && expected) {
-    row.outcome = Outcome::Warn;
-    add_reason(row, "passes although known to fail: " + issue.reason);
+  const Outcome of_failures = expected ? Outcome::Known : Outcome::Fail;
+  const std::string text =
+      fmt::format("{}: {} ({} {})", expected ? "known" : "known issue is over", issue.reason,
+                  expected ? "until" : "it was until", issue.until);
+  bool fails = false;
+  std::vector<CheckedRow*> passes;
+  judged.each([&](CheckedRow& row) {
+    const bool named = std::ranges::any_of(
+        row.nodes, [&](const std::string& node) { return contains(issue.nodes, node); });
+    if (!named && !issue.nodes.empty()) return;
+    if (row.outcome == Outcome::Pass) passes.push_back(&row);
+    if (row.outcome != Outcome::Fail || row.is_broken()) return;
+    fails = true;
+    row.outcome = of_failures;
+    add_reason(row, text);
+  });
+  if (fails || !expected) return;
+  for (CheckedRow* row : passes) {
+    row->outcome = Outcome::Warn;
+    add_reason(*row, "passes although known to fail: " + issue.reason);
   }
 }
 
@@ -246,9 +260,7 @@ RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   }
   add_unmeasured(judged, instances, input);
   allow_misses(judged);
-  if (rule.known_issue) {
-    judged.each([&](CheckedRow& row) { apply_known_issue(row, *rule.known_issue, input.today); });
-  }
+  if (rule.known_issue) apply_known_issue(judged, *rule.known_issue, input.today);
   return judged;
 }
 

@@ -67,7 +67,9 @@ std::string sizes_text(const std::vector<Bytes>& sizes) {
 
 std::string known_issue_text(const Rule& rule) {
   const auto& known = rule.known_issue;
-  return known ? fmt::format("{} (until {})", known->reason, known->until) : "";
+  if (!known) return {};
+  const std::string of = known->nodes.empty() ? "" : "of " + hostlist(known->nodes) + " ";
+  return fmt::format("{} ({}until {})", known->reason, of, known->until);
 }
 
 constexpr auto kRuleColumns = std::to_array<Column<Rule>>({

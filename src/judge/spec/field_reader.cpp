@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "judge/baseline.hpp"
 #include "model/fact.hpp"
@@ -165,7 +166,13 @@ void FieldReader::read(std::string_view key, double& value, const FieldCheck& ch
 
 void FieldReader::read(std::string_view key, std::vector<std::string>& value,
                        const FieldCheck& check) const {
-  value = check.one_or_many ? one_or_many(table_, key) : table_.words(key);
+  if (check.hosts) {
+    const TextPlace at = place_of(table_, key);
+    const std::string place = fmt::format("{}:{}:{}: {}", table_.origin(), at.line, at.column, key);
+    value = expand_hostlist(place, table_.required_text(key));
+  } else {
+    value = check.one_or_many ? one_or_many(table_, key) : table_.words(key);
+  }
   refuse_twice(table_, key, value);
 }
 

@@ -183,7 +183,8 @@ struct Bounds {
 /// A failure that is known: reported as KNOWN until the end of that day.
 struct KnownIssue {
   std::string reason{};
-  std::string until{};  ///< "2026-12-01"
+  std::string until{};               ///< "2026-12-01"
+  std::vector<std::string> nodes{};  ///< who may fail; empty: all
 };
 
 /// One rule: what is expected of rows.

@@ -25,6 +25,7 @@ struct FieldCheck {
   bool fraction = false;           ///< at most 1
   bool may_be_zero = false;
   bool one_or_many = false;  ///< a text or a list of different texts; a text is their sentence
+  bool hosts = false;        ///< a text as Slurm writes lists of hosts
   bool calendar_date = false;
   bool by_hand = false;         ///< the reader of the table reads it itself
   std::string_view if_false{};  ///< the two names of a flag that is not true or false
@@ -103,6 +104,7 @@ void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
 void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
   visit("reason", issue.reason, {.required = true});
   visit("until", issue.until, {.required = true, .calendar_date = true});
+  visit("nodes", issue.nodes, {.hosts = true});
 }
 
 void visit_fields(Either<Rule> auto& rule, const auto& visit) {

@@ -400,6 +400,16 @@ TEST(Judge, WaiversAndFlagsChangeTheOutcome) {
       {"a pass that is known to fail", "WARN passes although known to fail: ticket 4711",
        known(450, "2026-12-01")},
       {"a pass after the last day", "PASS", known(450, "2026-12-02")},
+      {"a pass beside a failure that is known", "PASS",
+       [=](JudgeCase& c) {
+         known(450, "2026-12-01")(c);
+         c.steady({"h2"}, 300);
+       }},
+      {"a failure that is known of others", "FAIL 300 GB/s",
+       [=](JudgeCase& c) {
+         known(300, "2026-12-01")(c);
+         c.rule().known_issue->nodes = {"h2", "h3"};
+       }},
       {"oversubscribed", "INCONCLUSIVE oversubscribed", flagged(450, shared)},
       {"oversubscribed and low", "FAIL 100 GB/s", flagged(100, shared)},
       {"fake", "INCONCLUSIVE fake", flagged(450, "fake")},

@@ -180,6 +180,8 @@ TEST(SpecReader, RefusesWhatContradictsTheRestOfTheFile) {
        "unknown node of [system] \"h2\""},
       {one_gpu, "one rank has no bus bandwidth"},
       {rule_with("known_issue = { reason = \"ticket 1\" }\n"), "needs the key \"until\""},
+      {rule_with("known_issue = { reason = \"t\", until = \"2026-12-01\", nodes = \"h[1\" }\n"),
+       "nodes: brackets of 'h[1' do not match"},
       {of_nodes("fail_below = 0.9\nmax_fleet_mad = 0.05\n"), "needs the key \"min_robust_z\""},
       {of_nodes("fail_below = 0.9\nmin_robust_z = 6\n"), "needs the key \"max_fleet_mad\""},
       {fleet(kGates + "metric = \"time_us\"\n"), "needs a bandwidth"},
@@ -307,6 +309,8 @@ TEST(SpecReader, AKnownIssueEndsOnADayOfTheCalendar) {
   };
   EXPECT_EQ(read(issue("\"2028-02-29\"")).rules[0].known_issue->until, "2028-02-29");
   EXPECT_EQ(read(issue("2026-12-01")).rules[0].known_issue->until, "2026-12-01");
+  EXPECT_EQ(read(issue("2026-12-01, nodes = \"h[1-2]\"")).rules[0].known_issue->nodes,
+            (std::vector<std::string>{"h1", "h2"}));
   expect_refused(
       {{issue("\"2026-02-29\""), "is not a date"}, {issue("\"tomorrow\""), "is not a date"}});
 }
