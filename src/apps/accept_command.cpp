@@ -50,7 +50,7 @@ void add_assumed(AcceptOptions& options, View option, View text) {
 }
 
 void set_accept_output(AcceptOptions& options, View option, View text) {
-  options.outputs[std::string(option)] = text;
+  options.outputs[std::string(option)] = text.empty() ? "-" : text;
 }
 
 /// "3:/shared/out".
@@ -140,7 +140,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"-v,--verbose", "", set::value<&AcceptOptions::verbose>, kJudgingCommands},
     {"--verdicts", "FILE.csv", set_accept_output, kJudgingCommands},
     {"--junit", "FILE.xml", set_accept_output, kJudgingCommands},
-    {"--json", "FILE.json", set_accept_output, "run,soak,judge,rehearse"},
+    {"--json", "[FILE]", set_accept_output, "run,soak,judge,rehearse"},
     {"--prometheus", "FILE.prom", set_accept_output, kJudgingCommands},
     {"--markdown", "FILE.md", set_accept_output, kJudgingCommands},
     {"--html", "FILE.html", set_accept_output, kJudgingCommands},

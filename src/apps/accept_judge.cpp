@@ -30,6 +30,7 @@ namespace busbar {
 namespace {
 
 constexpr std::string_view kReplaced = "--prometheus";
+constexpr std::string_view kPrinted = "-";  ///< an output in place of the text
 
 struct Output {
   std::string_view option;
@@ -318,7 +319,7 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
   std::string page;
   for (const Output& output : kOutputs) {
     const auto named = options.outputs.find(output.option);
-    const bool is_named = named != options.outputs.end();
+    const bool is_named = named != options.outputs.end() && named->second != kPrinted;
     if (!is_named && folder.empty()) continue;
     const std::string path = is_named ? named->second : fmt::format("{}/{}", folder, output.file);
     const std::string text = output.text(acceptance, specification);
@@ -330,9 +331,16 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
       OutputFile(path, output.option, OutputFile::Mode::New).append(text);
     }
   }
-  fmt::print("{}", judge::verdict_text(
-                       acceptance, specification,
-                       {.strict = options.strict, .all_sources = options.verbose, .page = page}));
+  const auto shown =
+      std::ranges::find(options.outputs, kPrinted, [](const auto& one) { return one.second; });
+  if (shown != options.outputs.end()) {
+    const auto* output = std::ranges::find(kOutputs, shown->first, &Output::option);
+    fmt::print("{}", output->text(acceptance, specification));
+  } else {
+    fmt::print("{}", judge::verdict_text(
+                         acceptance, specification,
+                         {.strict = options.strict, .all_sources = options.verbose, .page = page}));
+  }
   return static_cast<Status>(judge::exit_code_of(acceptance, options.strict));
 }
 

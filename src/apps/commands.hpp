@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,6 +77,14 @@ inline Status print_help(std::string_view document, std::string_view appendix = 
 inline void write_new(const std::string& path, std::string_view option, std::string_view text) {
   OutputFile(path, option, OutputFile::Mode::New).append(text);
   fmt::print(stderr, "busbar: wrote {}\n", path);
+}
+
+/// What is to be printed: the text, or what --json asks for, unless that is to be in a file.
+[[nodiscard]] inline std::string choose_output(const std::optional<std::string>& asked,
+                                               const std::string& json, const std::string& text) {
+  if (asked && (asked->empty() || *asked == "-")) return json;
+  if (asked) write_new(*asked, "--json", json);
+  return text;
 }
 
 /// Prints a line each on stderr, so that piped output stays as it is.

@@ -12,7 +12,7 @@ struct CompareOptions {
   std::vector<std::string> after{};
   double threshold_percent = study::kThresholdPercent;
   std::optional<double> fail_percent{};  ///< --fail-on-slower
-  bool json = false;
+  std::optional<std::string> json{};
 };
 
 using O = CompareOptions;
@@ -28,7 +28,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--after", "FILE...", set::value<&O::after>},
     {"--threshold", "PCT", [](O& o, View n, View v) { o.threshold_percent = parse_percent(n, v); }},
     {"--fail-on-slower", "PCT", [](O& o, View n, View v) { o.fail_percent = parse_percent(n, v); }},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
 });
 constexpr CommandLineTable<O> kTable{
     {.program = "busbar compare", .help = "docs/compare-options.md"}, kOptions};
@@ -62,7 +62,8 @@ Status run(std::span<char* const> arguments) {
       study::compare_launches(before, after, options.threshold_percent / kPercent);
   comparison.warnings.insert(comparison.warnings.begin(), notes.begin(), notes.end());
   print_warnings(comparison.problems);
-  fmt::print("{}", options.json ? comparison_json(comparison) : comparison_text(comparison));
+  fmt::print("{}",
+             choose_output(options.json, comparison_json(comparison), comparison_text(comparison)));
   if (!options.fail_percent) return Status::Ok;
   if (!comparison.can_reach_verdicts()) {
     fmt::print(stderr,

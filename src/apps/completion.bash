@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Completes the programs above in bash and zsh. A row above: COMMAND (perf: every measuring program), SUB-COMMANDS that
-# it is for, NAMES of the option, what follows it (flag: nothing; =value: only after '='), and the values that it may have.
+# it is for, NAMES of the option, what follows it (flag: nothing; =value, =file: only after '='), and the values that it may have.
 # The row "arguments" has what else follows the command, its default sub-command and all sub-commands.
 
 # shellcheck disable=SC2154,SC2206 # rows are printed above, and split into words
@@ -48,7 +48,7 @@ _busbar_candidates() { # CURRENT PROGRAM WORDS...
     fi
   done
   _busbar_find "${pending:-arguments}"
-  takes=$kind candidates=($values)
+  takes=${kind#=} candidates=($values)
   [[ -z $pending ]] || return 0
   if [[ -n $sub ]]; then candidates=(); fi
   if [[ ${#candidates[@]} -gt 0 ]]; then takes=none; fi

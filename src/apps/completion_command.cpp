@@ -23,10 +23,10 @@ bool is_part(View text, View argument) { return argument.find(text) != View::npo
 /// As src/apps/completion.bash knows them.
 View kind_of(View argument) {
   if (argument.empty()) return "flag";
-  if (argument.starts_with("[=")) return "=value";
   constexpr std::array kFiles{"FILE", "DIR", "PATH", "REPORT"};
   const bool is_file =
       std::ranges::any_of(kFiles, [&](View word) { return is_part(word, argument); });
+  if (argument.starts_with("[=")) return is_file ? "=file" : "=value";
   return is_file ? "file" : "value";
 }
 

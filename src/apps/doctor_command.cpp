@@ -18,7 +18,7 @@ using study::Severity;
 
 struct DoctorOptions {
   bool all = false;
-  bool json = false;
+  std::optional<std::string> json{};
   bool no_run = false;
   std::string sysroot{};
   std::optional<std::string> nvidia_smi{};
@@ -29,7 +29,7 @@ using O = DoctorOptions;
 
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"--all", "", set::value<&O::all>},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
     {"--no-run", "", set::value<&O::no_run>},
     {"--sysroot", "DIR", set::value<&O::sysroot>},
     {"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>},
@@ -80,9 +80,10 @@ std::vector<CheckedHost> look_at_files(const std::vector<std::string>& files) {
   return checked_hosts;
 }
 
-/// How many hints are left out: those of a host, unless all are wanted.
-std::size_t print_findings(const CheckedHost& checked, bool all, bool of_several) {
-  std::size_t hidden = 0;
+/// `hidden`: how many hints are left out: those of a host, unless all are wanted.
+std::string findings_text(const CheckedHost& checked, bool all, bool of_several,
+                          std::size_t& hidden) {
+  std::string text;
   for (const HostFinding& finding : checked.findings) {
     const bool hint = finding.severity == Severity::Hint;
     if (!all && finding.severity != Severity::Problem && !(hint && checked.host.empty())) {
@@ -90,19 +91,19 @@ std::size_t print_findings(const CheckedHost& checked, bool all, bool of_several
       continue;
     }
     const std::string place = checked.host.empty() || !of_several ? "" : checked.host + ": ";
-    fmt::print("{}{}: {}{}{}\n", place, finding.check, name(finding.severity),
-               finding.text.empty() ? "" : ": ", finding.text);
-    if (!finding.cure.empty()) fmt::print("    {}\n", finding.cure);
+    text += fmt::format("{}{}: {}{}{}\n", place, finding.check, name(finding.severity),
+                        finding.text.empty() ? "" : ": ", finding.text);
+    if (!finding.cure.empty()) text += fmt::format("    {}\n", finding.cure);
   }
-  return hidden;
+  return text;
 }
 
-void print_json(const std::vector<CheckedHost>& checked_hosts) {
+std::string hosts_json(const std::vector<CheckedHost>& checked_hosts) {
   Json hosts = Json::array();
   for (const CheckedHost& checked : checked_hosts) {
     hosts.push_back({{"host", checked.host}, {"findings", json_rows(kColumns, checked.findings)}});
   }
-  fmt::print("{}", json_text({{"schema", 1}, {"hosts", hosts}}));
+  return json_text({{"schema", 1}, {"hosts", hosts}});
 }
 
 Status run(std::span<char* const> arguments) {
@@ -117,7 +118,10 @@ Status run(std::span<char* const> arguments) {
   }
   const auto checked_hosts = of_files ? look_at_files(line.positionals) : look_here(options);
   std::vector<Severity> found;
+  std::string text;
+  std::size_t hints = 0;
   for (const CheckedHost& checked : checked_hosts) {
+    text += findings_text(checked, options.all, of_files, hints);
     append(found, mapped(checked.findings, &HostFinding::severity));
   }
   if (std::ranges::count(found, Severity::NotLooked) == std::ssize(found)) {
@@ -126,16 +130,9 @@ Status run(std::span<char* const> arguments) {
                 "and proc, and files have facts that are checked"};
   }
   const auto problems = std::ranges::count(found, Severity::Problem);
-  if (options.json) {
-    print_json(checked_hosts);
-  } else {
-    std::size_t hints = 0;
-    for (const auto& checked : checked_hosts) {
-      hints += print_findings(checked, options.all, of_files);
-    }
-    fmt::print("{} found{}\n", problems == 0 ? "no problems" : counted(problems, "problem"),
-               hints == 0 ? "" : fmt::format(", {} (--all)", counted(hints, "hint")));
-  }
+  text += fmt::format("{} found{}\n", problems == 0 ? "no problems" : counted(problems, "problem"),
+                      hints == 0 ? "" : fmt::format(", {} (--all)", counted(hints, "hint")));
+  fmt::print("{}", choose_output(options.json, hosts_json(checked_hosts), text));
   return problems == 0 ? Status::Ok : Status::Wrong;
 }
 

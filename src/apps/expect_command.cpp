@@ -23,7 +23,7 @@ struct ExpectOptions {
   std::optional<int> nodes{};
   std::optional<topo::NetworkRequest> network{};
   std::string measured{};  ///< GB/s, or a file
-  bool json = false;
+  std::optional<std::string> json{};
 };
 
 using O = ExpectOptions;
@@ -41,7 +41,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--nodes,--hosts", "N", set::integer<&O::nodes, 1, kMost>},
     {"--nic", "[COUNTx]GBPS", [](O& o, View n, View v) { o.network = topo::parse_network(n, v); }},
     {"--measured", "GBPS|FILE", set::value<&O::measured>},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
 });
 constexpr CommandLineTable<O> kTable{
     {.program = "busbar expect", .help = "docs/expect-options.md", .most_positionals = 1},
@@ -197,12 +197,11 @@ ExpectOutput answer_of(O options, Measured measured, const Collective& collectiv
       study::parse_published(embedded_text(study::kPublishedFile), study::kPublishedFile);
   const study::Answer expected = study::expect(request, published);
   ExpectOutput answer{.is_wrong = study::is_wrong(expected)};
-  if (options.json) {
-    answer.json = study::expect_json(request, expected);
-    if (!measured.setting.empty()) answer.json["setting"] = measured.setting;
-  } else {
-    answer.text = (measured.setting.empty() ? "" : measured.setting + ":\n") +
-                  study::expect_text(request, expected);
+  answer.json = study::expect_json(request, expected);
+  answer.text = study::expect_text(request, expected);
+  if (!measured.setting.empty()) {
+    answer.json["setting"] = measured.setting;
+    answer.text = measured.setting + ":\n" + answer.text;
   }
   return answer;
 }
@@ -219,12 +218,9 @@ Status run(std::span<char* const> arguments) {
     }
     answers.push_back(answer_of(options, std::move(measured), collective));
   }
-  if (options.json) {
-    const Json all = json_array(answers, [](const ExpectOutput& answer) { return answer.json; });
-    fmt::print("{}", json_text(all.size() == 1 ? all.front() : all));
-  } else {
-    fmt::print("{}", join_each(answers, "\n", &ExpectOutput::text));
-  }
+  const Json all = json_array(answers, [](const ExpectOutput& answer) { return answer.json; });
+  fmt::print("{}", choose_output(options.json, json_text(all.size() == 1 ? all.front() : all),
+                                 join_each(answers, "\n", &ExpectOutput::text)));
   const bool is_wrong = std::ranges::any_of(answers, &ExpectOutput::is_wrong);
   return is_wrong ? Status::Wrong : Status::Ok;
 }

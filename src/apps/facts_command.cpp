@@ -22,7 +22,7 @@ using machine::MachineFact;
 
 struct FactsOptions {
   std::string output{};
-  bool json = false;
+  std::optional<std::string> json{};
   bool all = false;
   bool list = false;
   std::string sysroot{};
@@ -34,7 +34,7 @@ using O = FactsOptions;
 constexpr std::array<View, 1> kExclusive{"-o,--json,--list"};
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"-o,--output", "FILE", set::value<&O::output>},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
     {"--all", "", set::value<&O::all>},
     {"--sysroot", "DIR", set::value<&O::sysroot>},
     {"--nvidia-smi", "PATH", set::value<&O::nvidia_smi>},
@@ -62,8 +62,8 @@ constexpr auto kListColumns = std::to_array<Column<MachineFact>>({
     {"source", "", [](const MachineFact& fact) { return fact.source; }},
 });
 
-void print_faults(const HostWindow& window) {
-  for (const std::string& fault : faults_of(window)) fmt::print("! {}\n", fault);
+std::string faults_text(const HostWindow& window) {
+  return join_each(faults_of(window), "", [](const auto& fault) { return "! " + fault + "\n"; });
 }
 
 /// The facts of one kind of thing, such as ports: a line for each of them, without counters that
@@ -93,8 +93,8 @@ std::string family_table(const HostReading& reading, const std::string& family) 
   return table.rows.empty() ? "" : "\n" + plain_table(table);
 }
 
-/// Facts of the whole machine first.
-void print_reading(const HostReading& reading) {
+/// Facts of the whole machine first, and its faults last.
+std::string reading_text(const HostReading& reading) {
   Table whole{.columns = {"fact", "value"}};
   std::vector<std::string> families;
   for (const MachineFact& fact : machine::machine_facts()) {
@@ -103,10 +103,9 @@ void print_reading(const HostReading& reading) {
     const auto found = reading.values.find({name, ""});
     if (found != reading.values.end()) whole.rows.push_back({name, shown(found->second)});
   }
-  std::string text = plain_table(whole);
+  std::string text = fmt::format("{}, {}\n{}", reading.host, reading.at, plain_table(whole));
   for (const std::string& family : families) text += family_table(reading, family);
-  fmt::print("{}, {}\n{}", reading.host, reading.at, text);
-  print_faults({reading, reading});
+  return text + faults_text({reading, reading});
 }
 
 /// This machine, or a captured tree.
@@ -124,15 +123,12 @@ Status show_reading(const O& options) {
         .append(csv_text(machine::fact_columns(), lines));
     return Status::Ok;
   }
-  if (options.json) {
-    fmt::print("{}", json_text({{"schema", 1},
-                                {"host", reading.host},
-                                {"at", reading.at},
-                                {"facts", json_rows(machine::fact_columns(), lines)},
-                                {"faults", machine::faults_of({reading, reading})}}));
-    return Status::Ok;
-  }
-  print_reading(reading);
+  const Json json{{"schema", 1},
+                  {"host", reading.host},
+                  {"at", reading.at},
+                  {"facts", json_rows(machine::fact_columns(), lines)},
+                  {"faults", faults_of({reading, reading})}};
+  fmt::print("{}", choose_output(options.json, json_text(json), reading_text(reading)));
   return Status::Ok;
 }
 
@@ -147,6 +143,7 @@ Status show_changes(const O& options, const std::vector<std::string>& files) {
   const machine::HostWindows before = machine::read_facts(files.front());
   const machine::HostWindows after = machine::read_facts(files.back());
   Json hosts = Json::array();
+  std::string text;
   for (const HostWindow& host : before.all()) {
     const HostWindow* other = files.size() == 1 ? &host : partner_of(host, after);
     if (other == nullptr) {
@@ -160,17 +157,16 @@ Status show_changes(const O& options, const std::vector<std::string>& files) {
                      {"to", window.last.at},
                      {"changes", json_rows(kChangeColumns, changes)},
                      {"faults", faults_of(window)}});
-    if (options.json) continue;
     if (files.size() == 1 && window.first.at == window.last.at) {
-      print_reading(window.last);
+      text += reading_text(window.last);
       continue;
     }
-    fmt::print("{}, from {} to {}{}\n", host.first.host, window.first.at, window.last.at,
-               changes.empty() ? ": nothing changed" : "");
-    if (!changes.empty()) fmt::print("{}", plain_table(make_table(kChangeColumns, changes)));
-    print_faults(window);
+    text += fmt::format("{}, from {} to {}{}\n", host.first.host, window.first.at, window.last.at,
+                        changes.empty() ? ": nothing changed" : "");
+    if (!changes.empty()) text += plain_table(make_table(kChangeColumns, changes));
+    text += faults_text(window);
   }
-  if (options.json) fmt::print("{}", json_text({{"schema", 1}, {"hosts", hosts}}));
+  fmt::print("{}", choose_output(options.json, json_text({{"schema", 1}, {"hosts", hosts}}), text));
   return Status::Ok;
 }
 

@@ -21,12 +21,12 @@ namespace busbar {
 namespace schema_command {
 
 struct SchemaOptions {
-  bool json = false;
+  std::optional<std::string> json{};
 };
 
 using O = SchemaOptions;
 
-constexpr auto kOptions = std::to_array<Option<O>>({{"--json", "", set::value<&O::json>}});
+constexpr auto kOptions = std::to_array<Option<O>>({{"--json", "[=FILE]", set::value<&O::json>}});
 constexpr CommandLineTable<O> kTable{
     {.program = "busbar schema", .help = "docs/schema-options.md", .most_positionals = 0},
     kOptions};
@@ -135,7 +135,7 @@ Status run(std::span<char* const> arguments) {
   O options;
   const Arguments line = parse_options(kTable, arguments, options);
   if (line.help) return print_help(kTable.help);
-  fmt::print("{}", options.json ? common_json() : schema_markdown());
+  fmt::print("{}", choose_output(options.json, common_json(), schema_markdown()));
   return Status::Ok;
 }
 

@@ -67,7 +67,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--held-out", "N", set::integer<&O::held_out, 2, 10000>},
     {"--seed", "N", set::integer<&O::seed, 0>},
     {"--timeout", "TIME", [](O& o, View n, View v) { o.timeout = parse_duration(n, v, 1); }},
-    {"--json", "FILE", set::file<&O::json>},
+    {"--json", "[FILE]", set::value<&O::json>},
     {"-o,--output", "DIR", set::file<&O::folder>},
 });
 constexpr CommandLineTable<O> kTable{{.program = "busbar sweep", .help = "docs/sweep-options.md"},
@@ -260,8 +260,7 @@ class SweepRun {
   }
 
   [[nodiscard]] Status conclude(Status status) const {
-    fmt::print("{}", sweep_text(report_));
-    if (options_.json) write_new(*options_.json, "--json", sweep_json(report_));
+    fmt::print("{}", choose_output(options_.json, sweep_json(report_), sweep_text(report_)));
     return status;
   }
 

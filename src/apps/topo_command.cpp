@@ -52,7 +52,7 @@ struct TopoOptions {
   bool partition = false;
   topo::BoundOptions bound{};
 
-  bool json = false;
+  std::optional<std::string> json{};
   bool dot = false;
   std::string svg{};                              ///< a file to write
   std::string name{};                             ///< of the system to save
@@ -106,7 +106,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
      [](O& o, View n, View v) {
        o.bound.flows = static_cast<int>(parse_integer(n, v, 0, kMostDevices));
      }},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
     {"--dot", "", set::value<&O::dot>, "show"},
     {"--svg", "FILE", set::value<&O::svg>, "show"},
     {"--name", "NAME", set::value<&O::name>, "save"},
@@ -303,16 +303,16 @@ void show(const Graph& graph, const TopoOptions& options) {
   }
   if (options.dot) {
     fmt::print("{}", show_dot(graph, options.bound.constants));
-  } else if (options.json) {
-    fmt::print("{}", show_json(graph));
-  } else if (options.svg.empty()) {
-    fmt::print("{}", show_text(graph, options.bound.constants));
+  } else if (options.json || options.svg.empty()) {
+    fmt::print("{}", choose_output(options.json, show_json(graph),
+                                   show_text(graph, options.bound.constants)));
   }
 }
 
 void summary(const Graph& graph, const TopoOptions& options) {
   const std::vector<topo::SetComparison> sets = topo::summarize(graph, options.bound);
-  fmt::print("{}", options.json ? summary_json(graph, sets) : summary_text(graph, sets));
+  fmt::print("{}",
+             choose_output(options.json, summary_json(graph, sets), summary_text(graph, sets)));
 }
 
 /// The devices that --devices, -k and --policy ask for; all without any.
@@ -331,8 +331,8 @@ void bound(const Graph& graph, const TopoOptions& options) {
   const topo::Selection selection =
       options.devices.empty() ? topo::Selection{} : options.devices.front();
   const topo::Choice choice = selected(graph, options, selection);
-  fmt::print("{}", options.json ? bound_json(graph, choice.bound)
-                                : bound_text(graph, choice.bound, options.bound.constants));
+  fmt::print("{}", choose_output(options.json, bound_json(graph, choice.bound),
+                                 bound_text(graph, choice.bound, options.bound.constants)));
 }
 
 void choose(const Graph& graph, const TopoOptions& options) {
@@ -341,14 +341,15 @@ void choose(const Graph& graph, const TopoOptions& options) {
   }
   if (options.partition) {
     const auto blocks = topo::partition(graph, options.count.value_or(1), options.bound);
-    fmt::print("{}", options.json ? partition_json(graph, blocks) : partition_text(graph, blocks));
+    fmt::print("{}", choose_output(options.json, partition_json(graph, blocks),
+                                   partition_text(graph, blocks)));
     return;
   }
   const topo::Selection selection =
       options.devices.empty() ? topo::Selection{.policy = options.policy} : options.devices.front();
   const topo::Choice choice = selected(graph, options, selection);
-  fmt::print("{}", options.json ? choice_json(graph, choice)
-                                : choice_text(graph, choice, options.bound.constants));
+  fmt::print("{}", choose_output(options.json, choice_json(graph, choice),
+                                 choice_text(graph, choice, options.bound.constants)));
 }
 
 void classes(const Graph& graph, const TopoOptions& options) {
@@ -358,7 +359,7 @@ void classes(const Graph& graph, const TopoOptions& options) {
   for (int k = first; k <= last; ++k) {
     sizes.push_back({.k = k, .classes = topo::classes_of(graph, k, options.bound)});
   }
-  fmt::print("{}", options.json ? classes_json(graph, sizes) : classes_text(sizes));
+  fmt::print("{}", choose_output(options.json, classes_json(graph, sizes), classes_text(sizes)));
 }
 
 /// Sets of one system, or systems at the same number of devices: -k, or powers of two.
@@ -384,7 +385,7 @@ std::vector<topo::SetComparison> compared(const std::vector<Graph>& graphs,
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   const std::vector<topo::SetComparison> rows = compared(graphs, options);
   if (rows.empty()) throw usage_error("compare: -k is larger than every system; reduce it");
-  fmt::print("{}", options.json ? compare_json(graphs, rows) : compare_text(rows));
+  fmt::print("{}", choose_output(options.json, compare_json(graphs, rows), compare_text(rows)));
 }
 
 /// Which built-in system the machine is, or by its links may be.
@@ -399,18 +400,15 @@ Status recognize(const Graph& graph, const TopoOptions& options) {
   try {
     match = topo::recognize(identity, "recognize");
   } catch (const Error&) {
-    if (options.json) fmt::print("{}", recognition_json(identity, match));
+    fmt::print("{}", choose_output(options.json, recognition_json(identity, match), ""));
     throw;
   }
   const bool is_open = match->system.empty();
-  if (options.json) {
-    fmt::print("{}", recognition_json(identity, match));
-  } else if (is_open) {
-    fmt::print("{}\nto decide, give --query FILE or --gpu NAME\n", topo::candidates_text(identity));
-  } else {
-    fmt::print("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
-    if (!match->alternatives.empty()) fmt::print("{}\n", topo::alternatives_text(*match));
-  }
+  std::string text =
+      is_open ? topo::candidates_text(identity) + "\nto decide, give --query FILE or --gpu NAME\n"
+              : fmt::format("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
+  if (!is_open && !match->alternatives.empty()) text += topo::alternatives_text(*match) + "\n";
+  fmt::print("{}", choose_output(options.json, recognition_json(identity, match), text));
   return is_open ? Status::Unavailable : Status::Ok;
 }
 

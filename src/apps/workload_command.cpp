@@ -39,7 +39,7 @@ struct WorkloadOptions {
   std::optional<double> speedup{};
   study::WorkloadRequest request{.target = 0.9};
 
-  bool json = false;
+  std::optional<std::string> json{};
   bool markdown = false;
   std::string csv{};    ///< a new file of rows, beside the text
   std::string out{};    ///< a new file instead of standard output
@@ -152,7 +152,7 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--efficiency", "E", set_reported},
     {"--share", "S", set_reported},
     {"--speedup", "X", set_reported},
-    {"--json", "", set::value<&O::json>},
+    {"--json", "[=FILE]", set::value<&O::json>},
     {"--markdown", "", set::value<&O::markdown>},
     {"--csv", "FILE", set::value<&O::csv>},
     {"--simai", "FILE", set::file<&O::simai>},
@@ -311,7 +311,8 @@ std::string list_of_models() {
 
 /// A result: for standard output or -o, and for --csv.
 struct CommandOutput {
-  std::string shown{};
+  std::string json{};
+  std::string text{};
   std::string csv{};
 };
 
@@ -324,15 +325,15 @@ CommandOutput implied(const O& options) {
         "{}: missing computing time of one GPU; give --throughput MODEL=N or --compute-ms MODEL=N",
         request.reported_as);
   }
-  return {.shown = options.json ? study::implied_json(request, rates)
-                                : study::implied_text(request, rates, options.markdown),
+  return {.json = study::implied_json(request, rates),
+          .text = study::implied_text(request, rates, options.markdown),
           .csv = study::implied_csv(request, rates)};
 }
 
 CommandOutput forward(const O& options) {
   const study::WorkloadReport report = study::study_workload(options.request);
-  return {.shown = options.json ? study::workload_json(options.request, report)
-                                : study::workload_text(options.request, report, options.markdown),
+  return {.json = study::workload_json(options.request, report),
+          .text = study::workload_text(options.request, report, options.markdown),
           .csv = study::workload_csv(options.request, report)};
 }
 
@@ -363,10 +364,11 @@ Status run(std::span<char* const> arguments) {
     if (job.compute_assumed) fmt::print(stderr, "busbar: assumed: {}\n", study::assumption(job));
   }
   if (!options.csv.empty()) write_new(options.csv, kCsvOption, texts.csv);
+  const std::string shown = choose_output(options.json, texts.json, texts.text);
   if (options.out.empty()) {
-    fmt::print("{}", texts.shown);
+    fmt::print("{}", shown);
   } else {
-    write_new(options.out, kOutOption, texts.shown);
+    write_new(options.out, kOutOption, shown);
   }
   return Status::Ok;
 }

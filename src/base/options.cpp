@@ -79,6 +79,13 @@ class Splitter {
     }
   }
 
+  /// Whether an option without '=' has no value.
+  [[nodiscard]] bool stands_alone(View expected) const {
+    const bool is_last = next_ + 1 >= arguments_.size() || looks_like_option(arguments_[next_ + 1]);
+    const bool may = is_last && expected.starts_with('[') && expected.ends_with(']');
+    return expected.empty() || expected.starts_with("[=") || may;
+  }
+
   void take_long(View argument) {
     const std::size_t equals = argument.find('=');
     const View name = argument.substr(0, equals);
@@ -92,7 +99,7 @@ class Splitter {
     if (has_text && expected.empty()) throw usage_error("{} takes no value", name);
     if (has_text) {
       add(option, argument.substr(equals + 1));
-    } else if (expected.empty() || expected.starts_with("[=")) {
+    } else if (stands_alone(expected)) {
       add(option, "");
     } else {
       add_following(option, name);

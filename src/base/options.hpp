@@ -26,7 +26,8 @@ template <class Options>
 struct Option {
   std::string_view names;       ///< "-b,--minbytes"; messages use the first
   std::string_view argument;    ///< as in the help: "SIZE"; "": a flag; "FILE...": all arguments up
-                                ///< to the next option; "[=WHEN]": only after '='
+                                ///< to the next option; "[=WHEN]": only after '='; "[FILE]": also
+                                ///< what follows, unless that is an option
   OptionSetter<Options> set;    ///< called once per value, in the order of the command line
   std::string_view commands{};  ///< "run,judge": only for these; empty: for all
 };

@@ -85,7 +85,7 @@ END
 
 @test "files are completed where an option or a command takes them, and only there" {
   ./busbar completion bash > "$DIR/script"
-  local typed files=("./allreduce_perf --csv so" "./allreduce_perf --csv=so" "./allreduce_perf --system so" "busbar plot so" "busbar topo show --svg so")
+  local typed files=("./allreduce_perf --csv so" "./allreduce_perf --csv=so" "./allreduce_perf --system so" "busbar plot so" "busbar topo show --svg so" "busbar facts --json=so")
   for typed in "${files[@]}"; do
     as_bash "$typed"
     run -0 bash_offers "${line[@]}"

@@ -68,6 +68,17 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
   [ -z "$stderr" ]
 }
 
+@test "--json prints JSON in place of the text, --json=FILE writes it beside the text" {
+  local command text commands=(schema "topo bound --system dgx-1v" "topo show --system dgx-1v" "expect allreduce --system dgx-h100"
+    "workload --busbw 10 --ranks 4 --model alexnet" "accept rehearse knl-aries --nodes 16")
+  for command in "${commands[@]}"; do
+    text=$(./busbar $command)
+    [ "$(./busbar $command --json="$DIR/x.json")" = "$text" ]
+    [ "$(./busbar $command --json)" = "$(cat "$DIR/x.json")" ]
+    rm "$DIR/x.json"
+  done
+}
+
 @test "every option is documented, and every documented option exists" {
   for source in harness/option_table apps/{accept,compare,doctor,import,plot,report,sweep,topo,workload}_command; do
     document=docs/$(basename "${source%_command}")-options.md

@@ -26,6 +26,7 @@ struct Sample {
   Bytes size = 1;
   Colour colour = Colour::Red;
   std::string when{};
+  std::optional<std::string> to{};
 };
 
 using S = Sample;
@@ -39,6 +40,7 @@ constexpr auto kOptions = std::to_array<Option<S>>({
     {"--limit", "N", set::integer_or_auto<&S::limit, 0>},
     {"--size", "SIZE", set::size<&S::size>},
     {"--colour", "NAME", set::value<&S::colour>},
+    {"--to", "[FILE]", set::value<&S::to>},
     {"--log", "[=WHEN]",
      [](S& s, std::string_view, std::string_view text) {
        s.when = text.empty() ? "always" : text;
@@ -91,6 +93,14 @@ TEST(ParseOptions, TakesFlagsListsAndOptionalValues) {
   EXPECT_EQ(sample.when, "always");
   EXPECT_EQ(parse("--log=never").options.when, "never");
   EXPECT_EQ(parse("--limit 3").options.limit, 3U);
+  for (const auto& [line, to] : {std::pair{"make --to", ""},
+                                 {"--to -v", ""},
+                                 {"--to -- make", ""},
+                                 {"--to -", "-"},
+                                 {"--to f", "f"},
+                                 {"--to=f make", "f"}}) {
+    EXPECT_EQ(parse(line).options.to, to) << line;
+  }
   EXPECT_EQ(parse("--size 2K").options.size, 2048U);
   EXPECT_EQ(parse("--colour green").options.colour, Colour::Green);
 }
