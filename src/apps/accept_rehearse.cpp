@@ -41,7 +41,8 @@ judge::FleetPlan plan_of(const judge::Specification& specification, const Accept
   const std::size_t nodes = planned_nodes(specification, options);
   if (nodes < 2) {
     throw usage_error(
-        "accept rehearse: the specification names no nodes; give their number with --nodes");
+        "accept rehearse: the specification names no nodes; give their number with --nodes, or a "
+        "file of the fabric with --levels");
   }
   judge::FleetPlan plan = judge::fleet_plan_of(specification, nodes);
   plan.levels = wanted.levels;
@@ -198,15 +199,15 @@ bool compares_pairs(const judge::Specification& specification) {
   });
 }
 
-/// Why --nodes changes nothing, and the profile with which it would.
+/// Why there is nothing to rehearse, and the profiles with which there is.
 std::string no_pairs_text(const AcceptOptions& options) {
   const judge::SpecificationSource source = judge::find_specification(options.specification);
-  std::string other;
-  for (const judge::Specification& profile : judge::parse_profiles(source.text, source.path)) {
-    if (other.empty() && compares_pairs(profile)) other = profile.profile;
-  }
-  return fmt::format("--nodes: no rule here compares pairs of nodes with each other{}\n",
-                     other.empty() ? "" : "; --profile " + other + " has one");
+  const auto profiles = judge::parse_profiles(source.text, source.path);
+  const std::string others =
+      join_each(filtered(profiles, compares_pairs), " or ", &judge::Specification::profile);
+  return fmt::format("no rule here compares pairs of nodes with each other; {}",
+                     others.empty() ? "compare = \"fleet\" on a set of kind \"pairwise\" does"
+                                    : "--profile " + others + " has one");
 }
 
 }  // namespace
@@ -220,7 +221,7 @@ std::size_t planned_nodes(const judge::Specification& specification, const Accep
 
 std::string power_text(const judge::Specification& specification, const AcceptOptions& options) {
   if (!compares_pairs(specification)) {
-    return options.rehearsal.nodes ? no_pairs_text(options) : "";
+    return options.rehearsal.nodes ? fmt::format("--nodes: {}\n", no_pairs_text(options)) : "";
   }
   if (planned_nodes(specification, options) < judge::kFewestCompared) return {};
   const judge::FleetPlan plan = plan_of(specification, options);
@@ -281,6 +282,9 @@ std::optional<OutputFile> open_json(const AcceptOptions& options) {
 
 Status accept_rehearse(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
+  if (!compares_pairs(specification)) {
+    throw usage_error("{}: {}", specification.file, no_pairs_text(options));
+  }
   const judge::FleetPlan plan = plan_of(specification, options);
   const RehearsalOptions& wanted = options.rehearsal;
   const std::uint64_t seed = options.seed.value_or(1);

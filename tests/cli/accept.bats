@@ -36,6 +36,8 @@ END
   [ "$(column size_bytes "$DIR/run/001-node-localhost-allreduce.csv" | xargs)" = "65536 1048576" ]
   EXIT=0 accept judge "$DIR/spec.toml" "$DIR/run" --json "$DIR/again.json"
   [ "$(jq -c .verdicts "$DIR/again.json")" = "$(jq -c .verdicts "$DIR/run/verdicts.json")" ]
+  EXIT=0 accept judge "$DIR/spec.toml" "$DIR/run" --json
+  [ "$(jq -c .verdicts <<<"$output")" = "$(jq -c .verdicts "$DIR/run/verdicts.json")" ]
   EXIT=2 accept judge "$DIR/spec.toml" "$DIR/run/launches.csv" --json "$DIR/again.json"
   [[ $stderr == *"--json: $DIR/again.json exists"* ]]
 }
@@ -286,6 +288,8 @@ END
   [[ $output == *"anything was falsely blamed in 0, all was right in 20" ]]
   EXIT=2 accept rehearse "$DIR/spec.toml" --nodes 64 --fleets 20 -o "$DIR/fleet"
   EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 64 -o "$DIR/fleet"
+  EXIT=0 accept rehearse "$DIR/spec.toml" --nodes 8 -o "$DIR/fleet"  # replaces it
+  touch "$DIR/fleet/mine"
   refused "is not empty" rehearse "$DIR/spec.toml" --nodes 64 -o "$DIR/fleet"
   EXIT=3 accept judge "$DIR/fleet/spec.toml" "$DIR/fleet"
   [[ $output == *"note: simulated: rows are predicted, not measured"* ]]
@@ -310,7 +314,7 @@ END
   [[ $output != *ERROR* && $output != *PASS* ]]
   EXIT=1 accept rehearse knl-aries --nodes 16 --plant slow-node:1:0.9,slow-node:1:0.5
   [ "$(grep -c "^slow-node:1:0.9 is not to be found: .* allows a loss of 10 % (fail_below)" <<<"$output")" -eq 1 ]
-  EXIT=0 accept rehearse knl-aries --nodes 16 --power --json -
+  EXIT=0 accept rehearse knl-aries --nodes 16 --power --json
   [ "$(jq -c '[.simulated, .least_loss > 0, .alarms, .fleets, .noise, .noise_file, .not_rehearsed]' <<<"$output")" = \
     '[true,true,0,100,0.03,null,["pair-sendrecv (absolute)"]]' ]
 }
@@ -322,8 +326,9 @@ END
   [[ $output == *"which end of a slow pair is at fault"* ]]
   accept lint dgx-h100 --nodes 1000
   [[ $output == *"--nodes: no rule here compares pairs of nodes with each other; --profile full has one" ]]
+  refused "--profile full has one" rehearse dgx-h100
   accept lint dgx-spark-pair --nodes 1000
-  [[ $output == *"--nodes: no rule here compares pairs of nodes with each other" ]]
+  [[ $output == *"--nodes: no rule here compares pairs of nodes with each other; compare = "* ]]
   { specification; printf '[[expect_fact]]\nfact = "kernel.release"\nsame = "fleet"\n'; } > "$DIR/facts.toml"
   EXIT=0 accept lint "$DIR/facts.toml"
   [[ $output == *": 1 rule, 1 fact rule, 1 device set, "* ]]

@@ -25,7 +25,7 @@ struct FleetPlan {
   ScreenLimits limits{};      ///< of all tests together
 };
 
-/// What a specification's fleet rules of pairs ask for. Throws Error (Usage) if it has none.
+/// What a specification's fleet rules of pairs ask for; without one there are no tests.
 [[nodiscard]] FleetPlan fleet_plan_of(const Specification& specification, std::size_t nodes);
 
 /// What starting launches, making communicators and measuring take, in seconds.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -156,6 +157,22 @@ class SimulatedNodes {
   std::uint64_t launches_ = 0;
 };
 
+constexpr const char* kMark = "# a rehearsal: the rows of its launches are simulated\n";
+
+/// Removes what an earlier rehearsal left, unless there is anything else.
+void clear_rehearsal(const std::string& folder) {
+  if (!read_file(folder + "/spec.toml").value_or("").starts_with(kMark)) return;
+  const std::filesystem::directory_iterator entries(folder);
+  const std::vector<std::filesystem::path> files(begin(entries), end(entries));
+  const std::vector<std::string> own{"spec.toml", "launches.csv", "levels.csv", "notes.txt"};
+  const auto is_own = [&](const std::filesystem::path& path) {
+    const std::string name = path.filename();
+    return contains(own, name) || name.find_first_of("0123456789") == 0;
+  };
+  if (!std::ranges::all_of(files, is_own)) return;
+  for (const std::filesystem::path& file : files) std::filesystem::remove(file);
+}
+
 using FaultNames = std::set<std::string>;
 
 /// What the judge blames, with the names of planted_names().
@@ -192,6 +209,7 @@ Rehearsal rehearse_run(const Specification& specification, const FleetPlan& plan
   if (!levels.empty()) placed.emplace(levels, "levels.csv");
   Rehearsal rehearsal;
   SimulatedNodes nodes(pairs, {paths, noise, faults, seed}, names, times, rehearsal);
+  clear_rehearsal(folder);
   RunFolder run(folder,
                 {.specification = specification.file,
                  .profile = specification.profile,
@@ -199,7 +217,7 @@ Rehearsal rehearse_run(const Specification& specification, const FleetPlan& plan
                  .seed = fmt::format("{}", seed),
                  .nodes = names,
                  .levels = levels},
-                "# a rehearsal: the rows of its launches are simulated\n" + text);
+                kMark + text);
   const auto input = [&](std::span<const Observation> observations) {
     return JudgeInput{.specification = pairs,
                       .observations = observations,
