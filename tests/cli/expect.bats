@@ -146,7 +146,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   [ -d ../shared/data/journey2 ] || skip "no ../shared/data here"
   sed 's/NVIDIA Graphics Device/NVIDIA RTX PRO 6000 Blackwell Server Edition/' ../shared/data/journey2/a2a_p2poff.log > "$DIR/a.log"
   EXIT=1 expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log"
-  [[ $output == *"the curve out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB (1/38.3): slow from 16 MiB to 2 GiB"* ]]
+  [[ $output == *"the curve out of place falls from 30.2 GB/s at 8 MiB to 0.788 at 64 MiB (1/38.4): slow from 16 MiB to 2 GiB"* ]]
   EXIT=1 expect alltoall --system rtx-pro-6000-x8 --nic 8x50 --measured "$DIR/a.log" --json
   [ "$(jq '.curve_findings | length' <<<"$output")" -eq 3 ]
   expect allreduce --measured ../shared/data/journey2/h200nvl.log

@@ -172,7 +172,7 @@ run_of() {
 @test "an index lists runs beside a verdict, keeps disturbed rows out of histories, and names bad files" {
   local day runs=$DIR/runs/box page=$DIR/runs/box/index.html
   for day in 1 2 3; do run_of "$day" box 400; done
-  sed -i '4s/status/flags,status/; 5s/,ok/,delay-injected,ok/' "$runs/day #3.csv"
+  sed -i '5s/status/flags,status/; 6s/,ok/,delay-injected,ok/' "$runs/day #3.csv"
   sed 's/,ok/,wrong/' "$runs/day #1.csv" > "$runs/fault.csv"
   sed 's/400$/777/' "$runs/day #1.csv" > "$runs/cut.csv"
   printf 'allreduce,nc' >> "$runs/cut.csv"
