@@ -165,6 +165,8 @@ END
   [[ $output == *"; --profile full has pair-allreduce"*"Overall: INCONCLUSIVE (exit 3)"* ]]
   accept judge auto "$DIR/a3.csv"
   [[ $stderr == *"auto: dgx-h100, by its GPUs"*"may also be p5, a3-megagpu-8g or a3-highgpu-8g"* ]]
+  EXIT=3 accept judge auto "$logs/polaris_a100-40gb_all_reduce_8gpu-2node_alcf.txt"
+  [[ $output == *"note: "*"in place takes 271 us at 128 KiB and 119 at 256 KiB (2.29 times)"* ]]
   ./busbar import "$logs/abci-v_v100sxm2-16gb_allreduce_8gpu-2node_abci2.txt" -o "$DIR/v100.csv"
   EXIT=3 refused "4 Tesla V100-SXM2-16GB may be ac922, c4140-sxm2 or ac922-x4" judge auto "$DIR/v100.csv"
 }
