@@ -249,7 +249,7 @@ Slowness slowness_of(const SizePoint& point, std::span<const SizePoint> points) 
     if (low.median <= 0 || !is_below(low, high)) continue;
     const double least_of_rates = rises && &other == before ? kNotch : 1 / kFallen;
     const double factor = high.median / low.median;
-    if (factor < (larger ? least_of_times : least_of_rates) || factor <= worst.factor) continue;
+    if (factor <= (larger ? least_of_times : least_of_rates) || factor <= worst.factor) continue;
     worst.other = &other;
     worst.factor = factor;
   }
