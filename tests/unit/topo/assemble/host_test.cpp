@@ -36,27 +36,6 @@ TEST(Assemble, AssumesNoNvlinkWhereNoSourceShowsAny) {
   EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no NVLink, since box.xml"));
 }
 
-/// hwloc shows them as links to no GPU.
-TEST(Assemble, EndsNvlinksOfPower8AtItsProcessors) {
-  Sources sources = sources_of(uniform(2, "SYS"), "Tesla P100-SXM2-16GB");
-  HostTree tree = sockets("ibm", {0, 1});
-  tree.packages[0].model = "POWER8NVL, altivec supported";
-  for (int i = 0; i < 2; ++i) {
-    const GpuFacts& gpu = sources.smi.gpus[to_size(i)];
-    tree.pci.push_back({.bus_id = gpu.bus_id, .kind = PciKind::Gpu, .numa = i, .package = i});
-    tree.gpus.push_back(gpu);
-  }
-  tree.nvlink_matrix = NvlinkMatrix{
-      .bus_ids = {tree.gpus[0].bus_id, tree.gpus[1].bus_id, "", ""},
-      .GBps = {{1000, 0, 40, 0}, {0, 1000, 0, 40}, {40, 0, 1000, 0}, {0, 40, 0, 1000}}};
-  sources.smi.matrix.reset();
-  sources.hwloc = tree;
-  const Graph graph = assemble(sources);
-  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);
-  EXPECT_EQ(nominal_of_first(graph, LinkKind::NvLink), 40);
-  EXPECT_THAT(notes_of(graph), HasSubstr("X-Bus as of POWER9"));
-}
-
 TEST(Assemble, WithoutGpusTakesTheProcessorsForDevices) {
   const Graph graph = assemble({.name = "host", .hwloc = sockets("intel", {0, 1})});
   ASSERT_EQ(device_count(graph), 2U);
@@ -140,6 +119,12 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
   sources.hwloc->nvlink_matrix =
       NvlinkMatrix{.bus_ids = {"0000:c0:00.0", "0000:01:00.0", "0000:02:00.0"},
                    .GBps = {{0, 100, 100}, {100, 0, 0}, {100, 0, 0}}};
+  sources.hwloc->packages[0].model = "POWER8NVL, altivec supported";
+  const Graph power = assemble(sources);
+  EXPECT_EQ(count_kind(power, NodeKind::NvSwitch), 0U) << "they end at the processors of POWER";
+  EXPECT_EQ(cables(power, 1, "CPU1"), 4);
+  EXPECT_THAT(notes_of(power), HasSubstr("X-Bus as of POWER9"));
+  sources.hwloc->packages = sockets("intel", {0, 8}).packages;
   const Graph graph = assemble(sources);
   ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
   EXPECT_EQ(cables(graph, 0, "NVSwitch"), 4) << "100 GB/s at 25 a link";
