@@ -184,5 +184,13 @@ TEST(SvgGraph, DrawsTheFirstHostsOfALargeMachine) {
   }
 }
 
+TEST(TopoReport, NamesWhatNothingLimits) {
+  std::vector<topo::SetComparison> rows(1);
+  rows[0].choice.bound.devices = {0, 1};
+  rows[0].choice.bound.bound_GBps = std::numeric_limits<double>::infinity();
+  rows[0].ratio = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(compare_text(rows), testing::ContainsRegex("no limit +- "));
+}
+
 }  // namespace
 }  // namespace busbar
