@@ -59,7 +59,7 @@ cadence=isolated|isolated|6" ]
   refused "expected NAME=a,b" --vary cadence=streaming
   refused "streaming is there twice" --vary cadence=streaming,streaming
   refused "invalid value 'slow'" --vary cadence=streaming,slow
-  refused "no setting of this name" --vary colour=red,blue
+  refused "cannot vary it within a launch" --vary colour=red,blue
   refused "--visits 1" --vary cadence=streaming,isolated --visits 1
   refused "--duration and --vary" --vary cadence=streaming,isolated --duration 5s -b 1K -e 1K
   refused "has no effect on the mpi backend" --vary cudagraph=default,1
