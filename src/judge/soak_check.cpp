@@ -78,9 +78,8 @@ std::string blind_below(double least) {
                      format_percent(least));
 }
 
-std::string too_short(std::size_t count, std::size_t needed, double least) {
-  return fmt::format("not judged: {}, {} needed; changes under {} could not have been detected",
-                     counted(count, "interval"), needed, format_percent(least));
+std::string too_short(std::size_t count, std::size_t needed) {
+  return fmt::format("not judged: {}, {} needed", counted(count, "interval"), needed);
 }
 
 /// What is judged, and how much of it is allowed.
@@ -161,7 +160,7 @@ class SoakJudge {
     const std::size_t count = series_.timeline.points().size();
     const SoakLimit level{"soak-level", Metric::Change, kPercent * *rule_.level_max};
     if (scan.needed > 0) {
-      return add(level, Outcome::Inconclusive, too_short(count, scan.needed, scan.least));
+      return add(level, Outcome::Inconclusive, too_short(count, scan.needed));
     }
     const auto share = [](const stats::LevelChange& one) {
       return std::abs(one.after / one.before - 1);
@@ -185,7 +184,7 @@ class SoakJudge {
     const SoakLimit limit{"soak-drift", Metric::Change, kPercent * *rule_.drift_max};
     if (drift.needed > 0) {
       return add(limit, Outcome::Inconclusive,
-                 too_short(series_.timeline.points().size(), drift.needed, drift.least));
+                 too_short(series_.timeline.points().size(), drift.needed));
     }
     const bool fails = drift.found && std::abs(drift.total) > *rule_.drift_max;
     if (!fails && drift.least > *rule_.drift_max) {
