@@ -205,23 +205,10 @@ void add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places)
   prune(logs, windows.least, places);
 }
 
-/// Of a run that is too short: the least change that 60 such values could show, from their scatter;
-/// the difference of two medians of n and m normal values has a standard deviation of
-/// 1.2533 sqrt(1/n + 1/m).
-double expected_threshold(Logs logs, const Windows& windows) {
-  constexpr double kMedianError = 1.2533;
-  const double scatter = logs.empty() ? 0 : robust_deviation(logs);
-  const double error =
-      kMedianError * std::sqrt(1.0 / kReach + 1.0 / static_cast<double>(windows.after)) * scatter;
-  return std::max(windows.least, windows.scores * error);
-}
-
 LevelScan find_changes(std::span<const double> times, const Windows& windows) {
   constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
   std::vector<double> logs = logarithms(times);
-  if (logs.size() < kFewestValues) {
-    return {.least = std::expm1(expected_threshold(logs, windows)), .needed = kFewestValues};
-  }
+  if (logs.size() < kFewestValues) return {.needed = kFewestValues};
   ChangePlaces places;
   const double time = windows.scans ? scan(logs, 0, 1, places) : 0;
   prune(logs, windows.least, places);
