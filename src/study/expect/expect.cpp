@@ -205,9 +205,8 @@ void take_causes(const ExpectRequest& request, Answer& expected) {
         {.cause = &cause, .busbw_GBps = *left, .distance = distance, .fits = distance <= kFit});
   }
   const auto order = [&](const CauseResult& each) {
-    // Of causes as common, the one that leaves the narrower range explains more.
     return std::tuple(!each.fits, each.fits ? topo::rank_of(*each.cause, expected.nodes) : 0,
-                      each.distance, each.busbw_GBps.high / each.busbw_GBps.low);
+                      each.fits ? 0 : each.distance);
   };
   std::ranges::stable_sort(expected.causes, {}, order);
 }

@@ -185,10 +185,11 @@ std::string expect_text(const ExpectRequest& request, const Answer& expected) {
     text += fmt::format("the curve {}\n", placement_and_text(finding));
   }
   text += outcome_text(request, expected);
+  const bool predicted = expected.reference == ReferenceKind::Prediction;
   text += fmt::format(
       "\nas expected from {:g} of what others measured ({:g} of a prediction), too low below {:g} "
       "({:g}): our choice.\nOne launch is not an acceptance test; use busbar accept run\n",
-      kAsExpected, kAsPredicted, kLow, kFarBelowPrediction);
+      kAsExpected, predicted ? expected.least_share : kAsPredicted, kLow, kFarBelowPrediction);
   return text;
 }
 
