@@ -98,7 +98,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   [[ $stderr == *"name one"* ]]
   EXIT=2 expect allreduce --system hgx-b200 --measured "$DIR/short.log"
   run --separate-stderr ./busbar accept judge auto "$DIR/short.log" --assume "gpu=NVIDIA H100 80GB HBM3"
-  [[ $output == *"taken for NVIDIA H100 80GB HBM3"* && $output != *"fingerprint:"* ]]
+  [[ $output == *"gpu = NVIDIA H100 80GB HBM3"* && $output != *"fingerprint:"* ]]
   sed 's/NVIDIA H100/& 80GB HBM3/' "$DIR/short.log" > "$DIR/long.log"
   ./busbar import "DGX A100=$DIR/long.log" -o "$DIR/labelled.csv"
   expect allreduce --measured "$DIR/labelled.csv"
