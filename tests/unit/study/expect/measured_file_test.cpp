@@ -29,6 +29,9 @@ TEST(Measured, HasTheNotesOfItsLogAndRefusesOneRank) {
   const std::string path = testing::TempDir() + "one_rank.log";
   const auto read_with = [&](int gpus, const std::string& row) {
     std::ofstream(path) << "# nThread 1 nGpus " << gpus << " minBytes 8 maxBytes 8\n"
+                        << (gpus > 1
+                                ? ""
+                                : "# Rank 0 Group 0 Pid 1 on h device 0 [0000:06:00] NVIDIA H100\n")
                         << "mlx:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[0] via NET/IB/0/GDRDMA\n"
                         << "# size count type redop root time algbw busbw #wrong\n"
                         << row << "# Avg bus bandwidth : 9\n";
