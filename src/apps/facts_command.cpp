@@ -127,7 +127,7 @@ Status show_reading(const O& options) {
                   {"host", reading.host},
                   {"at", reading.at},
                   {"facts", json_rows(machine::fact_columns(), lines)},
-                  {"faults", faults_of({reading, reading})}};
+                  {"faults", machine::faults_of({reading, reading})}};
   fmt::print("{}", choose_output(options.json, json_text(json), reading_text(reading)));
   return Status::Ok;
 }

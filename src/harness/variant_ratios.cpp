@@ -12,8 +12,9 @@
 namespace busbar {
 
 std::vector<std::string> VariantRatios::add(const Record& record, std::vector<double> medians) {
-  RowKey key = row_key(record);
-  key.variant.clear();
+  Record of_any = record;
+  of_any.variant.clear();
+  const RowKey key = row_key(of_any);
   auto& variants = rows_[key];
   variants[record.variant] = std::move(medians);
   if (variants.size() < vary_.values.size()) return {};
