@@ -252,8 +252,13 @@ bool same_gpu(std::string_view one, std::string_view other) {
 bool begins_gpu(std::string_view name, std::string_view whole) {
   const std::string part = bare_name(name);
   const std::string all = bare_name(whole);
-  return !part.empty() && all.starts_with(part) &&
-         std::isalnum(static_cast<unsigned char>(all[part.size()])) == 0;
+  if (part.empty() || part == all) return !part.empty();
+  const auto has_such = [&](const BuiltInSystem& system) {  // "H200" beside "H200 NVL"
+    const Graph& host = system.machine.host;
+    return has(gpu_names_of(host, identity_of(host)), std::string(name), same_gpu);
+  };
+  return all.starts_with(part) && std::isalnum(static_cast<unsigned char>(all[part.size()])) == 0 &&
+         std::ranges::none_of(built_in_systems(), has_such);
 }
 
 std::vector<SystemMatch> match_systems(const MachineIdentity& identity) {

@@ -41,7 +41,7 @@ void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/
 /// "AMD" before them, which some drivers leave out.
 [[nodiscard]] bool same_gpu(std::string_view one, std::string_view other);
 /// Whether a GPU's name is the other, or its beginning in whole words: some drivers report "NVIDIA
-/// H100" for "NVIDIA H100 80GB HBM3".
+/// H100" for "NVIDIA H100 80GB HBM3". The whole name of another built-in system's GPU is none.
 [[nodiscard]] bool begins_gpu(std::string_view name, std::string_view whole);
 
 /// A built-in system, and where a machine differs from it.

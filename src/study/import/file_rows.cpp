@@ -258,7 +258,7 @@ bool is_csv(const std::string& path) {
   }
   const std::vector<std::string> names = csv_cells(line);
   return contains(names, "collective") && contains(names, "size_bytes") &&
-         contains(names, "status");
+         !contains(names, "sample") && !contains(names, "instance");
 }
 
 std::vector<FileRows> read_launches(const std::string& path, const LogHints& hints,

@@ -116,14 +116,16 @@ TEST_F(Console, HasNoValueForAHalfThatWasNotMeasuredAndNoCountForOneThatWasNotCh
 }
 
 TEST_F(Console, PrintsAReasonToSkipOnce) {
+  const auto skip = [](bool in_place, const std::string& reason) {
+    return with(measured(in_place), &Record::status, RowStatus::Skipped, &Record::reason, reason);
+  };
   const auto lines = lines_of({skipped(false, "no room"), skipped(true, "no room"), measured(false),
-                               with(skipped(true, "no room"), &Record::size, 2048U),
-                               skipped(false, "no type"), measured(true)});
+                               skip(true, "no room"), skip(false, "no type"), measured(true)});
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0], "# size 1024 type half redop sum skipped: no room");
   EXPECT_EQ(words_in(lines[1]), 13U);
   EXPECT_EQ(words_in(lines[2]), 13U);
-  EXPECT_EQ(lines[3], "# size 1024 type half redop sum out of place skipped: no type");
+  EXPECT_EQ(lines[3], "# size 33554432 type float redop sum out of place skipped: no type");
 }
 
 TEST_F(Console, PrintsTheFirstWrongElementOfEveryRow) {

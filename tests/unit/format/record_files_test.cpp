@@ -134,21 +134,22 @@ TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
   EXPECT_EQ(text(), kSamplesHeader) << "nothing of a skipped row";
   writer.write({measured(false), {276.88, 280, 0.1234567}});
   EXPECT_EQ(text(), kSamplesHeader +
-                        "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,\n"
-                        "allreduce,float,sum,,0,33554432,0,20,1,280,,,,\n"
-                        "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,,\n");
+                        "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,1,280,,,,,,,\n"
+                        "allreduce,float,sum,,0,33554432,0,20,2,0.1234567,,,,,,,\n");
   writer.write(
       {with(measured(false), &Record::group, 2, &Record::sender, 3, &Record::receiver, 5), {4}});
-  EXPECT_THAT(text(), EndsWith(",0,4,2,3,5,\n"));
+  EXPECT_THAT(text(), EndsWith(",0,4,2,3,5,,,,\n"));
 }
 
 TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
-  const std::string whole = kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,\n";
+  const std::string whole =
+      kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,,,,\n";
   write(whole + "allreduce,flo");
   SamplesWriter writer(path(), true);
   writer.begin(test::context());
   writer.write({measured(true), {5}});
-  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,,\n");
+  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,,,,,\n");
 }
 
 const std::string kPerRankHeader =
@@ -171,11 +172,11 @@ TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRank
   writer.write(
       {.record = measured(false), .samples_us = {5, 6}, .rank_times_us = {{5, 4, 3}, {6, 6, 0.5}}});
   const std::string key = "allreduce,float,sum,,0,33554432,0,20,";
-  EXPECT_THAT(text(),
-              EndsWith(key + "0,0,h1,5,,\n" + key + "0,1,h1,4,,\n" + key + "0,2,h2,3,,\n" + key +
-                       "1,0,h1,6,,\n" + key + "1,1,h1,6,,\n" + key + "1,2,h2,0.5,,\n"));
+  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,5,,,,,\n" + key + "0,1,h1,4,,,,,\n" + key +
+                               "0,2,h2,3,,,,,\n" + key + "1,0,h1,6,,,,,\n" + key +
+                               "1,1,h1,6,,,,,\n" + key + "1,2,h2,0.5,,,,,\n"));
   writer.write({.record = with(measured(false), &Record::group, 0), .rank_times_us = {{8, 9}}});
-  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0,\n" + key + "0,2,h2,9,0,\n"));
+  EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0,,,,\n" + key + "0,2,h2,9,0,,,,\n"));
 }
 
 TEST(CsvHeader, NamesEveryFieldOnce) {
