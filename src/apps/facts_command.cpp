@@ -157,7 +157,7 @@ Status show_changes(const O& options, const std::vector<std::string>& files) {
                      {"to", window.last.at},
                      {"changes", json_rows(kChangeColumns, changes)},
                      {"faults", faults_of(window)}});
-    if (files.size() == 1 && window.first.at == window.last.at) {
+    if (files.size() == 1 && window.first.at == window.last.at && changes.empty()) {
       text += reading_text(window.last);
       continue;
     }

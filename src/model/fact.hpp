@@ -40,7 +40,9 @@ inline constexpr Fact kGpusPerNode{"gpus_per_node", "of the host, not of the run
 inline constexpr Fact kNicsPerNode{"nics_per_node", "that carry RDMA"};
 inline constexpr Fact kDriver{"driver", "version of NVIDIA's"};
 inline constexpr Fact kNvls{"nccl_nvls", "yes, no or unknown"};
-inline constexpr Fact kGpudirectRdma{"nccl_gpudirect_rdma", "the same"};
+inline constexpr Fact kGpudirectRdma{
+    "nccl_gpudirect_rdma",
+    "the same; of imported logs, whether all connections over a network use it, and how many do"};
 inline constexpr Fact kLinks{"nccl_links", "transports that NCCL took"};
 inline constexpr Fact kChannels{"nccl_channels", "their numbers"};
 inline constexpr Fact kNetwork{"nccl_network", "NCCL's network and its adapters, or its plugin"};

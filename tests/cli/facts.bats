@@ -96,7 +96,7 @@ END
   [ "$status" -eq 0 ]
   [ "$(head -n 1 "$DIR/facts.csv")" = at,host,fact,instance,value,reason ]
   [ "$(column fact "$DIR/facts.csv" | grep -c kernel.release)" -eq 1 ]  # not again: it is the same
-  ./busbar facts "$DIR/facts.csv" | grep "^$(hostname), from "
+  ./busbar facts "$DIR/facts.csv" | grep "^$(hostname), "
   run --separate-stderr ./allreduce_perf -b 1M -e 1M --facts "$DIR/facts.csv"
   [ "$status" -eq 2 ]
   [[ $stderr == *--facts* ]]
