@@ -162,10 +162,10 @@ std::vector<NamedText> texts_of(const std::vector<std::string>& paths, Words& le
   std::vector<NamedText> texts;
   for (const std::string& path : paths) {
     auto text = read_file(path);
-    if (!text) left_out.push_back("cannot read " + path);
-    if (!text) continue;
-    if (study::is_part_of_log(*text) && !texts.empty() &&
-        study::is_part_of_log(texts.back().text)) {
+    if (!text) {
+      left_out.push_back("cannot read " + path);
+    } else if (study::is_part_of_log(*text) && !texts.empty() &&
+               study::is_part_of_log(texts.back().text)) {
       std::string& whole = texts.back().text;
       if (!whole.ends_with('\n')) whole += '\n';
       whole += *text;

@@ -69,12 +69,13 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
 }
 
 @test "--json prints JSON in place of the text, --json=FILE writes it beside the text" {
-  local command text commands=(schema "topo bound --system dgx-1v" "topo show --system dgx-1v" "expect allreduce --system dgx-h100"
+  local command text words commands=(schema "topo bound --system dgx-1v" "topo show --system dgx-1v" "expect allreduce --system dgx-h100"
     "workload --busbw 10 --ranks 4 --model alexnet" "accept rehearse knl-aries --nodes 16")
   for command in "${commands[@]}"; do
-    text=$(./busbar $command)
-    [ "$(./busbar $command --json="$DIR/x.json")" = "$text" ]
-    [ "$(./busbar $command --json)" = "$(cat "$DIR/x.json")" ]
+    read -ra words <<< "$command"
+    text=$(./busbar "${words[@]}")
+    [ "$(./busbar "${words[@]}" --json="$DIR/x.json")" = "$text" ]
+    [ "$(./busbar "${words[@]}" --json)" = "$(cat "$DIR/x.json")" ]
     rm "$DIR/x.json"
   done
 }

@@ -319,7 +319,7 @@ std::vector<std::string> fastest_findings(std::span<const ReportPanel> panels) {
       found.push_back(
           fmt::format("{}, {}: {}", panel.where(), format_bytes(size), ranking_text(panel, size)));
       const Bytes widest = widest_of(panel, common);
-      if (size != common.back() || ends.contains(widest)) continue;
+      if (size != *ends.begin() || ends.contains(widest)) continue;
       found.back() += fmt::format("; widest apart at {}: {}", format_bytes(widest),
                                   ranking_text(panel, widest));
     }
