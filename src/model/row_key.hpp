@@ -22,9 +22,9 @@ struct RowKey {
   std::optional<int> group{};
   std::optional<int> sender{};
   std::optional<int> receiver{};
+  std::vector<std::string> settings{};  ///< as settings_of has them
   Bytes size = 0;
   bool in_place = false;
-  std::vector<std::string> settings{};  ///< as settings_of has them
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const RowKey& other) const = default;
@@ -40,9 +40,9 @@ struct RowKey {
           .group = record.group,
           .sender = record.sender,
           .receiver = record.receiver,
+          .settings = settings_of(record),
           .size = record.size,
-          .in_place = record.in_place,
-          .settings = settings_of(record)};
+          .in_place = record.in_place};
 }
 
 }  // namespace busbar

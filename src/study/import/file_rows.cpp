@@ -257,8 +257,11 @@ bool is_csv(const std::string& path) {
   while (std::getline(file, line) && line.starts_with('#')) {
   }
   const std::vector<std::string> names = csv_cells(line);
+  const auto is_other = [](const std::string& name) {  // of samples, verdicts and baselines
+    return name == "sample" || name == "rule" || name == "instance";
+  };
   return contains(names, "collective") && contains(names, "size_bytes") &&
-         !contains(names, "sample") && !contains(names, "instance");
+         std::ranges::none_of(names, is_other);
 }
 
 std::vector<FileRows> read_launches(const std::string& path, const LogHints& hints,

@@ -155,7 +155,7 @@ TEST(VariantRuns, TakeTheirOwnRowsOfALaunchThatVaries) {
   VariantRuns x{.text = "A=x"};
   VariantRuns y{.text = "A=y"};
   for (VariantRuns* runs : {&x, &y}) runs->add(path, true);
-  const RowKey key{.collective = "allreduce", .ranks = 4, .size = 1024, .settings = {"", "", ""}};
+  const RowKey key{.collective = "allreduce", .ranks = 4, .settings = {"", "", ""}, .size = 1024};
   ASSERT_EQ(x.launches.at(0).rows.size(), 1U);
   EXPECT_EQ(x.launches[0].rows.at(key).time_us, 10);
   EXPECT_EQ(y.launches.at(0).rows.at(key).time_us, 8) << "the same key";
