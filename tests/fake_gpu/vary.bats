@@ -45,7 +45,7 @@ max_ctas=2|0|0 max_ctas=2|1|0 max_ctas=4|0|0 max_ctas=4|1|0 " ]
   COMMAND=(timeout 60 mpirun -np 2 ./allreduce_perf --backend nccl)
   refused "algorithm: it comes with NCCL 2.31.0" --vary algorithm=default,ring
   refused "'many' is not a whole number" --vary max_ctas=default,many
-  refused "it has algorithm, min_ctas" --vary channels=1,2
+  refused "only algorithm, min_ctas" --vary channels=1,2
   refused "-R and --vary" --vary max_ctas=1,2 -R 1
   NCCL_MAX_CTAS=4 refused "NCCL_MAX_CTAS would have the last word" --vary max_ctas=1,2
 }
