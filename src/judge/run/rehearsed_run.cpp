@@ -167,7 +167,8 @@ void clear_rehearsal(const std::string& folder) {
   const std::vector<std::string> own{"spec.toml", "launches.csv", "levels.csv", "notes.txt"};
   const auto is_own = [&](const std::filesystem::path& path) {
     const std::string name = path.filename();
-    return contains(own, name) || name.find_first_of("0123456789") == 0;
+    const bool is_launch = name.find_first_of("0123456789") == 0 && path.extension() == ".csv";
+    return contains(own, name) || is_launch;
   };
   if (!std::ranges::all_of(files, is_own)) return;
   for (const std::filesystem::path& file : files) std::filesystem::remove(file);
