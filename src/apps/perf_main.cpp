@@ -34,6 +34,7 @@
 #include "harness/options.hpp"
 #include "harness/session.hpp"
 #include "harness/simulation.hpp"
+#include "model/agreement.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {
@@ -55,8 +56,8 @@ void wait_for_lower_ranks(int rank) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }
 
-/// Reports once an error that all ranks have. Most launchers kill all ranks as soon as one exits
-/// with an error: the others let the first report it.
+/// Reports once an error that all ranks have, without a job that they could leave together. Most
+/// launchers kill all ranks as soon as one exits with an error: the others let the first report it.
 void complain_once(const std::string& program, const std::string& message) {
   if (speaks_for_the_job()) return complain(program, message);
   wait_for_lower_ranks(1);
@@ -188,13 +189,19 @@ std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvou
 
 /// A failure of this rank ends the job here and now; what all ranks agree on lets them end in
 /// order.
-void end_job_unless_shared(Bootstrap& bootstrap, const std::string& program,
+void end_job_unless_agreed(Bootstrap& bootstrap, const std::string& program,
                            const std::exception& error) {
+  if (dynamic_cast<const AgreedError*>(&error) != nullptr) return;
   const auto* known = dynamic_cast<const Error*>(&error);
   const Status status = known != nullptr ? known->status() : Status::Runtime;
-  const bool shared = status == Status::Usage || status == Status::Unavailable;
-  if (shared) return;
   end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
+}
+
+/// Reports what all ranks have agreed on, before any of them leaves the job. Collective.
+int leave_together(Bootstrap& bootstrap, const std::string& program, const AgreedError& error) {
+  if (bootstrap.rank() == 0) complain(program, error.what());
+  bootstrap.will_exit(exit_code(error.status()));
+  return exit_code(error.status());
 }
 
 /// After a timeout: what the libraries themselves report.
@@ -239,7 +246,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   live = bootstrap.get();
   if (rendezvous) watchdog.start(options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
-    end_job_unless_shared(*bootstrap, program, error);
+    end_job_unless_agreed(*bootstrap, program, error);
   };
   try {
     watchdog.step("comparing the command lines of all ranks");
@@ -249,8 +256,11 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     watchdog.step("waiting for the other ranks to be done");
     bootstrap->will_exit(code);
     return code;
+  } catch (const AgreedError& error) {
+    watchdog.step("waiting for the other ranks to end");
+    return leave_together(*bootstrap, program, error);
   } catch (const std::exception& error) {
-    end_job_unless_shared(*bootstrap, program, error);
+    end_job_unless_agreed(*bootstrap, program, error);
     throw;
   }
 }
@@ -292,16 +302,17 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
 }
 
 /// A rank that left before MPI is up would leave the others waiting for it: ranks of one MPI job
-/// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is.
-void report_mistake_together(const Error& mistake, std::span<char* const> arguments,
-                             const std::string& program) {
+/// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is. The
+/// exit code; nothing where this rank is to report it alone.
+std::optional<int> report_mistake_together(const Error& mistake, std::span<char* const> arguments,
+                                           const std::string& program) {
   const auto launcher = find_launcher();
   const MpiSupport* mpi = find_mpi();
   const bool by_tcp = std::ranges::any_of(
       arguments, [](std::string_view word) { return word.starts_with("--rendezvous"); });
   const bool meets = launcher && launcher->joins_by == JoinsBy::Mpi && launcher->size > 1 &&
                      mpi != nullptr && !by_tcp && mistake.status() == Status::Usage;
-  if (!meets) return;
+  if (!meets) return std::nullopt;
   std::unique_ptr<Bootstrap> bootstrap;
   try {
     bootstrap = mpi->start({});
@@ -309,9 +320,14 @@ void report_mistake_together(const Error& mistake, std::span<char* const> argume
   }
   if (!bootstrap || bootstrap->size() == 1) {  // the mistake is this process's own
     complain(program, mistake.what());
-    throw Error{mistake.status(), ""};
+    return exit_code(mistake.status());
   }
-  require_same_command(*bootstrap, {.mistake = mistake.what()});
+  try {
+    require_same_command(*bootstrap, {.mistake = mistake.what()});
+  } catch (const AgreedError& error) {
+    return leave_together(*bootstrap, program, error);
+  }
+  return std::nullopt;
 }
 
 int run(std::span<char* const> arguments) {
@@ -323,7 +339,7 @@ int run(std::span<char* const> arguments) {
     try {
       if (const auto code = run_alone(arguments, program, line, invocation)) return *code;
     } catch (const Error& error) {
-      report_mistake_together(error, arguments, program);
+      if (const auto code = report_mistake_together(error, arguments, program)) return *code;
       throw;
     }
     return run_ranks(line.options, invocation, program);

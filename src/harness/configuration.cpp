@@ -3,6 +3,7 @@
 
 #include "base/embedded_text.hpp"
 #include "base/splitmix64.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 
@@ -88,17 +89,16 @@ void require_same_command(Bootstrap& world, const RankCommand& mine) {
   const auto other =
       std::find_if(hashes.begin(), hashes.end(), [&](auto hash) { return hash != hashes.front(); });
   if (other == hashes.end()) {
-    if (mine.mistake.empty()) return;
-    throw usage_error(world.rank() == 0 ? mine.mistake : "");
+    if (!mine.mistake.empty()) agree_on_error(world, usage_error(mine.mistake));
+    return;
   }
   const auto root = static_cast<int>(other - hashes.begin());
   world.broadcast_text(text, root);
-  if (world.rank() != 0) throw usage_error("");
   std::vector<int> ranks;  // with that command
   for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
     if (hashes[rank] == *other) ranks.push_back(static_cast<int>(rank));
   }
-  throw usage_error(difference(ranks, parse_lines(text), mine));
+  agree_on_error(world, usage_error(difference(ranks, parse_lines(text), mine)));
 }
 
 }  // namespace busbar

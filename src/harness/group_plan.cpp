@@ -7,6 +7,7 @@
 #include "base/host.hpp"
 #include "base/round_robin.hpp"
 #include "harness/options.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {
@@ -178,10 +179,10 @@ std::vector<HostRanks> gather_hosts(Bootstrap& world) {
 
 std::string shared_file(Bootstrap& world, std::string_view option, const std::string& path) {
   std::optional<std::string> text;
-  if (world.rank() == 0) text = read_file(path);
-  if (!world.agree(world.rank() != 0 || text)) {
-    throw usage_error("{}: cannot read {}", option, path);
-  }
+  agree_on(world, [&] {
+    if (world.rank() == 0) text = read_file(path);
+    if (world.rank() == 0 && !text) throw usage_error("{}: cannot read {}", option, path);
+  });
   std::string all = text.value_or("");
   world.broadcast_text(all);
   return all;
@@ -205,12 +206,12 @@ const RankGroup* GroupRound::group_of(int rank) const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-int GroupPlan::smallest_group() const {
-  std::size_t smallest = rounds.front().groups.front().ranks.size();
+std::pair<int, int> GroupPlan::group_sizes() const {
+  std::set<std::size_t> sizes;
   for (const GroupRound& round : rounds) {
-    for (const RankGroup& group : round.groups) smallest = std::min(smallest, group.ranks.size());
+    for (const RankGroup& group : round.groups) sizes.insert(group.ranks.size());
   }
-  return static_cast<int>(smallest);
+  return {static_cast<int>(*sizes.begin()), static_cast<int>(*sizes.rbegin())};
 }
 
 std::map<std::pair<int, int>, std::vector<int>> GroupPlan::ranks_by_group() const {

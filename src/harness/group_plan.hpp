@@ -49,7 +49,8 @@ struct GroupPlan {
   std::vector<GroupRound> rounds{};
   std::optional<std::uint64_t> seed{};  ///< that matchings are drawn by
 
-  [[nodiscard]] int smallest_group() const;
+  /// The numbers of ranks of the smallest and the largest group.
+  [[nodiscard]] std::pair<int, int> group_sizes() const;
   /// By round and group, where rows have them.
   [[nodiscard]] std::map<std::pair<int, int>, std::vector<int>> ranks_by_group() const;
 };

@@ -2,6 +2,7 @@
 #include "harness/host_topology.hpp"
 
 #include "base/host.hpp"
+#include "model/agreement.hpp"
 #include "model/fact.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/systems/system_file.hpp"
@@ -70,15 +71,6 @@ topo::Choice choose_here(Bootstrap& host, const HostTopology& here, const Backen
 
 }  // namespace
 
-std::string first_text(Bootstrap& world, const std::string& mine) {
-  std::array<char, 512> text{};
-  copy_text(mine, text);
-  for (const auto& other : world.gather(text)) {
-    if (other.front() != '\0') return other.data();
-  }
-  return {};
-}
-
 topo::Choice choose_among(const topo::Graph& graph, const std::vector<int>& allowed, int count,
                           topo::Selection request) {
   for (int& number : request.devices) {
@@ -116,15 +108,7 @@ HostTopology probe_host(Bootstrap& world, const Backend& backend, const Options&
     here.graph = {};
   }
   if (!options.devices) return here;
-  std::string obstacle;
-  try {
-    here.choice = choose_here(*host, here, backend, options);
-  } catch (const Error& error) {
-    obstacle = error.what();
-  }
-  // Every rank throws what one host cannot do, so that all end alike.
-  obstacle = first_text(world, obstacle);
-  if (!obstacle.empty()) throw usage_error(obstacle);
+  agree_on(world, [&] { here.choice = choose_here(*host, here, backend, options); });
   return here;
 }
 

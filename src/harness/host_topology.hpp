@@ -30,9 +30,6 @@ struct HostTopology {
 [[nodiscard]] HostTopology probe_host(Bootstrap& world, const Backend& backend,
                                       const Options& options);
 
-/// The first text of all ranks that is not empty, on every rank; long ones are cut. Collective.
-[[nodiscard]] std::string first_text(Bootstrap& world, const std::string& mine);
-
 /// The device that this rank is to take.
 [[nodiscard]] DeviceRequest device_request(const HostTopology& topology, const Options& options);
 

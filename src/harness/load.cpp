@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/load.hpp"
 
+#include "model/agreement.hpp"
+
 namespace busbar {
 namespace {
 
@@ -16,18 +18,20 @@ RankLoad::RankLoad(const Options& options, Bootstrap& world, Communicator& commu
     : communicator_(communicator), loads_(options.loads_before()) {
   delay(options, world.rank());
   if (!options.load) return;
-  if (options.load->beside) {
-    if (auto work = communicator.side_work(*options.load)) beside_.emplace(std::move(work));
-    return;
-  }
-  if (options.load->spin > Seconds{0}) {
+  const bool beside = options.load->beside;
+  if (!beside && options.load->spin > Seconds{0}) {
     turns_ =
         static_cast<std::uint64_t>(world.largest(spinning_rate()) * options.load->spin.count());
   }
-  copied_ = options.load->copy;
-  if (copied_ == 0) return;
-  from_ = communicator.allocate(copied_);
-  to_ = communicator.allocate(copied_);
+  agree_on(world, [&] {
+    if (beside) {
+      if (auto work = communicator.side_work(*options.load)) beside_.emplace(std::move(work));
+    } else if (options.load->copy > 0) {
+      copied_ = options.load->copy;
+      from_ = communicator.allocate(copied_);
+      to_ = communicator.allocate(copied_);
+    }
+  });
 }
 
 void RankLoad::delay(const Options& options, int rank) {

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <thread>
 
-#include "harness/host_topology.hpp"
 #include "harness/row_table.hpp"
+#include "model/agreement.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -72,20 +72,20 @@ void MixRunner::connect_group(const Run& run, std::size_t group) {
   GroupResult& result = results_[group];
   result.connect_s = world.largest(mine == nullptr ? 0 : Seconds(Clock::now() - begin).count());
   result.nodes = world.largest(mine == nullptr ? 0 : member.ranks->nodes());
-  const std::string problem = first_text(world, mine == nullptr ? "" : prepare(run, group));
-  if (!problem.empty()) throw usage_error("--mix: group {}: {}", wanted.name, problem);
+  agree_on(world, [&] {
+    const std::string problem = mine == nullptr ? "" : prepare(run, group);
+    if (!problem.empty()) throw usage_error("--mix: group {}: {}", wanted.name, problem);
+  });
   run.watchdog.step(fmt::format("mix group {}: running a first operation", wanted.name));
-  std::string refusal;
-  try {
-    if (mine != nullptr) member.communicator->enqueue(member.call);
-  } catch (const Error& error) {
-    if (error.status() != Status::Unavailable) throw;
-    refusal = error.what();
-  }
-  if (mine != nullptr && refusal.empty()) member.communicator->wait();
-  refusal = first_text(world, refusal);
-  if (refusal.empty()) return;
-  throw Error{Status::Unavailable, fmt::format("--mix: group {}: {}", wanted.name, refusal)};
+  // What one rank's library refuses, no other waits for.
+  agree_on(world, [&] {
+    try {
+      if (mine != nullptr) member.communicator->enqueue(member.call);
+    } catch (const Error& error) {
+      throw Error{error.status(), fmt::format("--mix: group {}: {}", wanted.name, error.what())};
+    }
+  });
+  if (mine != nullptr) member.communicator->wait();
 }
 
 std::string MixRunner::prepare(const Run& run, std::size_t group) {

@@ -10,29 +10,11 @@
 #include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/late_rank.hpp"
+#include "model/agreement.hpp"
 #include "model/fact.hpp"
 
 namespace busbar {
 namespace {
-
-/// Runs `work` on rank 0; where it throws, every rank throws: rank 0 its own error, the others one
-/// of the same status without a message, since rank 0 prints it.
-template <class Work>
-void on_rank_zero(Bootstrap& bootstrap, const Work& work) {
-  std::optional<Error> error;
-  Status status = Status::Ok;
-  if (bootstrap.rank() == 0) {
-    try {
-      work();
-    } catch (const Error& thrown) {
-      error = thrown;
-      status = thrown.status();
-    }
-  }
-  bootstrap.broadcast(status);
-  if (error) throw Error(*error);
-  if (status != Status::Ok) throw Error{status, ""};
-}
 
 std::pair<RowKey, std::uint64_t> cycle_key(const Record& record) {
   return {row_key(record), record.cycle};
@@ -76,7 +58,9 @@ std::unique_ptr<Writer> json_writer(const Options& options, HalfJoiner::Halves h
 
 Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
     : bootstrap_(bootstrap), resume_(options.resume), planned_visits_(options.visits) {
-  on_rank_zero(bootstrap, [&] { open(options); });
+  agree_on(bootstrap, [&] {
+    if (bootstrap.rank() == 0) open(options);
+  });
 }
 
 void Outputs::open(const Options& options) {
@@ -128,7 +112,8 @@ void Outputs::open_journals(const Options& options) {
 }
 
 void Outputs::check_resumable(const std::string& configuration) {
-  on_rank_zero(bootstrap_, [&] {
+  agree_on(bootstrap_, [&] {
+    if (bootstrap_.rank() != 0) return;
     const std::string other = difference(earlier_configuration_, configuration);
     if (resume_ && !other.empty()) {
       throw usage_error(

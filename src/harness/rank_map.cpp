@@ -5,6 +5,8 @@
 #include <limits>
 #include <unistd.h>
 
+#include "model/agreement.hpp"
+
 namespace busbar {
 namespace {
 
@@ -137,13 +139,15 @@ RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request) {
     const auto bit = static_cast<std::size_t>(processor);
     if (bit < mine.processor_mask.size()) mine.processor_mask.set(bit);
   }
-  mine.bound_by_us = bind_rank(bootstrap, machine, request) ? 1 : 0;
-  if (request.devices && !bootstrap.agree(mine.bound_by_us == 1)) {
-    throw usage_error(
-        "--devices: a host has {} and {}; name those that every host has and lets ranks use",
-        counted(machine.count(topo::Spot::CpuCore), "core"),
-        counted(machine.count(topo::Spot::NumaNode), "NUMA node"));
-  }
+  agree_on(bootstrap, [&] {
+    mine.bound_by_us = bind_rank(bootstrap, machine, request) ? 1 : 0;
+    if (request.devices && mine.bound_by_us == 0) {
+      throw usage_error(
+          "--devices: a host has {} and {}; name those that every host has and lets ranks use",
+          counted(machine.count(topo::Spot::CpuCore), "core"),
+          counted(machine.count(topo::Spot::NumaNode), "NUMA node"));
+    }
+  });
   const topo::Locality locality = machine.locality();
   copy_text(host_name(), mine.host);
   copy_text(machine.processor_model(), mine.processor_model);

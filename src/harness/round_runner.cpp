@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "harness/idle_communicator.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {
@@ -138,7 +139,7 @@ void RoundRunner::complete(Run& run) {
   const auto rank = static_cast<std::size_t>(run.world.rank());
   run.memory = plan_memory(run.world, run.options, run.rank_map, run.communicator,
                            run.devices.empty() ? 1 : run.devices[rank].ranks_on_device);
-  check_load(run.options, run.memory);
+  agree_on(run.world, [&] { check_load(run.options, run.memory); });
   run.timer_cost_s = run.world.largest(run.communicator.stopwatch().cost().count());
   run.flags = row_flags(run);
   run.device_cache = run.world.largest(run.communicator.device_cache());

@@ -6,6 +6,7 @@
 
 #include "harness/beside.hpp"
 #include "harness/period.hpp"
+#include "model/agreement.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
@@ -492,7 +493,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   if (!soak) row.samples_us = std::move(samples.times_us);
   row.arrivals = std::move(samples.arrivals);
   row.rank_times_us = std::move(samples.rank_times_us);
-  if (run.options.traffic_summary && record.time_median_us) {
+  if (run.options.traffic_summary && record.time_median_us && traffic != nullptr) {
     row.findings = traffic_lines(record, *traffic, setup);
   }
 }

@@ -38,7 +38,7 @@ std::vector<std::size_t> visiting_order(const Options& options, std::size_t coun
 }
 
 std::vector<SweepKey> RowTable::sweeps(std::size_t round, std::uint64_t pass) const {
-  std::vector<SweepKey> sweeps = sweeps_of(options_, collective_, plan_.smallest_group());
+  std::vector<SweepKey> sweeps = sweeps_of(options_, collective_, plan_.group_sizes().first);
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
     (options_.visits > 1 ? sweeps[i].visit : sweeps[i].cycle) = pass;
     sweeps[i].round = round;

@@ -2,6 +2,7 @@
 #include "harness/runner.hpp"
 
 #include "format/timeline_text.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {

@@ -11,6 +11,7 @@
 #include "harness/rank_map.hpp"
 #include "harness/round_runner.hpp"
 #include "harness/run_header.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 /// may take 10 s of it (NcclComm).
 constexpr Seconds kLongestRelease{20};
 
-void check_ranks(const Options& options, int ranks, int smallest_group) {
+void check_ranks(const Options& options, const Collective& collective, int ranks,
+                 int smallest_group) {
   if (options.root && *options.root >= smallest_group) {
     throw usage_error("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
                       smallest_group, smallest_group < ranks ? " in a group" : "",
@@ -32,6 +34,12 @@ void check_ranks(const Options& options, int ranks, int smallest_group) {
   if (options.inject_delay && options.inject_delay->rank >= ranks) {
     throw usage_error("--inject-delay: there is no rank {}; give 0 to {}",
                       options.inject_delay->rank, ranks - 1);
+  }
+  if (const Distribution* distribution = options.distribution_of(collective)) {
+    // Throws where so few ranks have no such distribution.
+    (void)collective.footprint({.element = info(options.types.front()).size,
+                                .ranks = smallest_group,
+                                .distribution = distribution});
   }
 }
 
@@ -49,11 +57,14 @@ Status status_of(Bootstrap& bootstrap, const RunSummary& summary, const Options&
   if (summary.rows == 0) status = Status::Skipped;
   if (summary.wrong_rows > 0) status = Status::Wrong;
   bootstrap.broadcast(status);
-  if (status != Status::Usage) return status;
-  const Fault& fault = *options.inject_fault;
-  throw usage_error("--inject-fault {}:{}: {}", fault.rank, fault.index,
-                    options.checks == 0 ? "results are not checked with -c 0"
-                                        : "no row has such an element in this rank's result");
+  agree_on(bootstrap, [&] {
+    if (status != Status::Usage) return;
+    const Fault& fault = *options.inject_fault;
+    throw usage_error("--inject-fault {}:{}: {}", fault.rank, fault.index,
+                      options.checks == 0 ? "results are not checked with -c 0"
+                                          : "no row has such an element in this rank's result");
+  });
+  return status;
 }
 
 /// The devices of all ranks, in rank order, and what is known of this rank's host; empty for host
@@ -83,17 +94,15 @@ BindRequest bind_request(const Options& options, const Backend& backend,
   return {.bind = options.bind, .near = mine.bus.data()};
 }
 
-ConnectOptions connect_options(const Options& options, const Collective& collective,
-                               Progress progress, bool shared, int rank, bool own) {
+ConnectOptions connect_options(const Options& options, const Collective& collective, int rank,
+                               bool own) {
   constexpr int kRingPeers = 2;  // the one it sends to and the one it receives from
   const bool is_ring =
       collective.peers != nullptr && options.pairs != Pairs::All && options.mix.empty();
-  ConnectOptions wanted{.progress = progress,
-                        .registration = options.registration,
+  ConnectOptions wanted{.registration = options.registration,
                         .cta_policy = options.cta_policy,
                         .peers = is_ring ? kRingPeers : 0,
                         .pages = options.pages,
-                        .shares_devices = shared,
                         .observe_choice = options.nccl_choice,
                         .vary = own ? std::nullopt : options.vary,
                         .world_rank = rank};
@@ -148,20 +157,30 @@ Status measure(const RoundSetup& setup, const BackendChoice& choice,
 Status run_session(const Options& wanted_options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  Options options = with_own_size(wanted_options, collective, world.size());
-  const GroupPlan plan = plan_groups(world, options);
-  check_ranks(options, world.size(), plan.smallest_group());
-  auto mixed = options.mix.empty() ? std::vector<MixGroup>{} : read_mix(world, options);
-  const BackendChoice choice = choose_backend(options.backend, world);
+  Options options = wanted_options;
+  GroupPlan plan;
+  std::vector<MixGroup> mixed;
+  BackendChoice choice;
+  std::vector<Options> variants;
+  ConnectOptions wanted;
+  agree_on(world, [&] {
+    plan = plan_groups(world, wanted_options);
+    const auto [smallest, largest] = plan.group_sizes();
+    options = with_own_size(wanted_options, collective, largest);
+    check_ranks(options, collective, world.size(), smallest);
+    if (!options.mix.empty()) mixed = read_mix(world, options);
+    choice = choose_backend(options.backend, world);
+    for (const Options& variant : variants_of(options)) {
+      check_applicable(variant, *choice.backend, collective);
+    }
+    complete_preset(options, *choice.backend);
+    variants = variants_of(options);
+    wanted = connect_options(options, collective, world.rank(), variants.size() > 1);
+    choice.backend->check(wanted);
+  });
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
-  for (const Options& variant : variants_of(options)) {
-    check_applicable(variant, backend, collective);
-  }
-  complete_preset(options, backend);
-  const std::vector<Options> variants = variants_of(options);
   const bool own = variants.size() > 1;  // settings of --vary
-  if (options.vary && !own) backend.check_vary(*options.vary);
   Outputs outputs(world, options);
   watchdog.step("reading the hosts' facts");
   HostFacts facts(world, options);
@@ -171,9 +190,9 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   const RankMap rank_map = map_ranks(world, bind_request(options, backend, claimed, world.rank()));
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
+  wanted.progress = progress;
+  wanted.shares_devices = any_shared(claimed.devices);
   const RowTable table(options, collective, plan);
-  const ConnectOptions wanted = connect_options(options, collective, progress,
-                                                any_shared(claimed.devices), world.rank(), own);
   const RoundSetup setup{
       .options = options,
       .collective = collective,

@@ -69,14 +69,17 @@ class Backend {
   [[nodiscard]] virtual std::optional<std::string> unavailable() const = 0;
   /// Name and version of the library, for headers.
   [[nodiscard]] virtual std::string library() const = 0;
-  /// Which files the library came from, for headers; empty where it is linked.
   /// 22809 of NCCL 2.28.9; 0 of another library.
   [[nodiscard]] virtual int nccl_version_code() const { return 0; }
+  /// Which files the library came from, for headers; empty where it is linked.
   [[nodiscard]] virtual std::string library_files() const { return {}; }
   /// What a communicator is configured with beside the library's defaults, as "name=value,...".
   [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }
-  /// Throws a usage error where this is no setting whose values can take turns within a launch.
-  virtual void check_vary(const Vary& vary) const { refuse_vary(vary, {}); }
+  /// Throws a usage error where this process cannot connect with these options: above all where
+  /// `vary` is no setting whose values can take turns within a launch.
+  virtual void check(const ConnectOptions& options) const {
+    if (options.vary) refuse_vary(*options.vary, {});
+  }
   /// Whether it has what an option of devices asks for (-G, -R, -x, --share-gpus).
   [[nodiscard]] virtual bool has_devices() const { return false; }
   /// Whether threads of its own move the data: a rank that is bound to one core has them wait.
@@ -99,7 +102,7 @@ class Backend {
  protected:
   /// Registers the backend.
   Backend();
-  /// Throws the usage error of check_vary; `own` are the settings that it has.
+  /// Throws the usage error of check; `own` are the settings that it has.
   [[noreturn]] void refuse_vary(const Vary& vary, std::string_view own) const;
 };
 

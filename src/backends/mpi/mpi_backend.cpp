@@ -190,10 +190,13 @@ class MpiBackend final : public Backend {
     return "the ranks are not joined by MPI (mpirun does that)";
   }
   [[nodiscard]] std::string library() const override { return mpi_library().name; }
-  void check_vary(const Vary& vary) const override {
-    const auto variable = ControlVariable::find(vary.name);
-    if (!variable) refuse_vary(vary, "MPICH's control variables of whole numbers or names, ");
-    (void)variable->numbers(vary.values);
+  void check(const ConnectOptions& options) const override {
+    if (!options.vary) return;
+    const auto variable = ControlVariable::find(options.vary->name);
+    if (!variable) {
+      refuse_vary(*options.vary, "MPICH's control variables of whole numbers or names, ");
+    }
+    (void)variable->numbers(options.vary->values);
   }
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {

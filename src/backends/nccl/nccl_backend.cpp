@@ -429,8 +429,20 @@ class NcclBackend final : public Backend {
     return join(words, ",");
   }
 
-  void check_vary(const Vary& vary) const override {
-    if (!nccl_variants(vary, NcclConfig{})) refuse_vary(vary, nccl_setting_names() + ", ");
+  void check(const ConnectOptions& options) const override {
+    const auto& vary = options.vary;
+    if (vary && !nccl_variants(*vary, NcclConfig{})) {
+      refuse_vary(*vary, nccl_setting_names() + ", ");
+    }
+    if (options.cta_policy) check_cta_policy(*options.cta_policy);
+    const auto conflict = options.observe_choice ? nccl_log_conflict(std::getenv) : std::nullopt;
+    if (conflict) throw usage_error("--nccl-choice: " + *conflict);
+    if (vary && options.registration != Registration::None) {
+      throw usage_error(
+          "-R and --vary {} are mutually exclusive: each value may have a communicator "
+          "of its own",
+          vary->name);
+    }
   }
 
   [[nodiscard]] std::vector<Device> visible_devices() const override {
@@ -452,15 +464,6 @@ class NcclBackend final : public Backend {
 
   [[nodiscard]] std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const override {
-    if (options.cta_policy) check_cta_policy(*options.cta_policy);
-    const auto conflict = options.observe_choice ? nccl_log_conflict(std::getenv) : std::nullopt;
-    if (conflict) throw usage_error("--nccl-choice: " + *conflict);
-    if (options.vary && options.registration != Registration::None) {
-      throw usage_error(
-          "-R and --vary {} are mutually exclusive: each value may have a communicator "
-          "of its own",
-          options.vary->name);
-    }
     if (options.shares_devices) let_ranks_share_devices(options.world_rank);
     return std::make_unique<NcclCommunicator>(bootstrap, options);
   }

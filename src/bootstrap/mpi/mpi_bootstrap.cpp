@@ -56,6 +56,8 @@ void refuse_a_foreign_launcher() {
 class MpiSession {
  public:
   MpiSession() {
+    // UCX prints a backtrace of 40 lines where a rank ends while another reads its memory.
+    setenv("UCX_HANDLE_ERRORS", "none", 0);
     int provided = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -63,29 +65,35 @@ class MpiSession {
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
   ~MpiSession() {
-    std::promise<void> finalized;
-    std::thread guard;
-    if (exit_code_) guard = std::thread(leave_at_last, *exit_code_, finalized.get_future());
     MPI_Finalize();
-    finalized.set_value();
-    if (guard.joinable()) guard.join();
+    finalized_.set_value();
+    if (guard_.joinable()) guard_.join();
   }
 
   /// All is done: where leaving the job hangs, it ends with this code.
-  void leave_with(int exit_code) { exit_code_ = exit_code; }
+  void leave_with(int exit_code) {
+    try {
+      guard_ = std::thread(leave_at_last, exit_code, finalized_.get_future());
+    } catch (const std::system_error&) {  // no thread can be started (ulimit -u): unguarded
+    }
+  }
 
  private:
+  /// After an error, which has been reported, there is nothing to wait for.
   static void leave_at_last(int exit_code, std::future<void> finalized) {
-    constexpr std::chrono::seconds kPatience{10};
+    const std::chrono::seconds patience{exit_code == 0 ? 10 : 1};
     constexpr std::string_view kWhy =
         "MPI_Finalize has not returned for 10 s: the job, which is complete, ends without it\n";
-    if (finalized.wait_for(kPatience) == std::future_status::ready) return;
+    if (finalized.wait_for(patience) == std::future_status::ready) return;
     static_cast<void>(std::fflush(nullptr));
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, kWhy.data(), kWhy.size());
+    if (exit_code == 0) {
+      [[maybe_unused]] const auto written = write(STDERR_FILENO, kWhy.data(), kWhy.size());
+    }
     std::_Exit(exit_code);
   }
 
-  std::optional<int> exit_code_{};
+  std::promise<void> finalized_{};
+  std::thread guard_{};
 };
 
 MPI_Op mpi_op(Combine how) {

@@ -160,7 +160,7 @@ TEST(PlanGroups, ReadsAFileOnRankZeroForAll) {
   for (const GroupPlan& plan : plans_of(3, options)) {
     EXPECT_EQ(text_of(plan.rounds), "0: 0-1 | 1: 1-2");
     EXPECT_EQ(plan.rounds[0].group_of(2), nullptr);
-    EXPECT_EQ(plan.smallest_group(), 2);
+    EXPECT_EQ(plan.group_sizes(), std::pair(2, 2));
   }
   options.groups = parse_group_spec("--groups", folder.path("none.csv"));
   test::on_ranks(2, [&](test::ThreadBootstrap& world) {
