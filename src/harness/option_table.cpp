@@ -417,7 +417,7 @@ std::string words_of(const RunOption& row, const O& options) {
 }
 
 /// The rows that stand on command lines: all but variables of the environment.
-constexpr auto kIsOption = [](const RunOption& row) { return row.option.set != nullptr; };
+constexpr auto kIsOption = [](const RunOption& row) { return row.option.names.starts_with('-'); };
 constexpr auto kOptions = [] {
   std::array<Option<O>, static_cast<std::size_t>(std::ranges::count_if(kRows, kIsOption))>
       options{};

@@ -206,10 +206,12 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
   return record;
 }
 
-/// Variants take turns, so that what the machine does meanwhile is the same for all.
+/// Variants take turns, in an order of each row's own, so that what the machine does meanwhile is
+/// the same for all.
 void Runner::run_size(RowSetup setup) {
+  const std::size_t row = table_.place(setup.key, setup.size, false).position;
   for (const std::size_t number :
-       visiting_order(options_, table_.variants(), setup.key.visit, setup.key.part)) {
+       visiting_order(options_, table_.variants(), setup.key.visit, row)) {
     setup.key.variant = number;
     for (const bool in_place : {false, true}) {
       if (is_wanted(options_.placement, in_place)) run_row(setup, in_place);

@@ -69,6 +69,14 @@ SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
   COMMAND=(mpirun -np 2 ./alltoall_perf "${USUAL[@]}" -b 64K -e 64K)
   refused "--skew: all-to-all has equal parts; use alltoallv_perf" --skew uniform
 }
+@test "groups have a distribution of their own size, also beside ranks that wait" {
+  COMMAND=(mpirun -np 5 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K)
+  refused "there are 2 ranks; give fewer than that" --groups '0,0,0-1;0,1,2-4' --skew hot:2
+  printf '%s\n' 0,1K,2K 3K,0,4K 5K,6K,0 > "$DIR/matrix"
+  mpirun -np 4 ./alltoallv_perf "${USUAL[@]}" --groups 0,0,0-2 --skew "matrix:$DIR/matrix" --csv "$DIR/a.csv"
+  [ "$(column ranks,status,wrong "$DIR/a.csv" | sort -u)" = "3|ok|0" ]
+  NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY=1 mpirun -np 3 ./alltoallv_perf "${USUAL[@]}" --groups 0,0,0-1 -b 1K -e 1K
+}
 @test "a prediction has the fullest port and the bound of it" {
   run -0 ./alltoallv_perf --backend sim --system dgx-h100 --skew hot:1:1 -b 1M -e 1G -f 1024 --csv "$DIR/a.csv"
   [ "$(column distribution,imbalance,bound_GBps "$DIR/a.csv" | sort -u)" = "hot:1:1|8|450" ]

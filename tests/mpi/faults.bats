@@ -192,6 +192,16 @@ one_message() {
   [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 2 ]
 }
 
+@test "what one rank alone cannot do ends the job with its line" {
+  local job=(./allreduce_perf -b 1K -e 1K -n 3 --host-limits off --load)
+  for load in copy:400M beside:copy:400M; do
+    # shellcheck disable=SC2016 # of the shell that it starts
+    run -3 --separate-stderr timeout 20 mpirun -np 1 "${job[@]}" "$load" : \
+      -np 1 bash -c 'ulimit -v 1000000; exec "$@"' - "${job[@]}" "$load"
+    [[ $stderr == *"allreduce_perf: rank 1: no memory for a buffer of 400 MiB"* ]]
+  done
+}
+
 @test "all ranks leave with the same code" {
   needs_mpich "-print-all-exitcodes"
   codes() {  # codes OPTIONS... : of three ranks, as Hydra tells them: code times 256

@@ -79,17 +79,19 @@ class MpiSession {
   }
 
  private:
-  /// After an error, which has been reported, there is nothing to wait for.
-  static void leave_at_last(int exit_code, std::future<void> finalized) {
-    const std::chrono::seconds patience{exit_code == 0 ? 10 : 1};
+  /// Where nothing could be measured, which has been reported, there is little to wait for.
+  static void leave_at_last(int code, std::future<void> finalized) {
+    const bool complete =
+        code != exit_code(Status::Usage) && code != exit_code(Status::Unavailable);
+    const std::chrono::seconds patience{complete ? 10 : 1};
     constexpr std::string_view kWhy =
         "MPI_Finalize has not returned for 10 s: the job, which is complete, ends without it\n";
     if (finalized.wait_for(patience) == std::future_status::ready) return;
     static_cast<void>(std::fflush(nullptr));
-    if (exit_code == 0) {
+    if (complete) {
       [[maybe_unused]] const auto written = write(STDERR_FILENO, kWhy.data(), kWhy.size());
     }
-    std::_Exit(exit_code);
+    std::_Exit(code);
   }
 
   std::promise<void> finalized_{};
