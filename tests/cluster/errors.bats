@@ -32,7 +32,7 @@ ten_kinds() {
     fails 2 '-r 9: there are 4 ranks; give 0 to 3' -r 9
     fails 2 '--nonsense' --nonsense
     fails 2 '--mix' --mix incast -n 5
-    fails 3 'not in this build' --backend other
+    CUDA_VISIBLE_DEVICES='' fails 3 '--backend nccl' --backend nccl
     fails 2 '--inject-delay: there is no rank 9' --inject-delay 9:1
     fails 2 'no row has such an element' --inject-fault 0:999999999 -n 1
     fails 2 '--vary nonsense' --vary nonsense=1,2
