@@ -30,14 +30,5 @@ TEST(InventoryFacts, CountTheGpusAndNicsOfAHostThatHasGpus) {
   EXPECT_EQ(facts[1].first + '=' + facts[1].second, "nics_per_node=1");
 }
 
-TEST(FirstText, IsTheLowestRanksThatHasOne) {
-  test::on_ranks(3, [](test::ThreadBootstrap& world) {
-    const std::string mine =
-        world.rank() == 0 ? "" : std::string("of rank ") + std::to_string(world.rank());
-    EXPECT_EQ(first_text(world, mine), "of rank 1");
-    EXPECT_EQ(first_text(world, ""), "");
-  });
-}
-
 }  // namespace
 }  // namespace busbar
