@@ -79,9 +79,10 @@ MEASURE := $(MEASURE_OBJECTS) $(MEASURE_TEXTS)
 CORE := $(MEASURE_OBJECTS) $(call folder_objects,$(ANALYZE_SOURCES)) $(ALL_TEXTS)
 
 .PHONY: all
-all: ## build all executables at the root; installs nothing
-	@BUSBAR_NO_INSTALL=1 tools/install-packages $(BUILD_PACKAGES) $(MPI_PACKAGES)
-	@$(MAKE) --no-print-directory executables
+all: packages-named executables ## build all executables at the root; installs nothing
+
+.PHONY: packages-named
+packages-named: ; @BUSBAR_NO_INSTALL=1 tools/install-packages $(BUILD_PACKAGES) $(MPI_PACKAGES)
 
 .PHONY: executables
 executables: $(PERF) $(LINKS) busbar
