@@ -81,7 +81,7 @@ void complain_once(const std::string& program, const std::string& message) {
 std::vector<std::string> words_of_rank(std::span<char* const> arguments) {
   constexpr std::array<std::string_view, 5> kOfStarting{"-g", "--ngpus", "--launcher", "--hosts",
                                                         "--nodes"};
-  std::vector<std::string> words{std::filesystem::read_symlink("/proc/self/exe").string()};
+  std::vector<std::string> words{own_program()};
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string word = arguments[i];
     const std::string option = word.substr(0, word.find('='));
@@ -290,6 +290,7 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
     return exit_code(Status::Ok);
   }
   if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
+  require_variables(line.options.variables, arguments);
   const auto lookup = [](const char* name) { return std::getenv(name); };
   apply_environment(line.options, lookup);
   complete_options(line.options, collective(), lookup);
@@ -357,5 +358,8 @@ int run(std::span<char* const> arguments) {
 
 int main(int argc, char** argv) {
   busbar::reserve_standard_streams();
-  return busbar::run({argv, static_cast<std::size_t>(argc)});
+  busbar::Words words = busbar::mapped<std::string>(std::span(argv, static_cast<std::size_t>(argc)),
+                                                    busbar::decoded_word);
+  const std::vector<char*> arguments = busbar::pointers_to(words);
+  return busbar::run(std::span(arguments).first(words.size()));
 }

@@ -144,8 +144,7 @@ class SweepRun {
     report_.seed = options.seed ? *options.seed : std::random_device()();
     constexpr double kPercent = 100;
     report_.threshold = options.threshold_percent / kPercent;
-    turns_.emplace(sweep_command(std::move(command)), folder_.path(), options.timeout,
-                   report_.seed);
+    turns_.emplace(std::move(command), folder_.path(), options.timeout, report_.seed);
   }
 
   [[nodiscard]] Status run() {

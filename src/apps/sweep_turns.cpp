@@ -2,8 +2,6 @@
 #include "apps/sweep_turns.hpp"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -16,49 +14,22 @@
 #include "judge/run/launch_queue.hpp"
 
 namespace busbar {
-namespace {
 
-/// Open MPI's launchers pass these on by themselves.
-bool is_passed_on(std::string_view name) {
-  constexpr std::array<std::string_view, 3> kPassedOn{"OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_"};
-  return std::ranges::any_of(kPassedOn, [&](auto prefix) { return name.starts_with(prefix); });
-}
-
-}  // namespace
-
-Words SweepCommand::with(const Variables& variables, const Words& options) const {
-  Words made = env_words(variables);
-  append(made, std::span(words).first(mpirun));
-  if (mpirun > 0) {
-    for (const auto& [name, value] : variables) {
-      if (!is_passed_on(name)) append(made, Words{"-x", name});
-    }
+Words sweep_command(const Words& command, const TurnLaunch& launch) {
+  Words words = env_words(launch.variables);
+  append(words, command);
+  append(words, launch.options);
+  for (const auto& [name, value] : launch.variables) {
+    append(words, Words{"--env", encoded_word(name + "=" + value)});
   }
-  append(made, std::span(words).subspan(mpirun));
-  append(made, options);
-  append(made, Words{"--csv", "-"});
-  return made;
-}
-
-SweepCommand sweep_command(Words words) {
-  constexpr std::array<std::string_view, 5> kNames{"mpirun", "mpiexec", "orterun", "prterun",
-                                                   "mpirun.openmpi"};
-  SweepCommand command{.words = std::move(words)};
-  for (std::size_t i = 0; i < command.words.size(); ++i) {
-    const std::string name = std::filesystem::path(command.words[i]).filename().string();
-    if (std::ranges::find(kNames, name) == kNames.end()) continue;
-    const CommandResult version = run_command(command.words[i], {"--version"});
-    const Launcher* launcher = launcher_of_version(version.out.empty() ? version.err : version.out);
-    if (launcher != nullptr && launcher->family == MpiFamily::OpenMpi) command.mpirun = i + 1;
-    break;
-  }
-  return command;
+  append(words, Words{"--csv", "-"});
+  return words;
 }
 
 SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path,
                                    Counts& counts) {
   judge::LaunchResult result;
-  const std::vector<judge::LaunchCommands> one{{command_.with(launch.variables, launch.options)}};
+  const std::vector<judge::LaunchCommands> one{{sweep_command(command_, launch)}};
   const auto failure = judge::run_launches(
       one, {.timeout = timeout_, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
       {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { result = end; }});

@@ -16,29 +16,21 @@
 
 namespace busbar {
 
-/// The command of a sweep, as it was typed.
-struct SweepCommand {
-  Words words{};
-  std::size_t mpirun = 0;  ///< of Open MPI among the words, from 1; 0: there is none
-
-  /// With variables that reach every rank, options of the program, and its CSV on stdout.
-  [[nodiscard]] Words with(const Variables& variables, const Words& options) const;
-};
-
-/// Looks for Open MPI's mpirun, which passes on only variables that it is asked to.
-[[nodiscard]] SweepCommand sweep_command(Words words);
-
 /// What the launches of a turn differ in.
 struct TurnLaunch {
   std::string text{};  ///< the variant's
   Variables variables{};
-  Words options{};
+  Words options{};  ///< of the program
 };
+
+/// The command of a launch: its variables reach what starts the ranks and, whatever that passes on,
+/// every rank; the CSV is on stdout.
+[[nodiscard]] Words sweep_command(const Words& command, const TurnLaunch& launch);
 
 /// Launches in turns, each once in a turn, in an order that is drawn anew.
 class SweepTurns {
  public:
-  SweepTurns(SweepCommand command, std::string folder, Seconds timeout, std::uint64_t seed)
+  SweepTurns(Words command, std::string folder, Seconds timeout, std::uint64_t seed)
       : command_(std::move(command)),
         folder_(std::move(folder)),
         timeout_(timeout),
@@ -66,7 +58,7 @@ class SweepTurns {
   [[nodiscard]] std::vector<std::size_t> next_order();
   [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path, Counts& counts);
 
-  SweepCommand command_;
+  Words command_;
   std::string folder_;
   Seconds timeout_;
   std::mt19937_64 random_;

@@ -85,14 +85,6 @@ Words environment_with(const Variables& variables) {
   return texts;
 }
 
-/// As exec takes them.
-std::vector<char*> pointers_to(Words& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// Both ends close at an exec.
 struct Pipe {
   OpenFile read{};
@@ -290,6 +282,13 @@ CommandResult run_command(const std::string& program, const Words& arguments, Se
     std::vector<CommandLoop::Ended> ended = loop.wait();
     if (!ended.empty()) return std::move(ended.front().result);
   }
+}
+
+std::vector<char*> pointers_to(Words& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 int become_program(Words line) {

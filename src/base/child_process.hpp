@@ -64,6 +64,9 @@ struct CommandControl {
 [[nodiscard]] std::optional<std::string> run_isolated(const std::function<std::string()>& work,
                                                       Seconds timeout = kCommandTimeout);
 
+/// As main and exec have them: ended by a null pointer.
+[[nodiscard]] std::vector<char*> pointers_to(Words& texts);
+
 /// Becomes a program, found by PATH, with a stdin that has no end (see CommandControl). Returns the
 /// error number where it cannot.
 [[nodiscard]] int become_program(Words line);

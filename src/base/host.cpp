@@ -15,6 +15,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/error.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -150,6 +151,15 @@ Disturbances disturbances() {
   getrusage(RUSAGE_SELF, &usage);
   return {.minor_faults = static_cast<double>(usage.ru_minflt),
           .involuntary_switches = static_cast<double>(usage.ru_nivcsw)};
+}
+
+std::string own_program() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) return path.string();
+  throw Error{
+      Status::Unavailable,
+      fmt::format("/proc/self/exe, which names this program: {}; mount /proc", error.message())};
 }
 
 std::string local_time() {

@@ -37,6 +37,9 @@ struct Disturbances {
 };
 [[nodiscard]] Disturbances disturbances();
 
+/// The path of this program. Throws Error (Unavailable) where the system does not give it.
+[[nodiscard]] std::string own_program();
+
 /// Now, as "2026-11-21 14:02:59" of local time.
 [[nodiscard]] std::string local_time();
 

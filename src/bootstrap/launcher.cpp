@@ -27,9 +27,8 @@ constexpr std::array kLaunchers{
              .required = "PMI_RANK",
              .family = MpiFamily::Mpich,
              .programs = {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"},
-             .words = "{arguments} -f {hostfile} -n {np} -ppn {ppn} {env}",
-             .words_here = "{arguments} -n {np} {env}",
-             .variable = "-genv {name} {value}",
+             .words = "{arguments} -f {hostfile} -n {np} -ppn {ppn}",
+             .words_here = "{arguments} -n {np}",
              .host_line = "{host}"},
     // Ranks bind themselves (--bind); what is bound to a core by its launcher cannot.
     Launcher{.name = "openmpi",
@@ -40,28 +39,27 @@ constexpr std::array kLaunchers{
              .family = MpiFamily::OpenMpi,
              .programs = {"mpirun.openmpi", "mpirun", "mpiexec"},
              .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
-                      "{np} {env}",
-             .words_here = "--oversubscribe {arguments} -n {np} {env}",
+                      "{np}",
+             .words_here = "--oversubscribe {arguments} -n {np}",
              .root = "--allow-run-as-root",
-             .variable = "-x {name}={value}",
              .host_line = "{host} slots={ppn}"},
     Launcher{.title = "MVAPICH's mpirun",
              .rank = "MV2_COMM_WORLD_RANK",
              .size = "MV2_COMM_WORLD_SIZE",
              .required = "MV2_COMM_WORLD_RANK"},
     // A batch script has SLURM_PROCID without being launched.
-    Launcher{.name = "srun",
-             .title = "srun",
-             .rank = "SLURM_PROCID",
-             .size = "SLURM_STEP_NUM_TASKS",
-             .required = "SLURM_STEP_ID",
-             .joins_by = JoinsBy::Slurm,
-             .programs = {"srun"},
-             .words = "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} "
-                      "--overlap --cpu-bind=none --kill-on-bad-exit=1 {env}",
-             .words_here = "{arguments} -N 1 -n {np} --overlap --cpu-bind=none {env}",
-             .variable = "--export=ALL,{name}={value}",
-             .host_line = "{host}"},
+    Launcher{
+        .name = "srun",
+        .title = "srun",
+        .rank = "SLURM_PROCID",
+        .size = "SLURM_STEP_NUM_TASKS",
+        .required = "SLURM_STEP_ID",
+        .joins_by = JoinsBy::Slurm,
+        .programs = {"srun"},
+        .words = "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} "
+                 "--overlap --cpu-bind=none --kill-on-bad-exit=1",
+        .words_here = "{arguments} -N 1 -n {np} --overlap --cpu-bind=none --kill-on-bad-exit=1",
+        .host_line = "{host}"},
     Launcher{.name = "prrte",
              .title = "prterun (PMIx)",
              .rank = "PMIX_RANK",
@@ -70,10 +68,9 @@ constexpr std::array kLaunchers{
              .family = MpiFamily::OpenMpi,
              .programs = {"prterun", "prun"},
              .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
-                      "{np} {env}",
-             .words_here = "--map-by :oversubscribe {arguments} -n {np} {env}",
+                      "{np}",
+             .words_here = "--map-by :oversubscribe {arguments} -n {np}",
              .root = "--allow-run-as-root",
-             .variable = "-x {name}={value}",
              .host_line = "{host} slots={ppn}"},
     Launcher{.title = "torchrun",
              .rank = "RANK",
@@ -122,13 +119,7 @@ std::string filled(std::string_view word, const WordValues& values) {
   return result.append(word);
 }
 
-Words variable_words(const Launcher& launcher, const RankLaunch& launch) {
-  Words words;
-  for (const auto& [name, value] : launch.variables) {
-    append(words, fill_words(launcher.variable, {{"name", name}, {"value", value}}, {}));
-  }
-  return words;
-}
+constexpr std::string_view kEncoded = "percent:";
 
 constexpr std::string_view kLocal = "local";
 
@@ -256,6 +247,49 @@ std::vector<std::string> env_words(const Variables& variables) {
   return words;
 }
 
+bool is_plain(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+}
+
+std::string encoded_word(std::string_view word) {
+  if (is_plain(word) && !word.starts_with(kEncoded)) return std::string(word);
+  std::string text(kEncoded);
+  for (const char letter : word) {
+    const bool stays = letter != '%' && is_plain({&letter, 1});
+    text +=
+        stays ? std::string(1, letter) : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
+  }
+  return text;
+}
+
+std::string decoded_word(std::string_view word) {
+  if (!word.starts_with(kEncoded)) return std::string(word);
+  std::string text;
+  for (std::size_t i = kEncoded.size(); i < word.size(); ++i) {
+    constexpr std::size_t kDigits = 2;
+    constexpr int kHexadecimal = 16;
+    unsigned char code = 0;
+    const std::string_view digits = word.substr(i + 1, kDigits);
+    const char* end = digits.data() + digits.size();
+    const bool is_code = word[i] == '%' && digits.size() == kDigits &&
+                         std::from_chars(digits.data(), end, code, kHexadecimal).ptr == end;
+    text += is_code ? static_cast<char>(code) : word[i];
+    if (is_code) i += kDigits;
+  }
+  return text;
+}
+
+std::vector<std::string> encoded_program(const std::vector<std::string>& program) {
+  Words words = mapped<std::string>(program, encoded_word);
+  if (words.empty() || is_plain(program.front())) return words;
+  throw usage_error(
+      "--launcher: a shell may read {}, the path of the program, and takes it for something else; "
+      "move the program, or start it by a link with plain letters",
+      one_line(program.front()));
+}
+
 std::vector<std::string> launch_command(const LauncherChoice& choice, const RankLaunch& launch) {
   const WordValues values{
       {"hostfile", launch.hostfile},
@@ -266,15 +300,14 @@ std::vector<std::string> launch_command(const LauncherChoice& choice, const Rank
   if (choice.launcher == nullptr) {
     return fill_words(choice.words, values,
                       {{"{arguments}", launch.arguments},
-                       {"{env}", env_words(launch.variables)},
-                       {"{program}", launch.program}});
+                       {"{env}", {}},
+                       {"{program}", encoded_program(launch.program)}});
   }
   const Launcher& launcher = *choice.launcher;
   Words command{choice.program};
   append(command, choice.own);
   append(command, fill_words(launch.hosts.empty() ? launcher.words_here : launcher.words, values,
-                             {{"{arguments}", launch.arguments},
-                              {"{env}", variable_words(launcher, launch)}}));
+                             {{"{arguments}", launch.arguments}}));
   append(command, launch.program);
   return command;
 }
@@ -290,13 +323,16 @@ std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch) {
 }
 
 void check_host_names(const std::string& option, const std::vector<std::string>& hosts) {
-  const auto is_graphic = [](unsigned char letter) { return letter > ' ' && letter < 0x7f; };
+  const auto is_of_a_name = [](char letter) {
+    return letter == '[' || letter == ']' || (is_plain({&letter, 1}) && letter != '/');
+  };
   for (const std::string& host : hosts) {
     const bool is_name =
-        !host.empty() && host.front() != '-' && std::ranges::all_of(host, is_graphic);
+        !host.empty() && host.front() != '-' && std::ranges::all_of(host, is_of_a_name);
     if (is_name) continue;
     throw usage_error(
-        "{}: '{}' is not the name of a host; a name has no blanks and does not begin with '-'",
+        "{}: '{}' is not the name of a host, which has letters, digits and . - _ : % @ [ ] and "
+        "does not begin with '-'",
         option, one_line(host));
   }
 }

@@ -34,11 +34,10 @@ struct Launcher {
   /// Its names in PATH, the best first: plain ones may belong to another MPI.
   std::array<std::string_view, 3> programs{};
   /// Words behind the program's name, for the hosts of a file and for this host alone. Replaced
-  /// are {hostfile} {hosts} {nodes} {np} {ppn}, and as words of their own {arguments} {env}.
+  /// are {hostfile} {hosts} {nodes} {np} {ppn}, and as words of their own {arguments}.
   std::string_view words{};
   std::string_view words_here{};
   std::string_view root{};       ///< words where root starts it
-  std::string_view variable{};   ///< words that set a variable: {name} {value}
   std::string_view host_line{};  ///< of its host file: {host} {ppn}
   /// @}
 };
@@ -71,13 +70,24 @@ using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
 /// "env NAME=VALUE ..."; empty if there is no variable.
 [[nodiscard]] std::vector<std::string> env_words(const Variables& variables);
 
+/// @name Words on their way through shells
+/// What starts ranks may pass their command line through shells (ssh does), on other hosts and of
+/// any kind. A word of which one could read anything is "percent:" and its text percent-encoded;
+/// the measuring programs decode theirs.
+/// @{
+[[nodiscard]] bool is_plain(std::string_view word);  ///< no shell reads anything in it
+[[nodiscard]] std::string encoded_word(std::string_view word);
+[[nodiscard]] std::string decoded_word(std::string_view word);
+/// Throws Error (Usage) for a path of the program itself that is not plain.
+[[nodiscard]] std::vector<std::string> encoded_program(const std::vector<std::string>& program);
+/// @}
+
 /// What is to be started, and where.
 struct RankLaunch {
   std::vector<std::string> hosts{};  ///< empty: this host
   std::string hostfile{};            ///< a file with `host_lines`
   int ranks = 1;
   int ranks_per_host = 1;
-  Variables variables{};
   std::vector<std::string> arguments{};  ///< of the launcher, from the user
   std::vector<std::string> program{};    ///< with its arguments
 };
@@ -131,8 +141,8 @@ struct LauncherRequest {
 /// The host file that goes with it.
 [[nodiscard]] std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch);
 
-/// Throws Error (Usage) that begins with `option` for a name that no host can have: with blanks or
-/// control characters, or one that a launcher would take for an option.
+/// Throws Error (Usage) that begins with `option` for a name that no host can have: with letters
+/// that a shell could read, or one that a launcher would take for an option.
 void check_host_names(const std::string& option, const std::vector<std::string>& hosts);
 
 /// The hosts of a file: a name per line; anything after it (":8", " slots=8") and comments are

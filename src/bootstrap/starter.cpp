@@ -2,16 +2,20 @@
 #include "bootstrap/starter.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <random>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/child_process.hpp"
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/interrupt_watch.hpp"
+#include "base/lists.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bootstrap/launcher.hpp"
@@ -61,10 +65,11 @@ Words words_of(const RankStart& start, const Variables& variables, int rank) {
   const auto hosts = std::max<std::size_t>(1, start.hosts.size());
   const auto host =
       static_cast<std::size_t>(rank) / (static_cast<std::size_t>(start.ranks) / hosts);
-  return fill_words(start.words,
-                    {{"host", start.hosts.empty() ? "localhost" : start.hosts[host]},
-                     {"rank", fmt::format("{}", rank)}},
-                    {{"{env}", env_words(variables)}, {"{program}", start.program}});
+  return fill_words(
+      start.words,
+      {{"host", start.hosts.empty() ? "localhost" : start.hosts[host]},
+       {"rank", fmt::format("{}", rank)}},
+      {{"{env}", env_words(variables)}, {"{program}", encoded_program(start.program)}});
 }
 
 /// The processes of the ranks, until the last has ended.
@@ -139,5 +144,26 @@ class Ranks {
 }  // namespace
 
 int start_ranks(const RankStart& start) { return Ranks(start).run(); }
+
+void require_variables(const Variables& wanted, std::span<char* const> arguments) {
+  const auto missing = std::ranges::find_if(wanted, [](const auto& variable) {
+    const char* value = std::getenv(variable.first.c_str());
+    return value == nullptr || variable.second != value;
+  });
+  if (missing == wanted.end()) return;
+  constexpr const char* kAnew = "BUSBAR_STARTED_ANEW";
+  const std::string own = fmt::format("{}", getpid());
+  const char* before = std::getenv(kAnew);
+  std::string why = "it is gone after a new start";
+  if (before == nullptr || before != own) {
+    for (const auto& [name, value] : wanted) setenv(name.c_str(), value.c_str(), 1);
+    setenv(kAnew, own.c_str(), 1);
+    Words words = mapped<std::string>(arguments, encoded_word);
+    execv(own_program().c_str(), pointers_to(words).data());
+    why = std::strerror(errno);
+  }
+  throw usage_error("--env {}={}: the program cannot have it on {}: {}", missing->first,
+                    missing->second, host_name(), why);
+}
 
 }  // namespace busbar

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "base/child_process.hpp"
 
 namespace busbar {
 
@@ -21,5 +24,10 @@ struct RankStart {
 /// Starts the ranks and waits for their end. Once one fails, the others have a while to end by
 /// themselves. The exit code of the first that failed; 4 where a signal ended it.
 [[nodiscard]] int start_ranks(const RankStart& start);
+
+/// Returns only where this process has all of these variables. Where it lacks one it starts its
+/// program anew with them, since libraries may read theirs before main(); `arguments` are its
+/// command line. Throws Error (Usage) where that does not help.
+void require_variables(const Variables& wanted, std::span<char* const> arguments);
 
 }  // namespace busbar

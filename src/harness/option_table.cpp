@@ -135,6 +135,17 @@ void set_algorithm(O& options, View option, View text) {
   if (wanted > 0) options.algorithm = topo::kAlgorithms.at(wanted - 1);
 }
 
+void set_variable(O& options, View option, View text) {
+  const std::size_t equals = text.find('=');
+  if (equals == View::npos || equals == 0) {
+    throw usage_error("invalid value '{}' for {}; expected NAME=VALUE, as in NCCL_ALGO=Ring", text,
+                      option);
+  }
+  const std::string name(text.substr(0, equals));
+  std::erase_if(options.variables, [&](const auto& variable) { return variable.first == name; });
+  options.variables.emplace_back(name, text.substr(equals + 1));
+}
+
 /// At least 1 s, in which there are samples.
 void set_duration(O& options, View option, View text) {
   options.duration = parse_duration(option, text, 1);
@@ -367,6 +378,10 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"--hosts,--nodes", "a,b,c|N", [](O& o, View, View v) { o.hosts = split(v, ','); }},
      nothing()},
     {{"--launcher", "NAME", set::value<&O::launcher>}, nothing()},
+    {{"--env", "NAME=VALUE", set_variable}, ranks([](const O& o) {
+       const auto text = [](const auto& each) { return each.first + "=" + each.second; };
+       return o.variables.empty() ? "none" : join_each(o.variables, " ", text);
+     })},
     {{"--rendezvous", "HOST:PORT", set::value<&O::rendezvous>},
      nothing(shown<&O::rendezvous>).only(kMeasured)},
     {{"--rank", "N", set::integer<&O::rank, 0, kMostRanks>},

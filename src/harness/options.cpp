@@ -328,6 +328,15 @@ std::vector<Options> variants_of(const Options& options) {
   return variants;
 }
 
+std::string numbers_of(int ranks) { return ranks == 1 ? "0" : fmt::format("0 to {}", ranks - 1); }
+
+void check_root(const Options& options, int ranks, int smallest_group) {
+  if (!options.root || *options.root < smallest_group) return;
+  throw usage_error("-r {}: there {} {}{}; give {} or all", *options.root,
+                    smallest_group == 1 ? "is" : "are", counted(smallest_group, "rank"),
+                    smallest_group < ranks ? " in a group" : "", numbers_of(smallest_group));
+}
+
 void check_options(const Options& options) {
   check_sweep(options.sweep);
   if (options.devices && options.bind == Bind::None) {

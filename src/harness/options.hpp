@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/enum_names.hpp"
 #include "base/units.hpp"
 #include "harness/group_spec.hpp"
@@ -117,6 +118,7 @@ struct Options {
   int launch_ranks = 1;                            ///< -g
   std::vector<std::string> hosts;  ///< --hosts: of -g, empty: this one; sim: how many
   std::string launcher = "auto";   ///< --launcher: of -g
+  Variables variables;             ///< --env: of every rank
   std::string rendezvous;          ///< --rendezvous HOST:PORT, where rank 0 listens
   std::optional<int> rank;         ///< --rank: of --rendezvous
   std::optional<int> ranks;  ///< --ranks: of --rendezvous; of --backend sim: empty: all devices
@@ -183,6 +185,12 @@ struct Options {
 /// The options of each variant of --vary; the options themselves without one, and where the setting
 /// is the library's. Throws a usage error.
 [[nodiscard]] std::vector<Options> variants_of(const Options& options);
+
+/// Refuses a root that some group, of which the smallest has this many, has not; throws a usage
+/// error.
+void check_root(const Options& options, int ranks, int smallest_group);
+/// "0 to 3", or "0" of one rank.
+[[nodiscard]] std::string numbers_of(int ranks);
 
 /// Checks options that depend on each other; throws a usage error.
 void check_options(const Options& options);

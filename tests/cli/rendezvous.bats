@@ -221,6 +221,23 @@ descriptors() { echo $(($(find "/proc/$1/fd" -mindepth 1 | wc -l) + $(find "/pro
   [ "$(codes)" = "2 2 2" ]
   [ "$(cat "$DIR"/?.err)" = "allreduce_perf: rank 1 runs broadcast_perf and rank 0 allreduce_perf; every rank needs the same program" ]
 }
+# remote: $DIR/remote HOST WORDS... does what ssh does: a shell reads the words, with an environment of its own.
+remote() {
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/bash\nexec env -i PATH="$PATH" bash -c "${*:2}"\n' > "$DIR/remote"
+  chmod +x "$DIR/remote"
+}
+@test "what a shell on the way could read arrives as it is, and --env sets variables of ranks that have none of the starter's" {
+  remote
+  mkdir "$DIR/a b"
+  local csv="$DIR/a b/'\$(touch x)*.csv"
+  COMMAND=(./allreduce_perf "${QUICK[@]}" --backend gloo -g 2 --launcher "$DIR/remote {host} {env} {program}")
+  run -0 --separate-stderr "${COMMAND[@]}" --hosts localhost --csv "$csv" --groups '0,0,0 1;1,0,0 1' --env 'NCCL_X=a  b;$c' --env NCCL_Y=
+  grep -Fqx '# environment: NCCL_X=a  b;$c NCCL_Y=' "$csv"
+  grep -Fq -- "--csv $csv --groups 0,0,0 1;1,0,0 1" "$csv"
+  refused "is not the name of a host" --hosts 'localhost$(touch${IFS}x)'
+  [ ! -e x ]
+}
 @test "a rank that words started and that cannot join names the host and the reason, and the launch ends" {
   COMMAND=(./allreduce_perf "${QUICK[@]}" --backend gloo)
   EXIT=4 refused "allreduce_perf: rank 1: no-such-host.invalid: cannot be resolved on " -T 120 -g 4 --hosts no-such-host.invalid,n2 \

@@ -46,11 +46,10 @@ std::string program(const LaunchSetup& setup, const std::string& collective) {
 
 /// A program with its arguments on nodes, with as many ranks on each.
 Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, int ranks_per_node,
-               const Variables& variables, Words program) {
+               Words program) {
   RankLaunch launch{.hosts = nodes,
                     .ranks = static_cast<int>(nodes.size()) * ranks_per_node,
                     .ranks_per_host = ranks_per_node,
-                    .variables = variables,
                     .arguments = setup.arguments};
   if (nodes.size() == 1 && is_this_host(nodes.front()) && setup.launcher.words.empty()) {
     launch.hosts.clear();
@@ -61,10 +60,9 @@ Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, 
     launch.program = std::move(program);
     return launch_command(setup.launcher, launch);
   }
-  Words words = env_words(variables);
   const bool is_local = setup.launcher.words.empty();
-  append(words, {program.front(), "-g", fmt::format("{}", launch.ranks), "--launcher",
-                 is_local ? "local" : setup.launcher.words});
+  Words words{program.front(), "-g", fmt::format("{}", launch.ranks), "--launcher",
+              is_local ? "local" : setup.launcher.words};
   if (!is_local) append(words, {"--hosts", "@" + launch.hostfile});
   words.insert(words.end(), program.begin() + 1, program.end());
   return words;
@@ -123,8 +121,8 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   if (!job.rounds.empty()) {
     append(words, {"--groups", groups_option(setup, job, set.ranks_per_node)});
   }
-  const Variables variables(set.env.begin(), set.env.end());
-  return launched(setup, job.nodes(), set.ranks_per_node, variables, std::move(words));
+  for (const auto& [name, value] : set.env) append(words, {"--env", name + "=" + value});
+  return launched(setup, job.nodes(), set.ranks_per_node, std::move(words));
 }
 
 Words contract_options(const RunContract& run) {
@@ -136,9 +134,7 @@ Words contract_options(const RunContract& run) {
 }
 
 std::string shell_text(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  if (is_plain(word)) return word;
   return "'" + join(split(word, '\''), "'\\''") + "'";
 }
 
@@ -200,7 +196,7 @@ Words touch_command(const LaunchSetup& setup, const std::string& collective,
   if (by_name && setup.has_groups) {
     append(words, {"--rendezvous", Address{.host = node, .port = kAnyPort}.text()});
   }
-  return launched(setup, {node}, 1, {}, std::move(words));
+  return launched(setup, {node}, 1, std::move(words));
 }
 
 std::string breaking_node(std::string_view log, const std::vector<std::string>& nodes,

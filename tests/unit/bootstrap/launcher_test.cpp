@@ -165,9 +165,8 @@ RankLaunch launch_on(std::vector<std::string> hosts) {
           .hostfile = "/hosts",
           .ranks = 4,
           .ranks_per_host = 2,
-          .variables = {{"A", "MOD 2"}},
           .arguments = {"-x y"},
-          .program = {"./p", "-b", "1M"}};
+          .program = {"./p", "-b", "1M", "MOD 2"}};
 }
 
 std::string command_of(const MpiLibrary& library, std::string wanted, const RankLaunch& launch,
@@ -180,17 +179,16 @@ std::string command_of(const MpiLibrary& library, std::string wanted, const Rank
 
 TEST(LaunchCommand, AsksEachLauncherInItsWay) {
   const RankLaunch two = launch_on({"h1", "h2"});
-  EXPECT_EQ(command_of(kMpich, "hydra", two),
-            "mpiexec|-x y|-f|/hosts|-n|4|-ppn|2|-genv|A|MOD 2|./p|-b|1M");
+  EXPECT_EQ(command_of(kMpich, "hydra", two), "mpiexec|-x y|-f|/hosts|-n|4|-ppn|2|./p|-b|1M|MOD 2");
   EXPECT_EQ(
       command_of(kOpenMpi, "openmpi", two, true),
       "mpirun|--allow-run-as-root|-x y|--hostfile|/hosts|--map-by|ppr:2:node|--bind-to|none|-n|"
-      "4|-x|A=MOD 2|./p|-b|1M");
+      "4|./p|-b|1M|MOD 2");
   EXPECT_EQ(command_of(kMpich, "srun", two),
             "srun|--mpi=pmi2|-x y|-N|2|-n|4|--ntasks-per-node=2|-w|/hosts|--overlap|"
-            "--cpu-bind=none|--kill-on-bad-exit=1|--export=ALL,A=MOD 2|./p|-b|1M");
+            "--cpu-bind=none|--kill-on-bad-exit=1|./p|-b|1M|MOD 2");
   EXPECT_EQ(command_of(kMpich, "go -n {np} on {hosts} {env} {program}", two),
-            "go|-n|4|on|h1,h2|env|A=MOD 2|./p|-b|1M");
+            "go|-n|4|on|h1,h2|./p|-b|1M|percent:MOD%202");
 }
 
 TEST(LaunchCommand, NeedsNoHostsForThisHost) {
@@ -229,10 +227,53 @@ TEST(CheckHostNames, RefusesWhatNoHostCanBeCalled) {
   for (const char* name : {"h1.example-site.org", "10.0.0.1", "fe80::1%eth0", "user@gpu_3"}) {
     EXPECT_EQ(refusal(name), "");
   }
-  for (const char* name : {"", "a b", "a\nb", "\x1b]0;x\a", "-oProxyCommand=x", "h\xC2\x9B"}) {
+  EXPECT_EQ(refusal("[fe80::1]"), "");
+  for (const char* name : {"",
+                           "a b",
+                           "a\nb",
+                           "\x1b]0;x\a",
+                           "-oProxyCommand=x",
+                           "h\xC2\x9B",
+                           "a$(touch${IFS}x)",
+                           "a`b`",
+                           "a;b",
+                           "a|b",
+                           "a&",
+                           "a'b",
+                           "a\"b",
+                           "a>b",
+                           "a/b",
+                           "a\\b",
+                           "~",
+                           "a*",
+                           "a?",
+                           "{a}",
+                           "a!",
+                           "#a"}) {
     EXPECT_EQ(refusal(name).find("--hosts: '"), 0U) << name;
     EXPECT_EQ(refusal(name).find('\x1b'), std::string::npos);
   }
+}
+
+TEST(EncodedWord, HasNothingThatAShellReadsAndIsDecodedToWhatItWas) {
+  EXPECT_EQ(encoded_word("-b"), "-b");
+  EXPECT_EQ(encoded_word("UCX_TLS=tcp,self@1:2/3_%.+"), "UCX_TLS=tcp,self@1:2/3_%.+");
+  EXPECT_EQ(encoded_word("a b'$%"), "percent:a%20b%27%24%25");
+  EXPECT_EQ(encoded_word(""), "percent:");
+  std::string all;
+  for (int letter = 1; letter < 256; ++letter) all += static_cast<char>(letter);
+  for (const std::string& word : {all, std::string(), std::string("0,0,0 1;1,0,0 1"),
+                                  std::string("percent:a%20"), std::string("100%")}) {
+    EXPECT_TRUE(is_plain(encoded_word(word)));
+    EXPECT_EQ(decoded_word(encoded_word(word)), word);
+  }
+  EXPECT_EQ(decoded_word("percent:%zz%4"), "%zz%4");
+}
+
+TEST(EncodedProgram, CannotHaveAPathThatAShellReads) {
+  test::expect_failure(Status::Usage, {"--launcher", "a b/x_perf", "link"}, [] {
+    (void)encoded_program({"/a b/x_perf", "-b", "1"});
+  });
 }
 
 TEST(FillWords, LeavesWhatItDoesNotKnow) {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/starter.hpp"
 
+#include <cstdlib>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
+
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {
@@ -19,6 +24,19 @@ TEST(StartRanks, ReportsOnceAProgramThatIsNotThere) {
                         .notice = [&](const auto& line) { notices += line + '\n'; }};
   EXPECT_EQ(start_ranks(start), 127);
   EXPECT_EQ(notices, "rank 0 could not be started: no such program\n");
+}
+
+TEST(RequireVariables, RefusesWhatANewStartDidNotBring) {
+  setenv("BUSBAR_TEST_SET", "a b", 1);
+  setenv("BUSBAR_STARTED_ANEW", std::to_string(getpid()).c_str(), 1);
+  require_variables({{"BUSBAR_TEST_SET", "a b"}}, {});
+  for (const std::string name : {"BUSBAR_TEST_SET", "BUSBAR_TEST_UNSET"}) {
+    test::expect_failure(Status::Usage, {"--env " + name + "=c", "new start"}, [&] {
+      require_variables({{"BUSBAR_TEST_SET", "a b"}, {name, "c"}}, {});
+    });
+  }
+  unsetenv("BUSBAR_STARTED_ANEW");
+  unsetenv("BUSBAR_TEST_SET");
 }
 
 }  // namespace

@@ -135,6 +135,10 @@ const std::vector<Effect>& effects() {
       {"--share-gpus", [](O o) { return o.share_devices; }},
       {"--groups rails", [](O o) { return o.groups->rule == GroupRule::Rails; }},
       {"--groups levels:8 --levels h.csv", [](O o) { return o.levels_path == "h.csv"; }},
+      {"--env A=b,c=d --env X= --env A=e; --env=X= --env=A=e",
+       [](O o) {
+         return o.variables == Variables{{"X", ""}, {"A", "e"}};
+       }},
       {"--pairs all", [](O o) { return o.pairs == Pairs::All; }},
       {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},
   };
@@ -192,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "--inject-delay 3", "--inject-delay 3:0", "--inject-delay x:5", "--csv ''",
                     "--samples ''", "--backend ''", "--backend rccl", "-p 2", "-p x", "-G -1",
                     "-G x", "-R 3", "-x 3", "-x auto", "-C 2", "-M 2", "-u -1", "-I 2", "-K -1",
-                    "-K x", "-K 2", "--pairs some"));
+                    "-K x", "-K 2", "--pairs some", "--env A", "--env =b", "--env ''"));
 
 INSTANTIATE_TEST_SUITE_P(Lines, RefusedCommandLine,
                          testing::Values("stray -b 8", "-t 2", "--nthreads 2", "-y 1",

@@ -115,6 +115,10 @@ const std::vector<Difference> kOfTheConfiguration{
 /// Options that all ranks need, and no row depends on.
 const std::vector<Difference> kOfTheRun{
     {[](O& o) { o.backend = "gloo"; }, "--backend gloo", "--backend auto"},
+    {[](O& o) {
+       o.variables = {{"A", "1"}, {"B", "x y"}};
+     },
+     "--env A=1 B=x y", "no --env"},
     {[](O& o) { o.interval = Seconds{2}; }, "--interval 2s", "--interval 1s"},
     {[](O& o) { o.facts_path = "f.csv"; }, "--facts", "no --facts"},
     {[](O& o) { o.per_rank_path = "r.csv"; }, "--per-rank", "no --per-rank"},
