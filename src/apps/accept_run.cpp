@@ -81,9 +81,8 @@ std::vector<std::string> hosts_of_run(const AcceptOptions& options,
 
 /// The folder of the measuring programs, in which all that the specification needs are.
 std::string find_programs(const AcceptOptions& options, const judge::Specification& specification) {
-  const fs::path folder = options.programs.empty()
-                              ? fs::read_symlink("/proc/self/exe").parent_path()
-                              : fs::absolute(options.programs);
+  const fs::path folder = options.programs.empty() ? fs::path(own_program()).parent_path()
+                                                   : fs::absolute(options.programs);
   for (const judge::DeviceSetRule& set : specification.device_sets) {
     for (const std::string& collective : judge::collectives_of(specification, set.id)) {
       const fs::path program = folder / (collective + "_perf");
@@ -236,6 +235,8 @@ bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder, bool re
   try {
     return campaign.run();
   } catch (const Error& error) {
+    // The run's files are gone, or the folder is: no mistake on the command line.
+    if (!fs::exists(folder.journal_path())) throw Error{Status::Runtime, error.what()};
     const bool is_empty = !resume && folder.journal().lines.empty();
     if (error.status() == Status::Usage && is_empty) folder.discard();
     throw;
@@ -246,10 +247,11 @@ bool run_or_discard(judge::Campaign& campaign, judge::RunFolder& folder, bool re
 Error ended_early(const judge::RunFolder& folder, const AcceptOptions& options,
                   const std::optional<std::string>& why) {
   return {Status::Runtime,
-          fmt::format("{}: nothing was judged; {} of {} are kept: go on with --resume, or judge "
-                      "them with busbar accept judge {} {}",
-                      why.value_or("interrupted"), counted(folder.journal().lines.size(), "line"),
-                      folder.journal_path(), options.specification, options.output)};
+          fmt::format("{}: nothing was judged; {} keeps {}: go on with --resume, or judge what "
+                      "is there with busbar accept judge {} {}",
+                      why.value_or("interrupted"), folder.journal_path(),
+                      counted(folder.journal().lines.size(), "line"), options.specification,
+                      options.output)};
 }
 
 /// Where hosts are in the fabric: --levels, else in a job of Slurm its topology; nothing where that
@@ -389,9 +391,9 @@ Status accept_run(const AcceptOptions& options) {
   judge::OutSlot slot(options.out_folder, static_cast<std::size_t>(*options.at_most_out),
                       host_name());
   if (!slot.others().empty()) {
-    fmt::print(stderr, "busbar: not checked: {} of at most {} nodes are out ({}); see {}\n",
-               slot.others().size(), *options.at_most_out, join(slot.others(), " "),
-               options.out_folder);
+    fmt::print(stderr, "busbar: not checked: already out: {} ({}), of at most {}; see {}\n",
+               counted(slot.others().size(), "node"), join(slot.others(), " "),
+               *options.at_most_out, options.out_folder);
     return Status::Skipped;
   }
   const Status status = run_and_judge(options);

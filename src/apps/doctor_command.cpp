@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/commands.hpp"
+#include "base/host.hpp"
 #include "base/options.hpp"
 #include "format/json.hpp"
 #include "study/doctor/host_check.hpp"
@@ -61,7 +62,7 @@ std::vector<CheckedHost> look_here(const O& options) {
   HostView view = study::view_host({.root = options.sysroot, .nvidia_smi = smi});
   const bool wanted = !options.no_run && (options.sysroot.empty() || !options.programs.empty());
   if (wanted && study::gpu_count(view.facts) > 0) {
-    run_collective(options.programs.empty() ? fs::read_symlink("/proc/self/exe").parent_path()
+    run_collective(options.programs.empty() ? fs::path(own_program()).parent_path()
                                             : fs::absolute(options.programs),
                    view);
   }

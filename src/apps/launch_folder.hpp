@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "base/error.hpp"
 
@@ -17,9 +16,11 @@ class LaunchFolder {
  public:
   explicit LaunchFolder(std::string named) : path_(std::move(named)), is_named_(!path_.empty()) {
     if (is_named_) return;
-    path_ = (std::filesystem::temp_directory_path() / "busbar-launches-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Error(Status::Runtime, fmt::format("cannot make a folder {}; name one with -o", path_));
+    std::error_code error;
+    path_ = (std::filesystem::temp_directory_path(error) / "busbar-launches-XXXXXX").string();
+    if (error || mkdtemp(path_.data()) == nullptr) {
+      throw Error(Status::Runtime,
+                  "cannot make a temporary folder; let TMPDIR name one, or name one with -o");
     }
   }
   LaunchFolder(const LaunchFolder&) = delete;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -46,6 +47,7 @@ void reserve_standard_streams() {
     const int mode = stream == STDERR_FILENO ? O_WRONLY : O_RDONLY;
     if (!is_open) static_cast<void>(open("/dev/null", mode));  // the lowest number is this one
   }
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void flush_standard_output() {

@@ -9,7 +9,8 @@
 namespace busbar {
 
 /// Opens /dev/null where standard input, output or error is closed, first in main: a file that took
-/// the number would receive what is printed. Writing to standard output still fails then.
+/// the number would receive what is printed. Writing to standard output still fails then, as
+/// writing beyond a limit (ulimit -f) does from here on, instead of ending the process.
 void reserve_standard_streams();
 /// Throws the error of what was printed and cannot be written.
 void flush_standard_output();

@@ -22,18 +22,14 @@ constexpr Seconds kLongestRelease{20};
 
 void check_ranks(const Options& options, const Collective& collective, int ranks,
                  int smallest_group) {
-  if (options.root && *options.root >= smallest_group) {
-    throw usage_error("-r {}: there are {} ranks{}; give 0 to {} or all", *options.root,
-                      smallest_group, smallest_group < ranks ? " in a group" : "",
-                      smallest_group - 1);
-  }
+  check_root(options, ranks, smallest_group);
   if (options.inject_fault && options.inject_fault->rank >= ranks) {
-    throw usage_error("--inject-fault: there is no rank {}; give 0 to {}",
-                      options.inject_fault->rank, ranks - 1);
+    throw usage_error("--inject-fault: there is no rank {}; give {}", options.inject_fault->rank,
+                      numbers_of(ranks));
   }
   if (options.inject_delay && options.inject_delay->rank >= ranks) {
-    throw usage_error("--inject-delay: there is no rank {}; give 0 to {}",
-                      options.inject_delay->rank, ranks - 1);
+    throw usage_error("--inject-delay: there is no rank {}; give {}", options.inject_delay->rank,
+                      numbers_of(ranks));
   }
   if (const Distribution* distribution = options.distribution_of(collective)) {
     // Throws where so few ranks have no such distribution.

@@ -231,10 +231,7 @@ Status run_simulation(const Options& wanted, const Collective& collective,
   const topo::WantedSystem system = topo::wanted_system(wanted.system, wanted.nvidia_smi);
   const topo::Predictor predictor = make_predictor(wanted, system.name);
   const Options options = with_own_size(wanted, collective, predictor.set().ranks);
-  if (options.root && *options.root >= predictor.set().ranks) {
-    throw usage_error("-r {}: there are {} ranks; give 0 to {} or all", *options.root,
-                      predictor.set().ranks, predictor.set().ranks - 1);
-  }
+  check_root(options, predictor.set().ranks, predictor.set().ranks);
   check_algorithm(options, collective, predictor);
   SoloBootstrap alone;
   Outputs outputs(alone, options);

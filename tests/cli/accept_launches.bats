@@ -97,9 +97,16 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) rm "$0" ;; esac\nexec tests/fixtures/any-host "$@"\n' > "$DIR/mpiexec"
   chmod +x "$DIR/mpiexec"
   EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --at-once 1
-  [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"1 line of $DIR/run/launches.csv are kept"* ]]
+  [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"$DIR/run/launches.csv keeps 1 line: "* ]]
   [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
   [ ! -e "$DIR/run/verdicts.json" ]
+}
+@test "a run whose folder goes away has failed while running" {
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) rm -r "%s" ;; esac\nexec tests/fixtures/any-host "$@"\n' "$DIR/run" > "$DIR/mpiexec"
+  chmod +x "$DIR/mpiexec"
+  EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3
+  [[ ${stderr_lines[1]} == *"cannot write $DIR/run/"* ]]
 }
 @test "a run that is ended with many launches leaves none of them" {
   export ANY_HOST_SECONDS=600 ANY_HOST_TRACE=$DIR/trace
@@ -195,6 +202,15 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
     --hosts localhost,a.invalid,127.0.0.1.cfg,b.invalid --launcher 'ssh {host} {env} {program}'
   refused "no address is known for a.invalid," --hosts a.invalid,localhost
   [ ! -e "$DIR/run" ]
+}
+@test "env of a device set reaches ranks that a remote shell starts" {
+  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  # shellcheck disable=SC2016 # the script expands it
+  printf '#!/bin/bash\nexec env -i PATH="$PATH" bash -c "${*:2}"\n' > "$DIR/remote"
+  chmod +x "$DIR/remote"
+  pairs() { specification | sed 's/"per_node"/"pairwise"\nenv = { NCCL_X = "a b" }/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
+  words_run localhost,127.0.0.1 "$DIR/remote {host} {env} {program}"
+  [ "$(cat "$DIR"/run/0*.csv | grep '^# environment' | sort -u)" = "# environment: NCCL_X=a b" ]
 }
 @test "one host whose name is unknown costs its launches only, and the reason is in each line" {
   grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"

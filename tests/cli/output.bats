@@ -71,6 +71,11 @@ load ../common
     [ "$(cat "$DIR/err")" = "${command%% *}: cannot write to standard output: No space left on device" ]
   done
 }
+@test "a limit of the size of files (ulimit -f) is an error like a full disk, no signal" {
+  ulimit -f 8
+  run -4 --separate-stderr ./allreduce_perf --backend sim --system dgx-a100 --ranks 8 -b 8 -e 1G --csv "$DIR/a.csv"
+  [ "$stderr" = "allreduce_perf: cannot write $DIR/a.csv: File too large" ]
+}
 @test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
   run -0 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
   grep -v '^#' <<<"$output" > "$DIR/lines.csv"

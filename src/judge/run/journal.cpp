@@ -248,9 +248,14 @@ RunFolder::RunFolder(std::string path, Journal head, const std::string& specific
   }
   make_empty_folder(path_);
   write_file(path_ + "/spec.toml", specification_text);
-  if (!journal_.levels.empty()) write_file(beside(journal_path(), kLevels), journal_.levels);
-  file_.emplace(journal_path(), "-o", OutputFile::Mode::New);
-  file_->append(journal_head(journal_));
+  try {
+    if (!journal_.levels.empty()) write_file(beside(journal_path(), kLevels), journal_.levels);
+    file_.emplace(journal_path(), "-o", OutputFile::Mode::New);
+    file_->append(journal_head(journal_));
+  } catch (const Error&) {  // on a full disk: else the folder is not empty, and of no run
+    discard();
+    throw;
+  }
 }
 
 LaunchKey launch_key(const Observation& line) {
@@ -308,7 +313,8 @@ void RunFolder::add_note(const std::string& line) {
 void RunFolder::discard() {
   file_.reset();
   facts_.reset();
-  std::filesystem::remove_all(path_);
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/journal.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <gmock/gmock.h>
@@ -95,6 +97,25 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   EXPECT_EQ(line.exit_code, 4);
   EXPECT_EQ(line.group, -1);
   EXPECT_EQ(journal.lines[1].group, 3);
+}
+
+TEST_F(JournalTest, LeavesNoFolderOfARunThatCannotBegin) {
+  constexpr rlim_t kRoom = 4096;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit full{.rlim_cur = kRoom, .rlim_max = before.rlim_max};
+  const auto action = std::signal(SIGXFSZ, SIG_IGN);
+  Journal head = head_;
+  head.levels = std::string(2 * kRoom, 'x');
+  const std::string path = folder_.path("run");
+  setrlimit(RLIMIT_FSIZE, &full);
+  test::expect_failure(Status::Runtime, {"cannot write"},
+                       [&] { const RunFolder folder(path, head, "[run]\n", false); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, action);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  const RunFolder again(path, head, "[run]\n", true);  // --resume
+  EXPECT_TRUE(std::filesystem::exists(again.journal_path()));
 }
 
 TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
