@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <sys/resource.h>
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 
 namespace busbar {
@@ -34,7 +34,7 @@ std::optional<Bytes> number_in(std::string_view text) {
 std::vector<std::string> cgroup_folders(const std::string& root, std::string_view controller) {
   const std::string mount = root + "/sys/fs/cgroup";
   const std::string own_mount = fmt::format("{}/{}", mount, controller);
-  std::ifstream file(root + "/proc/self/cgroup");
+  std::ifstream file = open_input(root + "/proc/self/cgroup");
   std::vector<std::string> folders;
   for (std::string line; std::getline(file, line);) {
     // "4:cpu,cpuacct:/job", "0::/pod:cri-containerd:1"
@@ -87,7 +87,7 @@ Bytes room(const std::string& limit_file, const std::string& usage_file) {
 }
 
 Bytes memory_available_in_machine(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
+  std::ifstream file = open_input(root + "/proc/meminfo");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("MemAvailable:")) continue;
     return number_in(line.substr(line.find(':') + 1)).value_or(0) * kKiB;

@@ -45,8 +45,11 @@ std::vector<std::string> numbers_of(std::string_view place, const std::string& r
     const std::string to = dash == std::string::npos ? from : range.substr(dash + 1);
     const auto first = to_number<std::uint64_t>(from);
     const auto last = to_number<std::uint64_t>(to);
-    if (!first || !last || *last < *first || *last - *first >= kMostHosts) {
+    if (!first || !last || *last < *first || from.size() > kMostDigits) {
       throw usage_error("{}: '{}' is no range of hosts", place, range);
+    }
+    if (*last - *first >= kMostHosts - numbers.size()) {
+      throw usage_error("{}: more than a million hosts", place);
     }
     for (std::uint64_t number = *first; number <= *last; ++number) {
       numbers.push_back(fmt::format("{:0{}}", number, from.size()));

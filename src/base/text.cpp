@@ -2,12 +2,16 @@
 #include "base/text.hpp"
 
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/input_file.hpp"
 
 namespace busbar {
 namespace {
@@ -31,12 +35,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string join(std::span<const std::string> words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += separator;
-    text += word;
-  }
-  return text;
+  return fmt::format("{}", fmt::join(words, separator));
 }
 
 std::string join_and(std::span<const std::string> words, std::string_view last) {
@@ -175,7 +174,7 @@ std::string wrapped(std::string_view line, std::size_t columns, std::size_t inde
 }
 
 std::string first_line_of(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_input(path);
   std::string line;
   std::getline(file, line);
   return line;
@@ -203,16 +202,24 @@ std::optional<std::vector<int>> parse_ranges(std::string_view text, char separat
     const auto last = to_number<int>(ends.back());
     if (!first || !last || *last < *first || ends.size() > 2) return {};
     if (*last - *first >= kMost - static_cast<int>(numbers.size())) return {};
-    for (int number = *first; number <= *last; ++number) numbers.push_back(number);
+    for (int i = 0; i <= *last - *first; ++i) numbers.push_back(*first + i);
   }
   return numbers;
 }
 
 std::optional<std::string> read_file(const std::string& path) {
-  std::error_code ignored;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path, ignored)) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  constexpr std::size_t kMost = std::size_t{1} << 30U;
+  std::ifstream file = open_input(path);
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 1U << 16U> part{};
+  while (file && text.size() <= kMost) {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (!file) return text;
+  errno = EFBIG;
+  return std::nullopt;
 }
 
 std::string beside(std::string_view origin, const std::string& path) {

@@ -5,9 +5,9 @@
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 
 #include <cctype>
-#include <filesystem>
-#include <fstream>
 #include <libfccp/csv.h>
+
+#include "base/input_file.hpp"
 
 namespace busbar {
 namespace {
@@ -15,10 +15,8 @@ namespace {
 /// The bytes of a file or pipe, and the last of them.
 class FileBytes : public io::ByteSourceBase {
  public:
-  FileBytes(const std::string& path, char& last) : file_(path, std::ios::binary), last_(last) {
-    if (!file_ || std::filesystem::is_directory(path)) {
-      throw usage_error("cannot read {}", path);
-    }
+  FileBytes(const std::string& path, char& last) : file_(open_input(path)), last_(last) {
+    if (!file_) throw usage_error("cannot read {}", path);
   }
   int read(char* buffer, int size) override {
     file_.read(buffer, size);

@@ -231,11 +231,8 @@ SmiProbe probe_nvidia_smi(const std::string& path, Seconds timeout) {
 }
 
 std::string read_text_file(const std::string& option, const std::string& path) {
-  errno = 0;
   if (auto text = read_file(path)) return *text;
-  // A folder opens, and is refused afterwards.
-  throw usage_error("{}: cannot read {}: {}", option, path,
-                    std::generic_category().message(errno != 0 ? errno : EISDIR));
+  throw usage_error("{}: cannot read {}: {}", option, path, std::generic_category().message(errno));
 }
 
 }  // namespace busbar::topo

@@ -195,7 +195,6 @@ std::string journal_row(const Observation& line) {
 }
 
 Journal load_journal(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) throw usage_error(path + ": not a file");
   CsvReader reader(path);
   if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
     throw usage_error("{}: not a journal of busbar accept run (launches.csv)",

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/input_file.hpp"
 #include "base/text.hpp"
 #include "model/row_key.hpp"
 
@@ -252,7 +252,7 @@ std::string settings_text(std::span<const std::string> settings) {
 }
 
 bool is_csv(const std::string& path) {
-  std::ifstream file(path);
+  std::ifstream file = open_input(path);
   std::string line;
   while (std::getline(file, line) && line.starts_with('#')) {
   }

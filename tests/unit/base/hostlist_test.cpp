@@ -31,7 +31,9 @@ INSTANTIATE_TEST_SUITE_P(Lists, ExpandHostlist,
                                            ListCase{"", ""}));
 
 TEST(ExpandHostlistErrors, NamesWhatIsWrong) {
-  for (const char* list : {"n[1-", "n1]", "n[3-1]", "n[a]", "n[0-9999999]", "n[1-1000][1-9999]"}) {
+  for (const char* list :
+       {"n[1-", "n1]", "n[3-1]", "n[a]", "n[0-9999999]", "n[1-1000][1-9999]",
+        "n[18446744073709551615]", "n[0-999999,5]", "n[0000000000000000000001]"}) {
     EXPECT_THROW((void)expand_hostlist("file:3", list), Error) << list;
   }
 }

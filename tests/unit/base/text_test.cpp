@@ -21,6 +21,9 @@ TEST(Join, PutsTheSeparatorBetweenTextsOfAnyContainer) {
   EXPECT_EQ(join(Words{"a", "b", "c"}, ", "), "a, b, c");
   EXPECT_EQ(join(Words{"a"}, ", "), "a");
   EXPECT_EQ(join(Words{}, ", "), "");
+  for (const char* text : {"", ",", ",,a", "a,", ",a,,b"}) {
+    EXPECT_EQ(join(split(text, ','), ","), text) << "what split takes apart";
+  }
   const std::set<std::string> letters{"b", "a"};
   EXPECT_EQ(join_all(letters, "+"), "a+b");
   EXPECT_EQ(join_each(std::vector{1, 2}, ", ", [](int n) { return std::to_string(n); }), "1, 2");
@@ -100,7 +103,10 @@ TEST(ReadFile, GivesAllBytesOrNothing) {
   folder.write("two", "first\r\nsecond");
   EXPECT_EQ(read_file(folder.path("two")), "first\r\nsecond");
   EXPECT_EQ(read_file(folder.path("none")), std::nullopt);
-  EXPECT_EQ(read_file(folder.path()), std::nullopt) << "a folder";
+  for (const std::string& other : {folder.path(), std::string("/dev/zero")}) {
+    EXPECT_EQ(read_file(other), std::nullopt) << other << " is no file";
+  }
+  EXPECT_EQ(read_file("/dev/null"), "");
 }
 
 TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/harness/thread_bootstrap.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
