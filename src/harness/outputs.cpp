@@ -100,6 +100,7 @@ void Outputs::open_journals(const Options& options) {
   if (!options.facts_path.empty()) {
     using Mode = OutputFile::Mode;
     facts_.emplace(options.facts_path, "--facts", options.resume ? Mode::Continue : Mode::New);
+    if (facts_->size() > 0) facts_->drop_unfinished_line();
     if (options.facts_path != "-" && facts_->size() == 0) {
       facts_->append(csv_text(machine::fact_columns(), std::vector<machine::FactLine>{}));
     }

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <glob.h>
 #include <set>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "base/child_process.hpp"
 #include "base/host.hpp"
+#include "base/input_file.hpp"
 #include "machine/gpu_paths.hpp"
 #include "topo/probes/nvidia_smi.hpp"
 
@@ -44,6 +44,11 @@ SmallFile read_small(const std::string& path) {
   }
   close(descriptor);
   return file;
+}
+
+/// Counters of damaged trees may be of any size: a sum begins again, as the kernel's do.
+void add_to(std::int64_t& sum, std::int64_t count) {
+  static_cast<void>(__builtin_add_overflow(sum, count, &sum));
 }
 
 std::vector<std::string> components(std::string_view path) { return split(path, '/'); }
@@ -97,7 +102,7 @@ class FileReader {
       const FactValue value = value_of(fact, path);
       if (value.text.empty() && value.reason.empty()) continue;
       if (fact.reader == Reader::Sum && value.reason.empty()) {
-        sum += to_number<std::int64_t>(value.text).value_or(0);
+        add_to(sum, to_number<std::int64_t>(value.text).value_or(0));
       } else if (fact.reader == Reader::Distinct && value.reason.empty()) {
         add_new(texts, value.text);
       } else {
@@ -118,16 +123,10 @@ class FileReader {
   /// Files of a pattern that no fact before it has; those with keys have several facts.
   std::vector<std::string> paths_of(const MachineFact& fact) {
     std::vector<std::string> paths;
-    glob_t found{};
-    const std::string pattern = fmt::format("{}/{}", root_, fact.source);
-    if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
-      for (std::size_t i = 0; i < found.gl_pathc; ++i) {
-        const std::string path = found.gl_pathv[i];
-        const bool is_new = taken_.insert(path).second || fact.reader == Reader::KeyLine;
-        if (is_new && is_of_interest(path)) paths.push_back(path);
-      }
+    for (const std::string& path : paths_below(root_, fact.source)) {
+      const bool is_new = taken_.insert(path).second || fact.reader == Reader::KeyLine;
+      if (is_new && is_of_interest(path)) paths.push_back(path);
     }
-    globfree(&found);
     return paths;
   }
 
@@ -145,11 +144,14 @@ class FileReader {
     const bool zeros = line.find_first_not_of("0:") == std::string::npos;
     if (fact.reader == Reader::NonZero && zeros) return {};
     const auto number = to_number<std::int64_t>(line);
-    if (fact.unit > 1 && number) return {.text = fmt::format("{}", *number * fact.unit)};
-    if (fact.unit > 1) return {.reason = fmt::format("not a number: '{}'", line)};
+    std::int64_t product = 0;
+    if (fact.unit > 1 && number && !__builtin_mul_overflow(*number, fact.unit, &product)) {
+      return {.text = fmt::format("{}", product)};
+    }
+    if (fact.unit > 1) return {.reason = fmt::format("no number of 63 bits: '{}'", line)};
     if (fact.reader != Reader::OfWhole || line.empty()) return {.text = line};
     const fs::path whole = fs::path(path).parent_path() / fact.detail;
-    const std::string most(trim(first_line_of(whole.string())));
+    const std::string most = one_line(first_line_of(whole.string()));
     return {.text = most.empty() ? line : fmt::format("{} of {}", line, most)};
   }
 
@@ -316,7 +318,7 @@ void add_nvlink_errors(std::string_view text, HostReading& reading) {
     std::string kind = lower(trim(parts[1]));
     if (!count || kind.find("error") == std::string::npos) continue;
     std::ranges::replace(kind, ' ', '_');
-    sums[{"nvlink.errors", gpu + ":" + kind}] += *count;
+    add_to(sums[{"nvlink.errors", gpu + ":" + kind}], *count);
   }
   for (const auto& [key, sum] : sums) reading.values[key].text = fmt::format("{}", sum);
 }

@@ -219,7 +219,9 @@ std::vector<FactChange> changes_of(const HostReading& before, const HostReading&
          now != after.values.end() && now->first.first == fact.name; ++now) {
       const auto was = before.values.find(now->first);
       const FactValue earlier = was == before.values.end() ? FactValue{} : was->second;
-      if (earlier == now->second) continue;
+      // What a killed run's last reading did not come to, in the order of keys, is no change.
+      const bool is_behind = !before.values.empty() && before.values.rbegin()->first < now->first;
+      if (earlier == now->second || is_behind) continue;
       FactChange& change =
           changes.emplace_back(FactChange{&fact, now->first.second, earlier, now->second});
       if (is_counter(fact)) change.rise = rise_of(window, now->first);

@@ -2,12 +2,12 @@
 #include "study/doctor/host_view.hpp"
 
 #include <cstdlib>
-#include <glob.h>
 #include <sys/statvfs.h>
 
 #include <fmt/format.h>
 
 #include "base/host.hpp"
+#include "base/input_file.hpp"
 #include "bootstrap/launcher.hpp"
 
 namespace busbar::study {
@@ -16,16 +16,6 @@ namespace {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-std::vector<std::string> paths_like(const std::string& pattern) {
-  std::vector<std::string> paths;
-  glob_t found{};
-  if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  globfree(&found);
-  return paths;
 }
 
 /// As NCCL takes them: the first of the environment, the user's file and the machine's.
@@ -49,14 +39,14 @@ std::map<std::string, std::string> nccl_settings(const std::string& root) {
 /// In the folders of LD_LIBRARY_PATH and of the loader's configuration.
 std::vector<std::string> network_plugins(const std::string& root) {
   std::vector<std::string> folders = split(variable("LD_LIBRARY_PATH"), ':');
-  for (const std::string& file : paths_like(root + "/etc/ld.so.conf{,.d/*.conf}")) {
+  for (const std::string& file : paths_below(root, "etc/ld.so.conf{,.d/*.conf}")) {
     append(folders, split(read_file(file).value_or(""), '\n'));
   }
   append(folders, Words{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/lib/*-linux-gnu"});
   std::vector<std::string> plugins;
   for (const std::string& folder : folders) {
     if (!folder.starts_with('/')) continue;
-    append(plugins, paths_like(fmt::format("{}{}/libnccl-net*.so*", root, trim(folder))));
+    append(plugins, paths_below(root, fmt::format("{}/libnccl-net*.so*", trim(folder))));
   }
   return plugins;
 }

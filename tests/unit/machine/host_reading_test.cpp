@@ -81,10 +81,21 @@ TEST(ReadHost, ReadsEfaWhoseCountersAreAllOfTheAdapter) {
   EXPECT_FALSE(tree.read().values.contains({"ib.sent_bytes", "rdmap16s27:1"}));
 }
 
+TEST(ReadHost, ReadsATreeOfAnyNameAndNumber) {
+  Tree tree;
+  const std::string port = "g[1]{a,b}*/sys/class/infiniband/mlx5_0/ports/1/counters/";
+  tree.folder.write(port + "port_xmit_data", "9223372036854775807\n");
+  tree.folder.write(port + "port_rcv_data", "7\n");
+  const HostReading reading = read_host({.root = tree.folder.path("g[1]{a,b}*")});
+  EXPECT_EQ(reading.text({"ib.received_bytes", "mlx5_0:1"}), "28");
+  EXPECT_EQ(reading.values.at({"ib.sent_bytes", "mlx5_0:1"}).reason,
+            "no number of 63 bits: '9223372036854775807'");
+}
+
 TEST(ReadHost, ReadsPcieOfAdaptersAndGpusOnly) {
   Tree tree;
   const std::map<std::string, std::string> link{{"current_link_width", "8"},
-                                                {"max_link_width", "16"}};
+                                                {"max_link_width", "16\a\x1b"}};
   tree.device("0000:17:00.0", link);
   tree.device("0000:17:00.0", {{"class", "0x020700"}});
   tree.device("0000:18:00.0", {{"class", "0x030200"},

@@ -105,6 +105,12 @@ TEST(FaultsOf, AreErrorsThatRoseStatesThatChangedAndWhatIsLessThanWhole) {
                           "0000:17:00.0: PCIe lanes 8 of 16"));
 }
 
+TEST(FaultsOf, HasNoneOfWhatAReadingThatWasCutDidNotComeTo) {
+  const Texts cut{{kBoot, "a"}, {{"net.mtu", "eth0"}, "9000"}};
+  const Texts whole{{kBoot, "a"}, {{"net.mtu", "eth0"}, "9000"}, {{"net.state", "eth0"}, "up"}};
+  EXPECT_THAT(faults_of(window(cut, whole)), IsEmpty());
+}
+
 TEST(FaultsOf, HasNoneWhereNothingIsWrong) {
   const Texts texts{{kCarrier, "7"}, {{"nvlink.links", "gpu0"}, "18 of 18"}};
   EXPECT_THAT(faults_of(window(texts, texts)), IsEmpty());
