@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/splitmix64.hpp"
 #include "harness/gathered_rows.hpp"
 #include "stats/summary.hpp"
 
@@ -11,6 +12,13 @@ namespace busbar {
 namespace {
 
 constexpr char kBetweenRows = '\x1e';  // ASCII's record separator is in no row
+
+/// A line of the file: a damaged one has another sum at its end.
+std::string with_sum(std::string_view text) {
+  std::uint64_t sum = 0;
+  for (const char letter : text) sum = splitmix64(sum + static_cast<unsigned char>(letter));
+  return fmt::format("{}{}{:016x}", text, kBetweenRows, sum);
+}
 
 /// The times and timed operations of all visits, as add_statistics takes them.
 Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
@@ -115,8 +123,14 @@ void Visits::begin(const std::string& configuration) {
         "--resume: {} has visits of another run; remove it, or give another file with --csv",
         file_->path());
   }
-  while (std::getline(lines, line)) {
-    const std::vector<std::string> parts = split(line, kBetweenRows);
+  for (int number = 2; std::getline(lines, line); ++number) {
+    const std::string text = line.substr(0, line.rfind(kBetweenRows));
+    if (line != with_sum(text)) {
+      throw usage_error(
+          "--resume: {}:{}: the line is damaged; remove it, and its visit is made again",
+          file_->path(), number);
+    }
+    const std::vector<std::string> parts = split(text, kBetweenRows);
     std::vector<Row> rows;
     for (std::size_t i = 1; i < parts.size(); ++i) rows.push_back(parse_row(parts[i]));
     keep(to_number<std::size_t>(parts.front()).value_or(0), std::move(rows));
@@ -133,7 +147,7 @@ void Visits::add(std::size_t position, std::vector<Row> rows) {
   if (file_) {
     std::string line = fmt::format("{}", position);
     for (const Row& row : rows) line += kBetweenRows + row_text(row);
-    file_->append(line + '\n');
+    file_->append(with_sum(line) + '\n');
   }
   keep(position, std::move(rows));
 }

@@ -232,6 +232,34 @@ TEST_F(VisitsOfARun, AreOnDiskUntilTheRunEndsAndGoOnWhereAnEarlierRunWasKilled) 
   EXPECT_FALSE(std::filesystem::exists(file()));
 }
 
+TEST_F(VisitsOfARun, RefuseADamagedFileWithTheLine) {
+  {
+    Visits killed(options);
+    killed.begin(kConfiguration);
+    add(killed, 0, {100, 150});
+  }
+  options.resume = true;
+  const std::string whole = test::text_of(file());
+  const std::size_t second = whole.find('\n') + 1;
+  const std::size_t third = whole.find('\n', second) + 1;
+  const auto edited = [&](std::size_t at, std::size_t count, const std::string& by) {
+    return std::string(whole).replace(at, count, by);
+  };
+  for (const auto& [damaged, line] :
+       {std::pair{whole + "garbage\n", 4}, std::pair{whole + std::string(30, '\0') + '\n', 4},
+        std::pair{whole + "\n", 4}, std::pair{edited(third - 40, 30, ""), 2},
+        std::pair{edited(second, 1, "7"), 2}, std::pair{edited(third, 9, "0\x1e"), 3},
+        std::pair{edited(whole.rfind("\x1f"), 0,
+                         "\x1f"
+                         "1"),
+                  3}}) {
+    folder.write("x.csv.visits", damaged);
+    Visits visits(options);
+    test::expect_failure(Status::Usage, fmt::format("{}:{}: the line is damaged", file(), line),
+                         [&] { visits.begin(kConfiguration); });
+  }
+}
+
 TEST_F(VisitsOfARun, RefuseThoseOfAnotherRun) {
   {
     Visits killed(options);
