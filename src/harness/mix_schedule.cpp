@@ -10,11 +10,10 @@
 namespace busbar {
 
 std::uint64_t GroupPace::that_fit(double window_us) const {
-  constexpr double kFewest = 5;
   constexpr double kMost = 2000;
-  if (time_us <= 0) return static_cast<std::uint64_t>(kFewest);
+  if (time_us <= 0) return static_cast<std::uint64_t>(kFewestMixOperations);
   const double period_us = std::max(1.0, gap_us + time_us);
-  return static_cast<std::uint64_t>(std::clamp(window_us / period_us, kFewest, kMost));
+  return static_cast<std::uint64_t>(std::clamp(window_us / period_us, kFewestMixOperations, kMost));
 }
 
 std::vector<Issue> order_of_issue(std::span<const GroupPace> paces) {

@@ -12,6 +12,9 @@ inline constexpr std::uint64_t kMixVisits = 12;
 /// Fewer have no interval.
 inline constexpr std::uint64_t kFewestMixVisits = 6;
 
+/// Of a group in a window, so that there is a median.
+inline constexpr double kFewestMixOperations = 5;
+
 /// How often the operations of a group come; the same on every rank.
 struct GroupPace {
   double start_us = 0;
@@ -19,7 +22,7 @@ struct GroupPace {
   double time_us = 0;  ///< of one operation, as far as is known
   std::uint64_t operations = 0;
 
-  /// As many operations as fit in a window; at least a few, so that there is a median.
+  /// As many operations as fit in a window; at least a few.
   [[nodiscard]] std::uint64_t that_fit(double window_us) const;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/options.hpp"
 #include "base/toml_fields.hpp"
+#include "harness/mix_schedule.hpp"
 #include "harness/options.hpp"
 
 namespace busbar {
@@ -226,7 +227,17 @@ std::vector<MixGroup> read_mix(Bootstrap& world, const Options& options) {
   if (is_mix_preset(options.mix)) {
     return preset_mix(options.mix, gather_hosts(world), world.size(), options.sweep.first);
   }
-  return parse_mix(shared_file(world, "--mix", options.mix), options.mix, world.size());
+  auto groups = parse_mix(shared_file(world, "--mix", options.mix), options.mix, world.size());
+  for (const MixGroup& group : groups) {
+    const Seconds idle{(group.start_us + kFewestMixOperations * group.gap_us) / 1e6};
+    if (idle < options.timeout / 2) continue;
+    throw usage_error(
+        "{}: group {}: its start_us and {:g} times gap_us are {:g} s, in which -T {:g} takes ranks "
+        "for hung; give less, or -T {:g}",
+        options.mix, group.name, kFewestMixOperations, idle.count(), options.timeout.count(),
+        4 * idle.count());
+  }
+  return groups;
 }
 
 }  // namespace busbar

@@ -324,6 +324,12 @@ Distribution parse_experts(std::string_view option, std::string_view text) {
     throw usage_error("{} {}: a token cannot go to {} of {}", option, text, figures[2],
                       counted(figures[3], "expert"));
   }
+  constexpr double kMostDraws = 0x1p34;  // of all tokens, each among those before and all experts
+  const auto [tokens, hidden, chosen, experts] = figures;
+  const auto choices = static_cast<double>(chosen);
+  if (static_cast<double>(tokens * experts) * choices * choices > kMostDraws) {
+    throw usage_error("{} {}: too many to draw; give fewer TOKENS, TOPK or EXPERTS", option, text);
+  }
   constexpr double kMostExponent = 4;
   if (weighted) {
     result.experts.zipf = parse_number(option, words[4].substr(5), 0, kMostExponent);

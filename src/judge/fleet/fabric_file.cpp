@@ -61,8 +61,10 @@ struct Switch {
   std::vector<std::string> below{};  ///< none: it is a leaf
 };
 
-/// All of a line, each from its name on.
-std::vector<Switch> parse_switches(const std::string& place, std::string_view line) {
+/// All of a line, each from its name on; `names` counts those in them.
+std::vector<Switch> parse_switches(const std::string& place, std::string_view line,
+                                   std::size_t& names) {
+  constexpr std::size_t kMost = 4'000'000;  // a host is in a switch of each level
   std::vector<std::vector<std::string>> entries;
   for (const std::string& word : split_words(line.substr(0, line.find('#')))) {
     const std::string key = lower(word.substr(0, word.find('=')));
@@ -74,6 +76,8 @@ std::vector<Switch> parse_switches(const std::string& place, std::string_view li
     Switch parsed{.name = words.front().substr(words.front().find('=') + 1),
                   .hosts = expand_hostlist(place, value_of_key(words, "nodes").value_or(""))};
     if (below != "(null)") parsed.below = expand_hostlist(place, below);
+    names += parsed.hosts.size() + parsed.below.size();
+    if (names > kMost) throw usage_error("{}: more than 4 million names", place);
     return parsed;
   });
 }
@@ -97,6 +101,7 @@ std::string slurm_csv(std::string_view text, std::string_view file,
   std::vector<Switch> switches;
   std::map<std::string, std::string> above;
   int number = 0;
+  std::size_t names = 0;
   std::string whole;  // with the lines before that end in a backslash
   for (const std::string& line : split(std::string(text) + '\n', '\n')) {
     ++number;
@@ -105,7 +110,7 @@ std::string slurm_csv(std::string_view text, std::string_view file,
       whole.back() = ' ';
       continue;
     }
-    append(switches, parse_switches(fmt::format("{}:{}", file, number), whole));
+    append(switches, parse_switches(fmt::format("{}:{}", file, number), whole, names));
     whole.clear();
   }
   for (const Switch& each : switches) {

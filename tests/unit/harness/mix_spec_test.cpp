@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "harness/options.hpp"
 #include "tests/unit/support/failure.hpp"
+#include "tests/unit/support/fake_bootstrap.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -75,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
         MixMistake{file_of("ranks = [1, \"2-3\"]"), "not both"},
         MixMistake{file_of("ranks = [1.5, 2]"), "expected numbers"},
         MixMistake{file_of("ranks = \"all\""), "not a list of ranks"},
+        MixMistake{file_of("ranks = \"0,2147483647\""), "no rank 2147483647; give 0 to 3"},
         MixMistake{file_of("ranks = 3"), "must be a list"},
         MixMistake{file_of("ranks = [0, 1]\ngap_us = -1"), "gap_us"},
         MixMistake{file_of("ranks = [0, 1]\ngap_us = \"1\""), "gap_us"},
@@ -94,6 +98,21 @@ INSTANTIATE_TEST_SUITE_P(
         MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 1\n"
                    "root = 2",
                    "root"}));
+
+TEST(ReadMix, RefusesGapsInWhichRanksSeemToHang) {
+  const test::TemporaryFolder folder;
+  test::FakeBootstrap world(0, 2);
+  Options options;
+  options.timeout = Seconds{8};
+  options.mix = folder.path("m.toml");
+  folder.write("m.toml", file_of("ranks = [0, 1]\ngap_us = 700000\nstart_us = 400000"));
+  EXPECT_EQ(read_mix(world, options).size(), 1U);
+  folder.write("m.toml", file_of("ranks = [0, 1]\ngap_us = 10000000"));
+  test::expect_failure(Status::Usage, {"m.toml: group a: ", "are 50 s", "give less, or -T 200"},
+                       [&] { (void)read_mix(world, options); });
+  options.timeout = Seconds{600};
+  EXPECT_EQ(read_mix(world, options).size(), 1U);
+}
 
 const std::vector<HostRanks> kOneHost{{"h", {0, 1, 2, 3, 4, 5}}};
 

@@ -174,6 +174,11 @@ TEST(Traffic, RefusesDistributionsThatAreNone) {
     EXPECT_EQ(test::failure_of([&] { (void)parse_experts("--moe", text); }).status, Status::Usage)
         << text;
   }
+  for (const char* text : {"16777216,1,16777216,16777216", "1,1,16777216,16777216"}) {
+    EXPECT_THAT(test::refusal_of([&] { (void)parse_experts("--moe", text); }),
+                HasSubstr("too many to draw; give fewer TOKENS, TOPK or EXPERTS"));
+  }
+  (void)parse_experts("--moe", "131072,7168,8,1024");
   EXPECT_THAT(test::failure_of([] { (void)skewed("hot:4", kMiB, 4); }).message,
               HasSubstr("--skew hot:4: there are 4 ranks; give fewer than that"));
 }

@@ -92,6 +92,7 @@ TEST(FabricCsv, TakesACsvAsItIs) {
 TEST(FabricCsv, RefusesWhatItDoesNotKnow) {
   EXPECT_THROW((void)csv_and_notes("hello\n"), Error);
   EXPECT_THROW((void)csv_and_notes("SwitchName=a Nodes=n[1-\n"), Error);
+  EXPECT_THROW((void)csv_and_notes("SwitchName=a Nodes=n[18446744073709551615]\n"), Error);
   EXPECT_THROW((void)csv_and_notes("SwitchName=a Switches=b\n"), Error);
 }
 
