@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/growing_json.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 namespace busbar {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kTail = "\n  ]\n}\n";
 
@@ -23,7 +26,13 @@ std::string member_lines(const Json& members) {
 
 GrowingJson::GrowingJson(const std::string& path, bool resume, std::string_view opening) {
   file_.emplace(path, "-J", resume ? OutputFile::Mode::Continue : OutputFile::Mode::New);
-  if (file_->size() == 0) return;
+  if (file_->size() == 0) {
+    // A link and what is no file stay what they are.
+    std::error_code error;
+    is_made_later_ =
+        fs::is_regular_file(fs::symlink_status(path, error)) && fs::remove(path, error);
+    return;
+  }
   std::string begin(opening.size(), '\0');
   std::ifstream(path).read(begin.data(), static_cast<std::streamsize>(begin.size()));
   if (begin == opening) return;
@@ -33,8 +42,9 @@ GrowingJson::GrowingJson(const std::string& path, bool resume, std::string_view 
 void GrowingJson::begin(const Json& head, std::string_view list) {
   std::string text = fmt::format("{{\n{},\n  \"{}\": [", member_lines(head), list);
   list_end_ = text.size();
-  if (file_->size() == 0) return file_->append(text.append(kTail));
+  if (file_->size() == 0 && !is_made_later_) return file_->append(text.append(kTail));
   const std::string path = file_->path();
+  if (is_made_later_) check_new(path, "-J");
   replace_file(path, text.append(kTail), "-J");
   file_.emplace(path, "-J", OutputFile::Mode::Continue);
 }

@@ -14,8 +14,9 @@ namespace busbar {
 /// whole document after every step: the end is rewritten each time.
 class GrowingJson {
  public:
+  /// Finds out that the file can be written; one of its own is made when the run begins, whole.
   /// With `resume` the file, which must begin with `opening` as one of an earlier run does, is
-  /// replaced when the run begins: its rows come from the CSV. Throws a usage error.
+  /// replaced then: its rows come from the CSV. Throws a usage error.
   GrowingJson(const std::string& path, bool resume, std::string_view opening);
 
   /// The members of `head`, and the empty list.
@@ -29,6 +30,7 @@ class GrowingJson {
   void replace_tail(const std::string& text);
 
   std::optional<OutputFile> file_{};
+  bool is_made_later_ = false;
   Bytes list_end_ = 0;
   bool any_ = false;
 };

@@ -98,6 +98,10 @@ void OutputFile::write_at(Bytes offset, std::string_view text) {
   size_ = std::max(size_, offset);
   const bool synchronized = fdatasync(descriptor_) == 0 || errno == EINVAL || errno == EROFS;
   if (!synchronized) fail();
+  struct stat status {};
+  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0) {
+    throw Error{Status::Runtime, fmt::format("{} was deleted while it was written", path_)};
+  }
   written_ = size_;
 }
 

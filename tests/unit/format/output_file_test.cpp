@@ -76,6 +76,15 @@ TEST(OutputFile, FailsWhereTheDiskIsFull) {
   EXPECT_EQ(failure.message, "cannot write /dev/full: No space left on device");
 }
 
+TEST(OutputFile, FailsWhereItIsDeletedWhileItIsWritten) {
+  const test::TemporaryFolder folder;
+  OutputFile file(folder.path("x"), "--csv", Mode::New);
+  file.append("row\n");
+  std::filesystem::remove(folder.path("x"));
+  test::expect_failure(Status::Runtime, folder.path("x") + " was deleted while it was written",
+                       [&] { file.append("row\n"); });
+}
+
 TEST(OutputFile, LeavesNothingBehindWhereItsFirstPartDoesNotFit) {
   const test::TemporaryFolder folder;
   const test::SmallDisk disk(4);

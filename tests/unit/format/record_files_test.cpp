@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
-#include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -301,10 +303,16 @@ TEST(ReadCsv, ReadsAPipe) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), S_IRUSR | S_IWUSR), 0);
-  const std::jthread writer([&] {
-    std::ofstream(path) << "# a\n" << csv_header() << csv_row(measured(false)) << "allred";
-  });
-  const CsvFile file = read_csv(path);
+  for (const std::string& endless : {path, std::string("/dev/zero")}) {
+    test::expect_failure(Status::Usage, "cannot read " + endless, [&] { (void)read_csv(endless); });
+  }
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const std::string text = "# a\n" + csv_header() + csv_row(measured(false)) + "allred";
+  ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  close(ends[1]);
+  const CsvFile file = read_csv(fmt::format("/dev/fd/{}", ends[0]));  // as of a shell's <(...)
+  close(ends[0]);
   EXPECT_EQ(file.head, std::vector<std::string>{"# a"});
   ASSERT_EQ(file.records.size(), 1U);
   EXPECT_EQ(csv_row(file.records[0]), csv_row(measured(false)));
@@ -322,6 +330,7 @@ struct JsonWriterFile : testing::Test {
 
 TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
   JsonWriter writer(path(), false);
+  EXPECT_FALSE(std::filesystem::exists(path())) << "a run that is killed now leaves none";
   writer.begin(test::context());
   EXPECT_EQ(document()["rows"].size(), 0U);
   EXPECT_EQ(document()["context"]["command"], "./allreduce_perf -e 32M");

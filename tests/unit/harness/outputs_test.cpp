@@ -65,6 +65,17 @@ TEST_F(OutputsOfARun, WriteEveryRowToEveryFile) {
   EXPECT_NE(text_of(folder.path("x.json")).find("\"measured_rows\":2"), std::string::npos);
 }
 
+TEST_F(OutputsOfARun, GoOnBehindTheLastWholeLineOfFacts) {
+  Options options;
+  options.facts_path = folder.path("f.csv");
+  const auto write = [&](const char* lines) { Outputs(bootstrap, options).write_facts(lines); };
+  write("1,h,kernel.boot,,a,\n1,h,ker");
+  options.resume = true;
+  write("2,h,kernel.boot,,a,\n");
+  EXPECT_EQ(text_of(folder.path("f.csv")),
+            "at,host,fact,instance,value,reason\n1,h,kernel.boot,,a,\n2,h,kernel.boot,,a,\n");
+}
+
 TEST_F(OutputsOfARun, CountRows) {
   Record wrong = measured(true);
   wrong.status = RowStatus::Wrong;
@@ -150,6 +161,7 @@ TEST_F(OutputsOfARun, HaveTheSamplesOfARowBeforeTheRow) {
 
 TEST_F(OutputsOfARun, EndWithTheMemoryThatWasTaken) {
   Outputs outputs(bootstrap, options());
+  outputs.begin(test::context());
   outputs.end("Total 3 GiB");
   EXPECT_EQ(outputs.summary().memory_use, "Total 3 GiB");
 }
