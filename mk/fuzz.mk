@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# `make fuzz`: every tests/fuzz/NAME.cpp is a libFuzzer target with AddressSanitizer and
+# `make fuzz`: every tests/fuzz/NAME.cpp, and every name in the table of texts.cpp, is a libFuzzer target with AddressSanitizer and
 # UndefinedBehaviorSanitizer, run FUZZ_SECONDS each, FUZZ_JOBS at a time. It starts from the
 # captures of FUZZ_DATA where they are there, from tests/fixtures/captures and tests/fuzz/seeds/NAME. What it learns stays in
 # $(BUILD)/fuzz/corpus, findings go to $(BUILD)/fuzz/findings: run the target with such a file again.
@@ -10,7 +10,9 @@ FUZZ_JOBS := $(shell nproc)
 FUZZ_TIMEOUT := 10
 FUZZ_FLAGS = -timeout=$(FUZZ_TIMEOUT) -rss_limit_mb=1024 -max_len=65536
 FUZZ_DATA := ../shared/data
-FUZZ_TARGETS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
+FUZZ_PROGRAMS := $(basename $(notdir $(wildcard tests/fuzz/*.cpp)))
+FUZZ_TEXTS := $(shell sed -n 's/^ *{"\(.*\)", read_.*/\1/p' tests/fuzz/texts.cpp)
+FUZZ_TARGETS := $(filter-out texts,$(FUZZ_PROGRAMS)) $(FUZZ_TEXTS)
 
 # What the targets are linked from; asked for only where they are made.
 FUZZ_SOURCES := $(if $(filter fuzz%,$(MAKECMDGOALS)),$(shell tools/sources-of $(wildcard tests/fuzz/*.cpp)))
@@ -56,10 +58,13 @@ $(BUILD)/fuzz/tests/%.o: tests/%.cpp
 	@echo "  FUZZ  $<"
 	@$(FUZZ_CXX) $(FUZZ_CXXFLAGS) -MMD -MP -c -o $@ $<
 
-$(FUZZ_TARGETS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS) $(TOML)
+$(FUZZ_PROGRAMS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/%: $(BUILD)/fuzz/tests/fuzz/%.o $(FUZZ_OBJECTS) $(ALL_TEXTS) $(TOML)
 	@mkdir -p $(@D)
 	@echo "  LINK  fuzz/$*"
 	@$(FUZZ_CXX) -fsanitize=fuzzer$(FUZZ_CHECKS) -o $@ $(filter %.o,$^) -lpugixml -lhwloc -lfmt
+
+$(FUZZ_TEXTS:%=$(BUILD)/fuzz/bin/%): $(BUILD)/fuzz/bin/texts
+	@ln -f $< $@
 
 # A target that finds something fails in the summary, not here: the others run their time.
 fuzz-runs: $(FUZZ_TARGETS:%=fuzz-run-%)

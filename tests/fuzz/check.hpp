@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -14,6 +17,25 @@ namespace fuzz {
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
+
+/// A file in memory, which the reader opens by its name.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view text) : number_(::memfd_create("fuzz", 0)) {
+    if (number_ < 0 ||
+        ::write(number_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+      std::abort();
+    }
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { ::close(number_); }
+
+  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(number_); }
+
+ private:
+  int number_;
+};
 
 /// A finding where it does not hold.
 inline void require(bool holds) {

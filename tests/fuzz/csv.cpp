@@ -5,36 +5,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <string_view>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/error.hpp"
 #include "format/csv_reader.hpp"
 #include "format/csv_writer.hpp"
+#include "tests/fuzz/check.hpp"
 
-namespace {
-
-/// A file in memory, which the reader opens by its name.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view text) : number_(::memfd_create("fuzz", 0)) {
-    if (number_ < 0 ||
-        ::write(number_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-      std::abort();
-    }
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(number_); }
-
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(number_); }
-
- private:
-  int number_;
-};
-
-}  // namespace
+using fuzz::MemoryFile;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   busbar::CsvFile read;
