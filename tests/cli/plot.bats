@@ -100,6 +100,10 @@ samples_of_two_modes() {  # FILE: 60 samples about 10 us, 40 about 12 us, one fa
   cmp "$DIR/p/histogram.svg" "$DIR/q/histogram.svg"
   cmp "$DIR/p/histogram.gp" "$DIR/q/histogram.gp"
 }
+@test "plot refuses a pipe of samples, whose beginning tells what it is and is gone" {
+  samples_of_two_modes "$DIR/s.csv"
+  refused "give a file that --samples wrote" <(cat "$DIR/s.csv" "$DIR/s.csv" "$DIR/s.csv") -o "$DIR/p"
+}
 @test "plot draws no histogram of few samples" {
   samples_of_two_modes "$DIR/s.csv"
   head -30 "$DIR/s.csv" > "$DIR/few.csv"

@@ -29,7 +29,8 @@ void read_fabric(View text) {
 
 void read_facts_file(View text) {
   const MemoryFile file(text);
-  for (const auto& window : busbar::machine::read_facts(file.path()).all()) {
+  const auto windows = busbar::machine::read_facts(file.path());
+  for (const auto& window : windows.all()) {
     require(!window.first.values.empty() &&
             window.last.values.size() >= window.first.values.size());
     static_cast<void>(busbar::machine::faults_of(window));

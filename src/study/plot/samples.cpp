@@ -197,7 +197,7 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
   while (reader.next()) {
     const std::vector<std::string>& cells = reader.cells();
     const std::string& place = reader.place();
-    if (cells.size() <= *std::ranges::max_element(at)) {
+    if (at.empty() || cells.size() <= *std::ranges::max_element(at)) {
       throw usage_error("{}: too few cells; give a file that --samples wrote", place);
     }
     const CurveKey key{.label = label,
