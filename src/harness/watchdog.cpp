@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread.hpp"
+
 namespace busbar {
 
 Watchdog::Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout)
@@ -13,13 +15,14 @@ Watchdog::Watchdog(std::optional<Seconds> timeout, OnTimeout on_timeout)
 
 void Watchdog::start(Seconds timeout) {
   if (timeout_ || timeout <= Seconds{0}) return;
-  timeout_ = timeout;
   tracker_->restart_clock();
-  thread_ = std::thread([this] { watch(); });
+  const std::lock_guard lock(mutex_);  // the thread waits for the timeout
+  thread_ = start_thread([this] { watch(); });
+  timeout_ = timeout;
 }
 
 Watchdog::~Watchdog() {
-  if (!timeout_) return;
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/thread.hpp"
+
 namespace busbar {
 
 void spin(std::uint64_t turns) {
@@ -25,7 +27,7 @@ double spinning_rate() {
 void SideLoad::start() {
   stopping_ = false;
   passes_ = 0;
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread([this] { run(); });
   while (passes_ == 0 && !failed_) std::this_thread::yield();
   passes_at_start_ = passes_;
   start_ = Clock::now();

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/text.hpp"
+#include "base/thread.hpp"
 
 namespace busbar {
 namespace {
@@ -20,7 +21,7 @@ std::optional<ncclResult_t> run_within(Seconds limit, std::function<ncclResult_t
   auto result = std::make_shared<std::atomic<ncclResult_t>>(ncclInProgress);
   int device = 0;
   (void)cuda().get_device(&device);
-  std::thread([result, device, call = std::move(call)] {
+  start_thread([result, device, call = std::move(call)] {
     (void)cuda().set_device(device);
     *result = call();
   }).detach();
