@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -65,6 +66,11 @@ GroupGuard::~GroupGuard() {
 void GroupGuard::send(const Change& change) const {
   // Without a guard all works that is not killed.
   static_cast<void>(::send(pipe_, &change, sizeof change, MSG_NOSIGNAL));
+}
+
+void end_with_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) std::raise(SIGTERM);
 }
 
 void end_process_within(unsigned seconds) {

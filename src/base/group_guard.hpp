@@ -36,6 +36,10 @@ class GroupGuard {
   int pipe_ = -1;  ///< its end is this process's end
 };
 
+/// Ends this process, too, when its parent ends, or where that is no longer `parent`: one that was
+/// killed while it started this process had not yet added it to its guard.
+void end_with_parent(pid_t parent);
+
 /// Ends this process by SIGALRM unless it has ended by itself within these seconds: for clearing
 /// up after a failure, where a device's library may block for ever. May be called from any thread.
 void end_process_within(unsigned seconds);

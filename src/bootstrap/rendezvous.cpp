@@ -85,6 +85,7 @@ Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
           .ranks = given(ranks, "--ranks", "BUSBAR_RANKS"),
           .job = job,
           .is_known_host = !by_option,
+          .starter = by_option ? 0 : number_of(lookup, "BUSBAR_STARTER").value_or(0),
           .source = source};
 }
 

@@ -26,6 +26,7 @@ struct Rendezvous {
   std::string job{};    ///< which job it is, where that is known: no rank of another may join
   /// Its host's name is known before ranks are started; else it may appear later, as a pod's does.
   bool is_known_host = false;
+  int starter = 0;  ///< the process of this host that has started this one to end with it; 0: none
   std::string source{};  ///< where this comes from: "--rendezvous", "torchrun"
 };
 

@@ -57,6 +57,7 @@ Variables variables_of(const RankStart& start, const Address& place, const std::
                       {"BUSBAR_RANKS", fmt::format("{}", start.ranks)},
                       {"BUSBAR_RENDEZVOUS", place.text()}};
   if (!token.empty()) variables.emplace_back("BUSBAR_TOKEN", token);
+  if (start.words.empty()) variables.emplace_back("BUSBAR_STARTER", fmt::format("{}", getpid()));
   return variables;
 }
 

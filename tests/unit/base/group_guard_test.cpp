@@ -28,6 +28,16 @@ pid_t start_sleeper() {
   return process;
 }
 
+TEST(EndWithParent, EndsAProcessWhoseParentHasEndedBefore) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        std::signal(SIGTERM, SIG_DFL);
+        end_with_parent(getppid() + 1);
+      },
+      testing::KilledBySignal(SIGTERM), "");
+}
+
 TEST(GroupGuard, EndsTheGroupsOfAProcessThatIsKilledAndNoOthers) {
   const pid_t kept = start_sleeper();
   const pid_t ended = start_sleeper();

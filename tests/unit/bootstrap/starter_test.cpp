@@ -17,6 +17,10 @@ TEST(StartRanks, ReturnsTheCodeOfTheRankThatFailsAndEndsTheOthers) {
   EXPECT_EQ(start_ranks(start), 7);
 }
 
+TEST(StartRanks, TellsRanksWhomToEndWith) {
+  EXPECT_EQ(start_ranks({.ranks = 1, .program = {"sh", "-c", "test $BUSBAR_STARTER = $PPID"}}), 0);
+}
+
 TEST(StartRanks, ReportsOnceAProgramThatIsNotThere) {
   std::string notices;
   const RankStart start{.ranks = 3,
