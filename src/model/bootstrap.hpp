@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "base/error.hpp"
 
 namespace busbar {
 
@@ -48,6 +52,10 @@ class Bootstrap {
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
   /// `all` holds size() blocks of the size of `mine`, in rank order.
   virtual void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+  /// On rank 0 the texts of all ranks, in their order; on others nothing: what only rank 0 needs.
+  [[nodiscard]] virtual std::vector<std::string> gather_texts(const std::string& mine) = 0;
+  /// Its own of a text for each rank, which rank 0 has.
+  [[nodiscard]] virtual std::string scatter_texts(const std::vector<std::string>& texts) = 0;
   /// Elementwise over ranks; the result is on every rank.
   virtual void combine(std::span<double> values, Combine how) = 0;
   /// The ranks that give the same colour, in rank order, as a bootstrap of their own, which must
@@ -65,6 +73,7 @@ class Bootstrap {
   void broadcast_text(std::string& text, int root = 0) {
     std::size_t size = text.size();
     broadcast(size, root);
+    check_length(size);
     text.resize(size);
     broadcast_bytes(std::as_writable_bytes(std::span{text}), root);
   }
@@ -73,6 +82,17 @@ class Bootstrap {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<T> all(static_cast<std::size_t>(size()));
     gather_bytes(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(std::span{all}));
+    return all;
+  }
+  /// The same on rank 0 only, where a rank has much; on others nothing.
+  template <class T>
+  [[nodiscard]] std::vector<T> gather_at_root(const T& mine) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<T> all;
+    for (const std::string& text :
+         gather_texts({reinterpret_cast<const char*>(&mine), sizeof mine})) {
+      std::memcpy(&all.emplace_back(), text.data(), sizeof mine);
+    }
     return all;
   }
   /// True when it is true on every rank.
@@ -87,6 +107,18 @@ class Bootstrap {
     auto value = static_cast<double>(mine);
     combine({&value, 1}, Combine::Max);
     return static_cast<Number>(value);
+  }
+
+ protected:
+  /// Of a text between ranks. Throws Error (Runtime).
+  static void check_length(std::uint64_t bytes) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;  // MPI counts in int
+    if (bytes <= kMost) return;
+    throw runtime_failure(
+        fmt::format("a text of {} bytes between ranks, of at most {}: another program's, or a row "
+                    "with too many "
+                    "samples (--per-rank)",
+                    bytes, kMost));
   }
 };
 

@@ -157,6 +157,44 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
     complete(request, progress_);
   }
 
+  [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
+    const int length = length_of(mine);
+    std::vector<int> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+    MPI_Request sized = MPI_REQUEST_NULL;
+    check_mpi(MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm_.get(), &sized));
+    complete(sized, progress_);
+    std::vector<std::string> texts;
+    for (const int each : lengths) texts.emplace_back(static_cast<std::size_t>(each), '\0');
+    if (rank_ == 0) texts.front() = mine;
+    std::vector<MPI_Request> requests;
+    if (rank_ != 0) transfer(MPI_Isend, mine.data(), length, 0, requests);
+    for (int rank = 1; rank < static_cast<int>(texts.size()); ++rank) {
+      std::string& text = texts[static_cast<std::size_t>(rank)];
+      transfer(MPI_Irecv, text.data(), length_of(text), rank, requests);
+    }
+    complete(requests, progress_);
+    return texts;
+  }
+
+  [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
+    const std::vector<int> lengths = mapped(texts, length_of);
+    int length = 0;
+    MPI_Request sized = MPI_REQUEST_NULL;
+    check_mpi(
+        MPI_Iscatter(lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0, comm_.get(), &sized));
+    complete(sized, progress_);
+    std::vector<MPI_Request> requests;
+    std::string mine =
+        rank_ == 0 ? texts.front() : std::string(static_cast<std::size_t>(length), '\0');
+    if (rank_ != 0) transfer(MPI_Irecv, mine.data(), length, 0, requests);
+    for (int rank = 1; rank_ == 0 && rank < size_; ++rank) {
+      const std::string& text = texts[static_cast<std::size_t>(rank)];
+      transfer(MPI_Isend, text.data(), length_of(text), rank, requests);
+    }
+    complete(requests, progress_);
+    return mine;
+  }
+
   void combine(std::span<double> values, Combine how) override {
     MPI_Request request = MPI_REQUEST_NULL;
     check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
@@ -187,6 +225,19 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
  private:
+  static int length_of(const std::string& text) {
+    check_length(text.size());
+    return static_cast<int>(text.size());
+  }
+
+  /// Begins to send or receive. One text by one: all of them may be more than an int counts.
+  template <class Call, class Text>
+  void transfer(Call call, Text* text, int length, int rank, std::vector<MPI_Request>& requests) {
+    if (length == 0) return;
+    requests.push_back(MPI_REQUEST_NULL);
+    check_mpi(call(text, length, MPI_BYTE, rank, 0, comm_.get(), &requests.back()));
+  }
+
   /// By the library, which knows who can share memory.
   void map_nodes() {
     MPI_Comm shared = MPI_COMM_NULL;

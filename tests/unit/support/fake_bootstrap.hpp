@@ -27,6 +27,12 @@ class FakeBootstrap final : public Bootstrap {
       std::memcpy(all.data() + at, mine.data(), mine.size());
     }
   }
+  [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
+    return std::vector<std::string>(static_cast<std::size_t>(rank_ == 0 ? size_ : 0), mine);
+  }
+  [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
+    return rank_ == 0 ? texts.front() : std::string();
+  }
   void combine(std::span<double> values, Combine how) override {
     combined.push_back(how);
     others(values, how);

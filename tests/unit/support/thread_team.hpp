@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -88,6 +89,21 @@ class ThreadBootstrap final : public Bootstrap {
       std::memcpy(to, theirs.data(), theirs.size());
       to += theirs.size();
     });
+  }
+  [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
+    std::vector<std::string> texts;
+    show(std::as_bytes(std::span(mine)), [&](int /*rank*/, std::span<const std::byte> theirs) {
+      if (rank_ != 0) return;
+      texts.emplace_back(reinterpret_cast<const char*>(theirs.data()), theirs.size());
+    });
+    return texts;
+  }
+  [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
+    const std::vector<std::string>* all = &texts;
+    broadcast(all);
+    std::string mine = all->at(static_cast<std::size_t>(rank_));
+    meeting_->meet();
+    return mine;
   }
   void combine(std::span<double> values, Combine how) override {
     const std::vector<double> mine(values.begin(), values.end());

@@ -99,6 +99,9 @@ TEST(MpiBootstrap, AgreesWithItself) {
   mpi.combine(values, Combine::Min);
   EXPECT_EQ(values, (std::array{1.5, -2.0}));
   EXPECT_EQ(mpi.gather(42), std::vector<int>{42});
+  const std::vector<std::string> texts{"mine"};
+  EXPECT_EQ(mpi.gather_texts("mine"), texts);
+  EXPECT_EQ(mpi.scatter_texts(texts), "mine");
   int value = 7;
   mpi.broadcast(value);
   EXPECT_EQ(value, 7);
