@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
@@ -65,6 +66,17 @@ Proof make_proof(const std::string& token, const Nonce& first, const Nonce& seco
       kHashRounds);
 }
 
+/// A job as it is sent and shown: a long name, or one of several lines, by its beginning and a
+/// hash.
+std::string label_of(const std::string& job) {
+  const std::string line = one_line(job);
+  if (line == job && line.size() < Hello().job.size()) return line;
+  constexpr std::size_t kBeginning = 40;
+  const Sha256 hash = sha256(job);
+  return fmt::format("{}...{:02x}", line.substr(0, kBeginning),
+                     fmt::join(hash.begin(), hash.begin() + 8, ""));
+}
+
 /// Time for a connection to authenticate itself.
 constexpr Seconds kHandshakeTimeout{10};
 /// Connections that may be pending beside those of the ranks.
@@ -89,7 +101,7 @@ JoinListener::JoinListener(Socket listener, const Rendezvous& rendezvous, Notice
     : listener_(std::move(listener)),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       token_(rendezvous.token),
-      job_(rendezvous.job),
+      job_(label_of(rendezvous.job)),
       most_pending_(2 * static_cast<std::size_t>(rendezvous.ranks) + kStrangers),
       notice_(std::move(notice)) {
   epoll_event event{.events = EPOLLIN, .data = {.fd = listener_.descriptor()}};
@@ -113,18 +125,22 @@ void JoinListener::report_stranger(const std::string& line) {
 bool JoinListener::accept_one() {
   auto socket = listener_.accept();
   // Without a free descriptor the connection stays where it is, and wakes at once again.
-  if (!socket) return (errno == EMFILE || errno == ENFILE) && close_oldest();
+  if (!socket)
+    return (errno == EMFILE || errno == ENFILE) &&
+           close_oldest("this process may open no more files (ulimit -n)");
   const int descriptor = socket->descriptor();
   epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
   if (epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) return true;
   Pending pending{.from = socket->other_host(), .since = Clock::now(), .nonce = make_nonce()};
   pending.socket = std::move(*socket);
   pending_.emplace(descriptor, std::move(pending));
-  if (pending_.size() > most_pending_) static_cast<void>(close_oldest());
+  if (pending_.size() > most_pending_) {
+    static_cast<void>(close_oldest("too many others wait"));
+  }
   return true;
 }
 
-bool JoinListener::close_oldest() {
+bool JoinListener::close_oldest(std::string_view why) {
   const auto oldest = std::ranges::min_element(pending_, [](const auto& one, const auto& other) {
     return one.second.since < other.second.since;
   });
@@ -132,8 +148,7 @@ bool JoinListener::close_oldest() {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return false;
   }
-  report_stranger(
-      fmt::format("closed a connection from {}: too many others wait", oldest->second.from));
+  report_stranger(fmt::format("closed a connection from {}: {}", oldest->second.from, why));
   pending_.erase(oldest);
   return true;
 }
@@ -255,12 +270,12 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
               .process = getpid(),
               .nonce = make_nonce()};
   copy_text(host_name(), hello.host);
-  copy_text(rendezvous.job, hello.job);
+  copy_text(label_of(rendezvous.job), hello.job);
   Challenge challenge;
   result.why_not = "the connection was closed";
   const auto patience = std::min(
       deadline, Clock::now() + std::chrono::duration_cast<Clock::duration>(kHandshakeTimeout));
-  if (!socket->send(bytes_of(hello)) || !socket->receive(bytes_of(challenge), patience)) {
+  if (!socket->send(bytes_of(hello), patience) || !socket->receive(bytes_of(challenge), patience)) {
     return result;
   }
   if (challenge.magic != kMagic) {
@@ -275,7 +290,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   }
   Proof proof = make_proof(rendezvous.token, challenge.nonce, hello.nonce);
   Admission answer;
-  if (!socket->send(bytes_of(proof)) || !socket->receive(bytes_of(answer), patience)) {
+  if (!socket->send(bytes_of(proof), patience) || !socket->receive(bytes_of(answer), patience)) {
     return result;
   }
   answer.refusal.back() = '\0';

@@ -57,7 +57,7 @@ class JoinListener {
   [[nodiscard]] bool challenge(Pending& pending);
   [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
   [[nodiscard]] bool accept_one();
-  [[nodiscard]] bool close_oldest();
+  [[nodiscard]] bool close_oldest(std::string_view why);
   void close_idle();
   void report_stranger(const std::string& line);
 

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/thread.hpp"
 
 namespace busbar {
 
@@ -24,13 +25,17 @@ PeerMonitor::PeerMonitor(int rank, int ranks, std::vector<JoinedRank> peers,
     connections_.push_back(std::make_unique<Connection>());
     connections_.back()->peer = std::move(peer);
   }
-  thread_ = std::thread([this] { run(); });
+  thread_ = start_thread([this] { run(); });
 }
 
 PeerMonitor::~PeerMonitor() {
-  static_cast<void>(eventfd_write(wake_.descriptor(), 1));
-  thread_.join();
+  stop();
   send_all(Kind::Leave, 0);
+}
+
+void PeerMonitor::stop() {
+  static_cast<void>(eventfd_write(wake_.descriptor(), 1));
+  if (thread_.joinable()) thread_.join();
 }
 
 void PeerMonitor::send_all(Kind kind, int value) const {
@@ -41,6 +46,11 @@ void PeerMonitor::send_all(Kind kind, int value) const {
 }
 
 void PeerMonitor::abort_all(int exit_code) { send_all(Kind::Abort, exit_code); }
+
+void PeerMonitor::stop_and_abort_all(int exit_code) {
+  stop();
+  abort_all(exit_code);
+}
 
 bool PeerMonitor::all_have_answered() {
   const std::lock_guard lock(mutex_);

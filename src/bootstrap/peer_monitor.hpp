@@ -34,6 +34,8 @@ class PeerMonitor {
 
   /// Makes all ranks exit with this code; does not wait for them.
   void abort_all(int exit_code);
+  /// The same, and this process lives on to report why, whatever the others send back.
+  void stop_and_abort_all(int exit_code);
   /// Bootstrap's. On another rank than 0 it waits until rank 0 must have ended the job.
   [[nodiscard]] std::string describe_stall();
 
@@ -57,6 +59,7 @@ class PeerMonitor {
   /// Where this rank and its peers are.
   [[nodiscard]] std::vector<RankPosition> positions();
   void run();
+  void stop();
   void read(Connection& connection);
   void handle(Connection& connection);
   void disconnect(Connection& connection);

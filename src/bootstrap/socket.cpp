@@ -150,10 +150,13 @@ Address parse_address(const std::string& option, const std::string& text) {
   const auto port =
       to_number<std::uint16_t>(colon == std::string::npos ? "" : text.substr(colon + 1));
   std::string host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (!port || *port == 0 || host.empty()) {
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets) host = host.substr(1, host.size() - 2);
+  const bool is_plain = in_brackets || host.find(':') == std::string::npos;
+  if (!port || *port == 0 || host.empty() || !is_plain) {
     throw usage_error(
-        "{}: '{}' is not HOST:PORT with a port from 1 to 65535; give rank 0's, such as node1:29500",
+        "{}: '{}' is not HOST:PORT with a port from 1 to 65535; give rank 0's, such as "
+        "node1:29500 or [fe80::1]:29500",
         option, one_line(text));
   }
   return {.host = host, .port = *port};
@@ -184,13 +187,14 @@ bool Socket::offer(std::span<const std::byte> bytes) const {
   return sent == static_cast<ssize_t>(bytes.size());
 }
 
-bool Socket::send(std::span<const std::byte> bytes) const {
+bool Socket::send(std::span<const std::byte> bytes,
+                  std::optional<Clock::time_point> deadline) const {
   while (!bytes.empty()) {
     const ssize_t sent =
         ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(sent));
-    } else if (!try_later(errno) || !waits_for(descriptor_, POLLOUT, {})) {
+    } else if (!try_later(errno) || !waits_for(descriptor_, POLLOUT, deadline)) {
       return false;
     }
   }

@@ -48,9 +48,9 @@ class Socket {
   [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> to) const;
   /// Whether all bytes were taken at once, as few always are.
   [[nodiscard]] bool offer(std::span<const std::byte> bytes) const;
-  /// False where the other end has gone.
-  [[nodiscard]] bool send(std::span<const std::byte> bytes) const;
   /// False where the other end has gone, or the deadline is over.
+  [[nodiscard]] bool send(std::span<const std::byte> bytes,
+                          std::optional<Clock::time_point> deadline = {}) const;
   [[nodiscard]] bool receive(std::span<std::byte> bytes,
                              std::optional<Clock::time_point> deadline = {}) const;
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/group_guard.hpp"
 #include "base/host.hpp"
 #include "bootstrap/node_map.hpp"
 
@@ -72,6 +73,8 @@ class RankAcceptor {
                          counted(rank.ranks, "rank"), counted(ranks_, "rank"));
     }
     if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
+    if (std::ranges::count(channels_, rank.channel) == 0)
+      return "it asks for a channel that there is not";
     const auto same = joined_.find({rank.channel, rank.rank});
     if (same == joined_.end()) return "";
     return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,
@@ -166,6 +169,27 @@ class TcpBootstrap : public Bootstrap {
     send_to_all(all);
   }
 
+  [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
+    ++call_;
+    std::vector<std::string> texts;
+    if (links_.rank != 0) {
+      send(0, std::as_bytes(std::span{mine}));
+      return texts;
+    }
+    texts.push_back(mine);
+    for (int rank = 1; rank < links_.ranks; ++rank) texts.push_back(receive_text(rank));
+    return texts;
+  }
+
+  [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
+    ++call_;
+    if (links_.rank != 0) return receive_text(0);
+    for (int rank = 1; rank < links_.ranks; ++rank) {
+      send(rank, std::as_bytes(std::span{texts.at(static_cast<std::size_t>(rank))}));
+    }
+    return texts.front();
+  }
+
   void combine(std::span<double> values, Combine how) override {
     ++call_;
     const auto bytes = std::as_writable_bytes(values);
@@ -215,16 +239,37 @@ class TcpBootstrap : public Bootstrap {
     std::vector<std::byte> message(sizeof head + bytes.size());
     std::memcpy(message.data(), &head, sizeof head);
     std::ranges::copy(bytes, message.begin() + sizeof head);
-    if (!link(to).send(message)) lose(to);
+    if (!link(to).send(message, deadline_)) lose(to);
   }
 
   void receive(int from, std::span<std::byte> bytes) const {
+    check_call(from, receive_head(from) == bytes.size());
+    receive_rest(from, bytes);
+  }
+
+  [[nodiscard]] std::string receive_text(int from) const {
+    const std::uint64_t size = receive_head(from);
+    check_length(size);
+    std::string text(size, '\0');
+    receive_rest(from, std::as_writable_bytes(std::span{text}));
+    return text;
+  }
+
+  /// The number of bytes that follow.
+  [[nodiscard]] std::uint64_t receive_head(int from) const {
     Head head;
-    if (!link(from).receive(std::as_writable_bytes(std::span{&head, 1}), deadline_)) lose(from);
-    if (head.call != call_ || head.bytes != bytes.size()) {
-      throw runtime_failure(fmt::format("ranks {} and {} are at different calls", rank(), from));
-    }
+    receive_rest(from, std::as_writable_bytes(std::span{&head, 1}));
+    check_call(from, head.call == call_);
+    return head.bytes;
+  }
+
+  void receive_rest(int from, std::span<std::byte> bytes) const {
     if (!link(from).receive(bytes, deadline_)) lose(from);
+  }
+
+  void check_call(int from, bool is_same) const {
+    if (is_same) return;
+    throw runtime_failure(fmt::format("ranks {} and {} are at different calls", rank(), from));
   }
 
   void send_to_all(std::span<const std::byte> bytes) const {
@@ -234,9 +279,10 @@ class TcpBootstrap : public Bootstrap {
   /// Ranks are on one node that have the kernel and the host's name in common: containers of a host
   /// with names of their own are hosts of their own.
   void map_nodes() {
-    std::array<char, 192> mine{};
-    copy_text(fmt::format("{} {}", boot_id().data(), host_name()), mine);
-    nodes_ = NodeMap::numbered(gather(mine));
+    nodes_ = NodeMap::numbered(gather_texts(fmt::format("{} {}", boot_id().data(), host_name())));
+    nodes_.of_rank.resize(static_cast<std::size_t>(links_.ranks));
+    broadcast_bytes(std::as_writable_bytes(std::span{nodes_.of_rank}), 0);
+    broadcast(nodes_.count);
   }
 
   /// Rank 0's end of a connection to another host where there is one, else to this.
@@ -338,10 +384,10 @@ class TcpJob final : public TcpBootstrap {
 
   [[nodiscard]] std::string describe_stall() override { return monitor_->describe_stall(); }
 
-  void abort_others(int exit_code) { monitor_->abort_all(exit_code); }
+  void abort_others(int exit_code) { monitor_->stop_and_abort_all(exit_code); }
 
   [[noreturn]] void abort(int exit_code) override {
-    abort_others(exit_code);
+    monitor_->abort_all(exit_code);
     std::_Exit(exit_code);
   }
 
@@ -369,7 +415,7 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
     acceptor.wait(rendezvous.address, timeout);
   } catch (const Error& error) {
     PeerMonitor(0, rendezvous.ranks, acceptor.take(Channel::Monitor), nullptr, events)
-        .abort_all(exit_code(error.status()));
+        .stop_and_abort_all(exit_code(error.status()));
     throw;
   }
   RankSockets links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
@@ -395,6 +441,7 @@ std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds t
 
 std::unique_ptr<Bootstrap> join_by_tcp(const Rendezvous& rendezvous, Seconds timeout,
                                        TcpEvents events) {
+  if (rendezvous.starter > 0) end_with_parent(rendezvous.starter);
   return rendezvous.rank == 0 ? join_as_first(rendezvous, timeout, std::move(events))
                               : join_as_other(rendezvous, timeout, std::move(events));
 }

@@ -86,6 +86,15 @@ TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
   EXPECT_TRUE(found({}, busbar)->is_known_host);
 }
 
+TEST(FindRendezvous, EndsWithTheProcessThatGaveTheAddress) {
+  const Variables started{{"BUSBAR_RENDEZVOUS", "h1:9"},
+                          {"BUSBAR_RANK", "1"},
+                          {"BUSBAR_RANKS", "2"},
+                          {"BUSBAR_STARTER", "71"}};
+  EXPECT_EQ(found({}, started)->starter, 71);
+  EXPECT_EQ(found({.address = "h1:9"}, started)->starter, 0);
+}
+
 TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
   Variables torchrun{
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
@@ -121,6 +130,7 @@ TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
       {{.address = "h1", .rank = 0, .ranks = 2}, {}, "'h1' is not HOST:PORT"},
       {{.address = "h1:0", .rank = 0, .ranks = 2}, {}, "'h1:0'"},
       {{.address = "h1:70000", .rank = 0, .ranks = 2}, {}, "from 1 to 65535"},
+      {{.address = "::1", .rank = 0, .ranks = 2}, {}, "'::1' is not HOST:PORT"},
       {{.address = ":9", .rank = 0, .ranks = 2}, {}, "is not HOST:PORT"},
       {{.address = "h1:9"}, {{"BUSBAR_RANK", "x"}}, "BUSBAR_RANK='x'"},
       {{}, {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}}, "MASTER_PORT=''"},

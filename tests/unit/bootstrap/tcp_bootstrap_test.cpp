@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,6 +98,16 @@ TEST(TcpBootstrap, SendsAndCombines) {
   });
 }
 
+TEST(TcpBootstrap, GathersAndScattersTextsOfAnyLength) {
+  on_tcp_ranks(3, [](Bootstrap& world) {
+    const std::string mine(static_cast<std::size_t>(world.rank()) * 100'000, 'x');
+    std::vector<std::string> all = world.gather_texts(mine);
+    EXPECT_EQ(all.size(), world.rank() == 0 ? 3U : 0U);
+    EXPECT_EQ(world.scatter_texts(all), mine);
+    EXPECT_EQ(world.gather_at_root(world.rank() * 0.5).size(), all.size());
+  });
+}
+
 TEST(TcpBootstrap, SplitsIntoPartsThatDoNotWaitForEachOther) {
   on_tcp_ranks(5, [](Bootstrap& world) {
     const int color = world.rank() % 2;
@@ -121,7 +132,7 @@ TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
   });
 }
 
-TEST(TcpBootstrap, RefusesARankBeyondTheLast) {
+TEST(TcpBootstrap, RefusesARankBeyondTheLastAndAnUnknownChannel) {
   const Address address = free_address();
   const auto join = [&](int rank) {
     return test::failure_of(
@@ -132,6 +143,11 @@ TEST(TcpBootstrap, RefusesARankBeyondTheLast) {
   test::expect_failure(Status::Usage, "there is no such rank", [&] {
     (void)join_root(place_of(address, 2, 2), Channel::Monitor, Seconds{20});
   });
+  for (const int channel : {98, -1}) {
+    test::expect_failure(Status::Usage, "a channel that there is not", [&] {
+      (void)join_root(place_of(address, 1, 2), static_cast<Channel>(channel), Seconds{20});
+    });
+  }
   EXPECT_EQ(join(1).message, "");
   root.join();
   EXPECT_EQ(first.message, "");
@@ -164,6 +180,51 @@ TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
     (void)join_by_tcp(place_of(address, 0, 2), Seconds{2}, no_events());
   });
   silent.join();
+}
+
+TEST(TcpBootstrap, RefusesATextThatNoRankSends) {
+  const Address address = free_address();
+  std::thread stranger([&] {
+    const Rendezvous place = place_of(address, 1, 2);
+    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
+    const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+    const std::array<std::uint64_t, 2> head{1, std::uint64_t{1} << 60U};  // of the first call
+    (void)calls.send(std::as_bytes(std::span(head)));
+    std::byte nothing{};
+    (void)monitor.receive(std::span(&nothing, 1));
+  });
+  test::expect_failure(Status::Runtime, "a text of 1152921504606846976 bytes", [&] {
+    (void)join_by_tcp(place_of(address, 0, 2), Seconds{20}, no_events());
+  });
+  stranger.join();
+}
+
+TEST(TcpBootstrap, LivesToReportWhoIsMissingWhenTheOthersEndFirst) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  // The second of two ranks says nothing, of three the third does not come.
+  for (const auto& [ranks, words] :
+       {std::pair{2, "no answer from rank 1"}, {3, "1 of 3 ranks did not join"}}) {
+    EXPECT_EXIT(
+        {
+          const Address address = free_address();
+          std::thread other([&, ranks = ranks] {
+            const Rendezvous place = place_of(address, 1, ranks);
+            const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
+            const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+            std::byte abort{};
+            (void)monitor.receive(std::span(&abort, 1));
+            const std::array<std::int32_t, 40> back{0, 4};  // as PeerMonitor sends it
+            (void)monitor.send(std::as_bytes(std::span(back)));
+            std::this_thread::sleep_for(std::chrono::seconds(60));
+          });
+          const test::Failure failure = test::failure_of(
+              [&] { (void)join_by_tcp(place_of(address, 0, ranks), Seconds{0.3}, no_events()); });
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          fmt::print(stderr, "{}\n", failure.message);
+          std::_Exit(9);
+        },
+        testing::ExitedWithCode(9), words);
+  }
 }
 
 TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
@@ -254,6 +315,11 @@ TEST(JoinListener, SendsAwayARankOfAnotherJobWhereBothAreKnown) {
   EXPECT_EQ(attempt("7.0", "7.0").status, Status::Ok);
   EXPECT_EQ(attempt("7.0", "").status, Status::Ok);
   EXPECT_EQ(attempt("", "7.0").status, Status::Ok);
+  const std::string longest(300, 'J');
+  EXPECT_EQ(attempt(longest + "1", longest + "1").status, Status::Ok);
+  EXPECT_EQ(attempt("a\tb\nc", "a\tb\nc").status, Status::Ok);
+  EXPECT_EQ(attempt(longest + "1", longest + "2").status, Status::Usage);
+  EXPECT_EQ(attempt("a\tb", "a b").status, Status::Usage);
   const test::Failure other = attempt("7.0", "8.0");
   EXPECT_EQ(other.status, Status::Usage);
   EXPECT_TRUE(other.says("it belongs to job 8.0, but rank 0 to job 7.0")) << other.message;
@@ -312,6 +378,16 @@ TEST(JoinListener, IsNotHeldUpByStrangers) {
   knocking.join();
   EXPECT_EQ(joined, 1U);
   EXPECT_THAT(notices, ElementsAre(HasSubstr("which is not a rank of this version")));
+}
+
+TEST(Socket, WaitsUntilItsDeadlineForWhoDoesNotRead) {
+  const Socket listener = listen_at({.host = "127.0.0.1", .port = 0});
+  std::string why_not;
+  const auto sender = connect_to({.host = "127.0.0.1", .port = listener.own_port()},
+                                 Clock::now() + std::chrono::seconds(10), why_not);
+  ASSERT_TRUE(sender) << why_not;
+  const std::vector<std::byte> much(std::size_t{64} << 20U);
+  EXPECT_FALSE(sender->send(much, Clock::now() + std::chrono::milliseconds(50)));
 }
 
 TEST(ListenAt, TakesALoopbackAddressOnlyThere) {
