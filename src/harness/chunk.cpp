@@ -2,6 +2,7 @@
 #include "harness/chunk.hpp"
 
 #include <bit>
+#include <cstring>
 #include <utility>
 
 namespace busbar {
@@ -270,13 +271,13 @@ void ChunkRunner::combine_extremes(const std::vector<double>& starts,
 
 void ChunkRunner::gather_times(const std::vector<double>& times_us, ChunkResult& result) {
   Bootstrap& members = round_group_.members;
-  const auto ranks = static_cast<std::size_t>(members.size());
-  std::vector<double> all(ranks * times_us.size());
-  members.gather_bytes(std::as_bytes(std::span{times_us}), std::as_writable_bytes(std::span{all}));
-  for (std::size_t i = 0; i < times_us.size(); ++i) {
-    std::vector<double>& sample = result.rank_times_us.emplace_back();
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      sample.push_back(all[rank * times_us.size() + i]);
+  const std::vector<std::string> all = members.gather_texts(
+      {reinterpret_cast<const char*>(times_us.data()), times_us.size() * sizeof(double)});
+  if (all.empty()) return;
+  result.rank_times_us.assign(times_us.size(), std::vector<double>(all.size()));
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (std::size_t i = 0; i < times_us.size(); ++i) {
+      std::memcpy(&result.rank_times_us[i][rank], &all[rank][i * sizeof(double)], sizeof(double));
     }
   }
 }

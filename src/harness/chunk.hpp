@@ -29,11 +29,11 @@ struct RoundGroup {
 };
 
 /// What a chunk of operations between two barriers measured. Samples are combined over ranks and
-/// the same on every rank; disturbances are this rank's own.
+/// the same on every rank, but for rank_times_us; disturbances are this rank's own.
 struct ChunkResult {
   std::vector<double> samples_us;                  ///< time per operation, one per batch
   std::vector<Arrival> arrivals;                   ///< of each sample, where they were asked for
-  std::vector<std::vector<double>> rank_times_us;  ///< the same; of each sample all ranks' times
+  std::vector<std::vector<double>> rank_times_us;  ///< the same, of all ranks; on the first
   std::vector<double> start_skew_us;  ///< last rank's start less first rank's, one per barrier
   double load_us = 0;                 ///< per operation of the work before it, slowest rank
   double enqueue_us = 0;  ///< host time per operation of issuing the chunk's first operations

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,19 +63,10 @@ Row parse_row(std::string_view text) {
 }
 
 std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine) {
-  Bootstrap& world = round_group.world;
-  std::string text = round_group.leads() ? row_text(mine) : std::string();
-  const std::vector<std::size_t> lengths = world.gather(text.size());
-  const std::size_t longest = *std::max_element(lengths.begin(), lengths.end());
-  text.resize(longest);
-  std::string all(longest * lengths.size(), '\0');
-  if (longest > 0) {
-    world.gather_bytes(std::as_bytes(std::span(text)), std::as_writable_bytes(std::span(all)));
-  }
   std::vector<Row> rows;
-  for (std::size_t rank = 0; world.rank() == 0 && rank < lengths.size(); ++rank) {
-    const std::string_view block = std::string_view{all}.substr(rank * longest, lengths[rank]);
-    if (!block.empty()) rows.push_back(parse_row(block));
+  for (std::string& text :
+       round_group.world.gather_texts(round_group.leads() ? row_text(mine) : "")) {
+    if (!text.empty()) rows.push_back(parse_row(std::exchange(text, {})));
   }
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.record.group; });
   return rows;

@@ -26,18 +26,6 @@ std::string lines_text(const std::vector<machine::FactLine>& lines) {
   return text.erase(0, text.find('\n') + 1);
 }
 
-/// The texts of all ranks, in their order.
-std::string joined(Bootstrap& ranks, std::string text) {
-  const std::vector<std::size_t> sizes = ranks.gather(text.size());
-  const std::size_t most = std::ranges::max(sizes);
-  text.resize(most);
-  std::vector<char> all(most * sizes.size());
-  ranks.gather_bytes(std::as_bytes(std::span{text}), std::as_writable_bytes(std::span{all}));
-  std::string lines;
-  for (std::size_t i = 0; i < sizes.size(); ++i) lines.append(all.data() + i * most, sizes[i]);
-  return lines;
-}
-
 machine::FactSources sources_of(const Options& options) {
   return {.root = {}, .nvidia_smi = options.nvidia_smi};
 }
@@ -57,8 +45,7 @@ std::string HostFacts::read() {
   machine::HostReading reading = machine::read_host(sources_);
   const auto lines = machine::lines_of(reading, before_ ? &*before_ : nullptr);
   if (!before_) before_ = std::move(reading);
-  std::string all = joined(*readers_, lines_text(lines));
-  return world_.rank() == 0 ? all : std::string();
+  return join(readers_->gather_texts(lines_text(lines)), "");
 }
 
 std::string own_facts(const Options& options) {

@@ -154,7 +154,7 @@ std::vector<std::pair<std::string, std::string>> inventory_facts(
   }
   copy_text(driver_version(first_line_of("/proc/driver/nvidia/version")), mine.driver);
   std::array<std::set<std::string>, 3> values;
-  for (const Inventory& host : world.gather(mine)) {
+  for (const Inventory& host : world.gather_at_root(mine)) {
     if (host.gpus > 0) {  // one without GPUs was not probed
       values[0].insert(fmt::format("{}", host.gpus));
       values[1].insert(fmt::format("{}", host.nics));

@@ -318,7 +318,7 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
   if (!world.agree(mine.has_value())) return std::nullopt;
   TransportSummary all{.known = true, .switchable = true, .nvls = true};
   int rank = -1;
-  for (const LibraryTransports& one : world.gather(*mine)) {
+  for (const LibraryTransports& one : world.gather_at_root(*mine)) {
     ++rank;
     all.known = all.known && one.known;
     all.switchable = all.switchable && one.switchable;

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/text.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {
@@ -52,17 +53,18 @@ struct RankReason {
 
 bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
 
+/// On rank 0.
 std::vector<RankReason> gather_reasons(Bootstrap& world, const std::optional<std::string>& mine) {
   RankReason reason;
   copy_text(host_name(), reason.host);
   if (mine) copy_text(mine->empty() ? "unknown" : *mine, reason.text);
-  return world.gather(reason);
+  return world.gather_at_root(reason);
 }
 
 /// The first rank's reason, if any rank has one.
-std::optional<std::string> reason_of_any(const std::vector<RankReason>& ranks) {
+std::string reason_of_any(const std::vector<RankReason>& ranks) {
   const auto first = std::ranges::find_if_not(ranks, can);
-  if (first == ranks.end()) return std::nullopt;
+  if (first == ranks.end()) return {};
   const bool everywhere = std::ranges::all_of(
       ranks, [&](const RankReason& rank) { return rank.text == ranks.front().text; });
   if (everywhere) return first->text.data();
@@ -129,10 +131,15 @@ BackendChoice choose_backend(std::string_view wanted) { return choose_backend(wa
 
 BackendChoice choose_backend(std::string_view wanted, Bootstrap& world,
                              const Unavailability& mine) {
-  return choose_backend(wanted, [&](const Backend& backend) {
+  return choose_backend(wanted, [&](const Backend& backend) -> std::optional<std::string> {
     const std::vector<RankReason> ranks = gather_reasons(world, mine(backend));
-    if (wanted == "auto") refuse_a_part(backend, ranks);
-    return reason_of_any(ranks);
+    agree_on(world, [&] {
+      if (wanted == "auto") refuse_a_part(backend, ranks);
+    });
+    std::string reason = reason_of_any(ranks);
+    world.broadcast_text(reason);
+    if (reason.empty()) return std::nullopt;
+    return reason;
   });
 }
 

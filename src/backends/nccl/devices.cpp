@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/text.hpp"
+#include "model/agreement.hpp"
 
 namespace busbar {
 namespace {
@@ -125,8 +126,13 @@ std::vector<Device> visible_cuda_devices() {
 }
 
 Device take_cuda_device(Bootstrap& world, const DeviceRequest& request) {
-  const std::vector<VisibleDevices> seen = world.gather(look(request));
-  const Assignment mine = assign_devices(seen)[static_cast<std::size_t>(world.rank())];
+  const std::vector<VisibleDevices> seen = world.gather_at_root(look(request));
+  std::vector<Assignment> all(static_cast<std::size_t>(world.size()));
+  agree_on(world, [&] {
+    if (world.rank() == 0) all = assign_devices(seen);
+  });
+  world.broadcast_bytes(std::as_writable_bytes(std::span{all}), 0);
+  const Assignment& mine = all[static_cast<std::size_t>(world.rank())];
   check_cuda(cuda().set_device(mine.index));
   Device device = describe(mine.index);
   device.ranks_on_device = mine.ranks_on_device;

@@ -133,7 +133,8 @@ TEST(ChunkRunOfSeveralRanks, FindsWhoseTimeIsTheShortestAndKeepsAllTimes) {
     EXPECT_EQ(result.arrivals[1].last, 2);
     EXPECT_NEAR(result.arrivals[0].late_us, 3, 1e-6);
     EXPECT_NEAR(result.arrivals[1].late_us, 7, 1e-6);
-    ASSERT_EQ(result.rank_times_us.size(), 2U);
+    ASSERT_EQ(result.rank_times_us.size(), world.rank() == 0 ? 2U : 0U);
+    if (world.rank() != 0) return;
     for (std::size_t rank = 0; rank < 4; ++rank) {
       EXPECT_NEAR(result.rank_times_us[0].at(rank), 5 + static_cast<double>(rank), 1e-9);
     }
