@@ -18,9 +18,11 @@
 
 #include <fmt/format.h>
 
+#include "backends/gloo/ports.hpp"
 #include "backends/gloo/routines.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "base/thread.hpp"
 #include "base/units.hpp"
 #include "bootstrap/socket.hpp"
 #include "model/backend.hpp"
@@ -67,28 +69,24 @@ class ConnectedContext final : public gloo::Context {
     transportContext_->setTimeout(std::chrono::duration_cast<std::chrono::milliseconds>(
         std::min<Seconds>(timeout, kLongest)));
     constexpr std::size_t kAddress = gloo::transport::Address::kMaxByteSize;
-    // For each rank, where this one listens to it.
-    std::vector<std::byte> mine(kAddress * static_cast<std::size_t>(size));
+    const auto ranks = static_cast<std::size_t>(size);
+    std::string mine(kAddress * ranks, '\0');  // for each rank, where this one listens to it
     std::size_t length = 0;
     for (int other = 0; other < size; ++other) {
       if (other == rank) continue;
       const std::vector<char> address = transportContext_->createPair(other)->address().bytes();
       length = address.size();
-      std::ranges::transform(address, mine.begin() + static_cast<std::ptrdiff_t>(kAddress) * other,
-                             [](char letter) { return static_cast<std::byte>(letter); });
+      mine.replace(kAddress * static_cast<std::size_t>(other), length, address.data(), length);
     }
-    std::vector<std::byte> all(mine.size() * static_cast<std::size_t>(size));
-    bootstrap.gather_bytes(mine, all);
+    std::vector<std::string> columns(ranks);  // on rank 0: for each rank, where all listen to it
+    for (const std::string& row : bootstrap.gather_texts(mine)) {
+      for (std::size_t i = 0; i < ranks; ++i) columns[i].append(row, i * kAddress, kAddress);
+    }
+    const std::string theirs = bootstrap.scatter_texts(columns);
     for (int other = 0; other < size; ++other) {
       if (other == rank) continue;
-      const std::size_t start = (static_cast<std::size_t>(other) * static_cast<std::size_t>(size) +
-                                 static_cast<std::size_t>(rank)) *
-                                kAddress;
-      std::vector<char> address(length);
-      std::transform(all.begin() + static_cast<std::ptrdiff_t>(start),
-                     all.begin() + static_cast<std::ptrdiff_t>(start + length), address.begin(),
-                     [](std::byte byte) { return static_cast<char>(byte); });
-      transportContext_->getPair(other)->connect(address);
+      const char* address = &theirs[kAddress * static_cast<std::size_t>(other)];
+      transportContext_->getPair(other)->connect({address, address + length});
     }
     // A rank that is done early could end its context while another still connects to it.
     bootstrap.barrier();
@@ -102,6 +100,9 @@ class ConnectedContext final : public gloo::Context {
   std::string text = one_line(error.what());
   // "[/build/gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.0.0.3]:4242"
   if (text.starts_with('[')) text.erase(0, text.find("] ") + 2);
+  if (text.ends_with("bind: Address already in use")) {
+    text += "; it needs a port for each pair of ranks of a host (net.ipv4.ip_local_port_range)";
+  }
   throw Error{Status::Runtime, "Gloo: " + text};
 }
 
@@ -111,6 +112,10 @@ class ConnectedContext final : public gloo::Context {
 std::shared_ptr<gloo::Context> connect_gloo(Bootstrap& bootstrap, Seconds timeout) {
   // A write of Gloo's to a rank that has ended would kill this one before it reports that.
   std::signal(SIGPIPE, SIG_IGN);
+  const HostPorts mine{bootstrap.node(),
+                       ports_in(first_line_of("/proc/sys/net/ipv4/ip_local_port_range"))};
+  const std::string shortage = port_shortage(bootstrap.gather(mine));
+  if (!shortage.empty()) throw Error{Status::Runtime, shortage};
   try {
     auto context = std::make_shared<ConnectedContext>(
         bootstrap, gloo::transport::tcp::CreateDevice(interface_of(bootstrap)));
@@ -118,6 +123,8 @@ std::shared_ptr<gloo::Context> connect_gloo(Bootstrap& bootstrap, Seconds timeou
     return context;
   } catch (const Error&) {
     throw;
+  } catch (const std::system_error& error) {
+    throw thread_failure(error);
   } catch (const std::exception& error) {
     rethrow_gloo(error);
   }

@@ -2,8 +2,10 @@
 // With ranks that are threads of this process.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/gloo/ports.hpp"
 #include "backends/gloo/routines.hpp"
 #include "model/backend.hpp"
 #include "tests/unit/support/checked_call.hpp"
@@ -16,6 +18,21 @@ using test::call_of;
 
 std::unique_ptr<Communicator> connect(Bootstrap& world) {
   return choose_backend("gloo").backend->connect(world, {});
+}
+
+TEST(GlooPorts, SaysWhereAHostHasTooFewForAllPairs) {
+  EXPECT_EQ(ports_in("32768\t60999"), 28232);
+  EXPECT_EQ(ports_in(""), 0);
+  const std::vector<HostPorts> one_host(169, {.node = 0, .ports = 28232});
+  EXPECT_EQ(port_shortage(std::span(one_host).first(168)), "");
+  EXPECT_THAT(port_shortage(one_host),
+              testing::HasSubstr(
+                  ": 169 of 169 ranks on one host need 28392, and the system gives 28232 ("));
+  std::vector<HostPorts> hosts(1024);  // eight ranks each, and nothing is known of the first
+  for (int rank = 8; rank < 1024; ++rank) hosts[static_cast<std::size_t>(rank)] = {rank / 8, 8184};
+  EXPECT_EQ(port_shortage(hosts), "");
+  hosts.back().ports = 8183;
+  EXPECT_THAT(port_shortage(hosts), testing::HasSubstr(": 8 of 1024 ranks on one host need 8184"));
 }
 
 TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {
