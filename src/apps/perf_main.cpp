@@ -244,11 +244,11 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     return exit_code(error.status());
   }
   live = bootstrap.get();
-  if (rendezvous) watchdog.start(options.timeout);
   invocation.on_failure = [&](const std::exception& error) {
     end_job_unless_agreed(*bootstrap, program, error);
   };
   try {
+    if (rendezvous) watchdog.start(options.timeout);
     watchdog.step("comparing the command lines of all ranks");
     require_same_command(*bootstrap, rank_command(options, collective()));
     const int code =
