@@ -229,15 +229,14 @@ std::string prime(const RoundGroup& round_group, Communicator& communicator, con
     if (error.status() != Status::Unavailable) throw;
     mine = error.what();
   }
-  const bool issued = mine.empty();
-  const bool all_issued = round_group.members.agree(issued);
-  const bool none_issued = round_group.members.agree(!issued);
+  const bool all_issued = round_group.members.agree(mine.empty());
+  const bool none_issued = round_group.members.agree(!mine.empty());
   std::string refusal = first_text(round_group.world, mine);
   if (!round_group.world.agree(all_issued || none_issued)) {
     throw runtime_failure(
         fmt::format("the library refuses on some ranks what it began on others: {}", refusal));
   }
-  if (issued) communicator.wait();
+  if (mine.empty()) communicator.wait();
   return refusal;
 }
 
