@@ -227,6 +227,7 @@ remote() {
   printf '#!/bin/bash\nexec env -i PATH="$PATH" bash -c "${*:2}"\n' > "$DIR/remote"
   chmod +x "$DIR/remote"
 }
+# shellcheck disable=SC2016 # nothing is to be expanded
 @test "what a shell on the way could read arrives as it is, and --env sets variables of ranks that have none of the starter's" {
   remote
   mkdir "$DIR/a b"
