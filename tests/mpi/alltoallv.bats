@@ -72,7 +72,7 @@ SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
 @test "groups have a distribution of their own size, also beside ranks that wait" {
   COMMAND=(mpirun -np 5 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K)
   refused "there are 2 ranks; give fewer than that" --groups '0,0,0-1;0,1,2-4' --skew hot:2
-  printf '%s\n' 0,1024,2048 3072,0,4096 5120,6144,0 > "$DIR/matrix"
+  printf '%s\n' '0 1024 2048' '3072 0 4096' '5120 6144 0' > "$DIR/matrix"
   mpirun -np 4 ./alltoallv_perf "${USUAL[@]}" --groups 0,0,0-2 --skew "matrix:$DIR/matrix" --csv "$DIR/a.csv"
   [ "$(column ranks,status,wrong "$DIR/a.csv" | sort -u)" = "3|ok|0" ]
   NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY=1 mpirun -np 3 ./alltoallv_perf "${USUAL[@]}" --groups 0,0,0-1 -b 1K -e 1K
