@@ -13,7 +13,7 @@ LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_
 # LINT_WITHOUT='tidy-tests' leaves these out, as CI does for its time: they are for before a commit.
 LINT_WITHOUT :=
 LINT_CHECKS := $(filter-out $(LINT_WITHOUT),check-floors check-scripts check-libraries format-check check-headers cppcheck tidy \
-  tidy-tests lint-is-alive)
+  tidy-tests lint-is-alive check-sanitized)
 
 .PHONY: lint format tidy-tests $(LINT_CHECKS)
 lint: packages-lint $(LINT_CHECKS) ## check the sources: format, clang-tidy, cppcheck, floors ...
@@ -34,3 +34,5 @@ cppcheck: ; @$(LINT_ENV) tools/check-cppcheck
 tidy: ; @$(LINT_ENV) tools/check-tidy
 tidy-tests: ; @$(LINT_ENV) TIDY_SCOPE=tests tools/check-tidy
 lint-is-alive: ; @$(LINT_ENV) tools/lint-is-alive
+# The folder whose tables are made by the compiler, with the sanitizers, which see other constants.
+check-sanitized: ; @$(MAKE) --no-print-directory SANITIZE=address,undefined build-sanitize/joined/src/harness.o
