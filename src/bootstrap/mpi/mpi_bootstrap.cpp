@@ -391,7 +391,9 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
     // A rank that leaves while others still pass the barrier closes their connections under way.
     constexpr std::chrono::milliseconds kUnderWay{50};
     if (nodes() > 1) std::this_thread::sleep_for(kUnderWay);
-    if (nodes() > 1 && hangs_in_finalize()) {
+    // Hydra kills the others on the node of a rank that leaves so.
+    const bool one_per_node = nodes() > 1 && size() == nodes();
+    if (one_per_node && hangs_in_finalize()) {
       static_cast<void>(std::fflush(nullptr));
       std::_Exit(exit_code);
     }
