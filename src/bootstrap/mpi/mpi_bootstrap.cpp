@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <future>
 #include <optional>
@@ -50,11 +51,20 @@ void refuse_a_foreign_launcher() {
       launcher->name, launcher->size, size, mpi_library().name);
 }
 
+/// A rank that dies while UCX reads its memory is one line of UCX, without its backtraces, unless
+/// UCX_HANDLE_ERRORS says otherwise: UCX itself reads that variable before main() only.
+void shorten_errors_of_ucx() {
+  using Set = int (*)(const char* name, const char* value);
+  const auto set = reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "ucs_global_opts_set_value"));
+  if (set != nullptr && std::getenv("UCX_HANDLE_ERRORS") == nullptr) set("HANDLE_ERRORS", "none");
+}
+
 /// MPI_Init to MPI_Finalize. After an error MPI is aborted, never finalized: that could wait for
 /// ranks that are gone.
 class MpiSession {
  public:
   MpiSession() {
+    shorten_errors_of_ucx();
     int provided = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
