@@ -151,8 +151,9 @@ std::vector<std::size_t> setting_positions(const std::string& header) {
   return found;
 }
 
-double number_of(const std::string& cell, const std::string& place) {
-  const auto value = to_number<double>(cell);
+template <class Number>
+Number number_of(const std::string& cell, const std::string& place) {
+  const auto value = to_number<Number>(cell);
   if (value && *value >= 0) return *value;
   throw usage_error("{}: '{}' is not a number; give a file that --samples wrote", place, cell);
 }
@@ -208,14 +209,14 @@ std::vector<SampleSet> read_samples(const std::string& path, const std::string& 
                        .setting = setting_text(mapped(settings, [&](std::size_t i) {
                          return i < cells.size() ? cells[i] : "";
                        }))};
-    const auto size = static_cast<Bytes>(number_of(cells[at[4]], place));
+    const auto size = number_of<Bytes>(cells[at[4]], place);
     SampleSet& set = sets[{key, size}];
     set.key = key;
     set.size = size;
     const bool of_ranks = at.size() > 6;
-    const int rank = of_ranks ? static_cast<int>(number_of(cells[at[6]], place)) : 0;
+    const int rank = of_ranks ? number_of<int>(cells[at[6]], place) : 0;
     std::vector<double>& times_us = of_ranks ? set.times_by_rank_us[rank] : set.times_us;
-    times_us.push_back(number_of(cells[at[5]], place));
+    times_us.push_back(number_of<double>(cells[at[5]], place));
   }
   std::vector<SampleSet> all;
   for (auto& [key, set] : sets) all.push_back(std::move(set));
