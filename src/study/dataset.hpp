@@ -84,6 +84,7 @@ struct CurveKey {
   std::optional<int> root{};
   std::string setting{};  ///< as setting_of has it
 
+  // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const CurveKey& other) const = default;
 };
 

@@ -77,8 +77,9 @@ ChartAxis density_axis(ChartRange times) {
 
 /// All sizes; of more than three the smallest, a middle and the largest; or `wanted` alone.
 std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional<Bytes> wanted) {
-  if (wanted)
+  if (wanted) {
     return any_has(sets, *wanted, &SampleSet::size) ? std::vector{*wanted} : std::vector<Bytes>{};
+  }
   const auto known = set_of(sets, &SampleSet::size);
   const std::vector<Bytes> all(known.begin(), known.end());
   return all.size() <= 3 ? all : std::vector{all.front(), all[all.size() / 2], all.back()};
