@@ -156,7 +156,7 @@ template <class Number>
 Number number_of(const std::string& cell, const std::string& place) {
   const auto value = to_number<Number>(cell);
   if (value && *value >= 0) return *value;
-  throw usage_error("{}: '{}' is not a number; give a file that --samples wrote", place, cell);
+  throw usage_error("{}: '{}' cannot be read; give a file that --samples wrote", place, cell);
 }
 
 }  // namespace

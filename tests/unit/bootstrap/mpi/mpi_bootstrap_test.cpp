@@ -2,7 +2,9 @@
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 
 #include <gtest/gtest.h>
 
@@ -105,6 +107,17 @@ TEST(MpiBootstrap, AgreesWithItself) {
   int value = 7;
   mpi.broadcast(value);
   EXPECT_EQ(value, 7);
+}
+
+TEST(MpiBootstrap, LetsUcxReportADeadRankInOneLine) {
+  using Get = int (*)(const char* name, char* value, std::size_t size);
+  const auto get = reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "ucs_global_opts_get_value"));
+  if (get == nullptr) GTEST_SKIP() << "this MPI does not use UCX";
+  if (std::getenv("UCX_HANDLE_ERRORS") != nullptr) GTEST_SKIP() << "the user has chosen";
+  EXPECT_EQ(test::mpi_singleton().rank(), 0);
+  std::array<char, 64> value{};
+  ASSERT_EQ(get("HANDLE_ERRORS", value.data(), value.size()), 0);
+  EXPECT_STREQ(value.data(), "none");
 }
 
 int ranks_of(MPI_Comm comm) {
