@@ -12,7 +12,7 @@ LINT_ENV = BUILD='$(BUILD)' CXX='$(CXX)' LINT_CXXFLAGS='$(LINT_CXXFLAGS)' CLANG_
   ABSENT_BACKENDS='$(ABSENT_BACKENDS)' CLANG_TIDY='$(CLANG_TIDY)' CPPCHECK='$(CPPCHECK)' SHELLCHECK='$(SHELLCHECK)'
 # LINT_WITHOUT='tidy-tests' leaves these out, as CI does for its time: they are for before a commit.
 LINT_WITHOUT :=
-LINT_CHECKS := $(filter-out $(LINT_WITHOUT),check-floors check-scripts check-libraries format-check check-headers cppcheck tidy \
+LINT_CHECKS := $(filter-out $(LINT_WITHOUT),check-size check-floors check-scripts check-libraries format-check check-headers cppcheck tidy \
   tidy-tests lint-is-alive check-sanitized)
 
 .PHONY: lint format tidy-tests $(LINT_CHECKS)
@@ -24,6 +24,7 @@ format: packages-lint ## rewrite the sources as .clang-format says
 $(LINT_CHECKS): | packages-lint
 check-headers tidy tidy-tests: | packages-build packages-test packages-bench
 
+check-size: ; @tools/size
 check-floors: ; @$(LINT_ENV) tools/check-floors
 # Needs the programs: what they are linked to, not what the makefile says.
 check-libraries: executables ; @tools/third-party --against THIRD-PARTY $(PERF:%=$(BIN)/%) $(BIN)/busbar

@@ -8,6 +8,7 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
+#include "base/removed_words.hpp"
 #include "format/output_file.hpp"
 #include "harness/options.hpp"
 
@@ -65,6 +66,8 @@ Status dispatch(std::span<char* const> words) {
     }
     return command.run(words.subspan(1));
   }
+  const std::string removed = removed_word("busbar", wanted);
+  if (!removed.empty()) throw usage_error("{}", removed);
   throw usage_error("unknown command '{}'; {}", wanted, suggestion(wanted, known, expected));
 }
 

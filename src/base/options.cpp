@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.hpp"
 
+#include "base/removed_words.hpp"
+
 namespace busbar {
 namespace {
 
@@ -46,6 +48,11 @@ class Splitter {
     return fmt::format("see {}{}--help", syntax_.program, syntax_.program.empty() ? "" : " ");
   }
 
+  void refuse_removed(View word) const {
+    const std::string removed = removed_word(syntax_.program, word);
+    if (!removed.empty()) throw usage_error("{}", removed);
+  }
+
   /// The row of a name; `whole` is the argument for the message.
   [[nodiscard]] std::size_t find(View name, View whole) const {
     std::vector<std::string> known{"--help"};
@@ -59,6 +66,7 @@ class Splitter {
       if (!is_one_of(foreign.names, name)) continue;
       throw usage_error("{} is an option of nccl-tests, not of busbar: {}", name, foreign.advice);
     }
+    refuse_removed(name);
     throw usage_error("unknown option {}; {}", whole, suggestion(whole, known, see_help()));
   }
 
@@ -136,6 +144,7 @@ class Splitter {
     }
     line_.command = line_.positionals.front();
     if (!is_one_of(syntax_.commands, line_.command)) {
+      refuse_removed(line_.command);
       throw usage_error(
           "unknown command '{}'; {}", line_.command,
           suggestion(line_.command, known, fmt::format("expected {}", alternatives(known))));

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/removed_words.hpp"
+
 namespace busbar {
 namespace {
 
@@ -112,8 +114,11 @@ std::vector<Error> TomlFields::unknown_keys(const std::vector<std::string>& keys
   std::vector<Error> errors;
   for (const auto& [key, value] : table_) {
     if (std::ranges::find(keys, key.str()) != keys.end()) continue;
+    const std::string removed = removed_word(what_, key.str());
     errors.push_back(fault_at(origin_, key.source(),
-                              unknown_word(fmt::format("key of {}", what_), key.str(), keys)));
+                              removed.empty()
+                                  ? unknown_word(fmt::format("key of {}", what_), key.str(), keys)
+                                  : removed));
   }
   return errors;
 }
