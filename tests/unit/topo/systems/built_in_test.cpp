@@ -131,9 +131,9 @@ TEST(BuiltInSystems, AreAllInTheirDocumentByTheirNamesAndAliases) {
       EXPECT_EQ(load_machine(alias).host.name, system.name()) << alias;
       aliases.push_back("`" + alias + "`");
     }
-    const std::string row = fmt::format("| `{}`{} | {} | {} | {} |\n", system.name(),
+    const std::string row = fmt::format("| `{}`{} | {} | {} |\n", system.name(),
                                         aliases.empty() ? "" : " (" + join(aliases, ", ") + ")",
-                                        system.title(), system.devices(), system.source());
+                                        system.title(), system.devices());
     EXPECT_NE(document.find(row), std::string::npos) << row;
   }
 }
