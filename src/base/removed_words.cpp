@@ -17,6 +17,20 @@ struct RemovedWord {
 /// Commands, options and keys of 0.2.0 that are gone, each with what does its work now.
 constexpr auto kRemovedWords = std::to_array<RemovedWord>({
     {"busbar", "published", "results/reference has the published figures as tables"},
+    {"busbar workload", "--simai", "copy busbw_GBps of the CSVs into busbw.yaml"},
+    {"busbar workload", "--csv", "--json=FILE has the same rows"},
+    {"busbar workload", "--markdown", "--json=FILE has the same rows"},
+    {"busbar workload", "-o", "send the standard output to a file"},
+    {"busbar workload", "--output", "send the standard output to a file"},
+    {"busbar workload", "--in-place", "measure with --placement in"},
+    {"busbar workload", "--strong", "give --compute-ms of the smaller batch"},
+    {"busbar workload", "--efficiency", "--target E prints the bus bandwidth that E needs"},
+    {"busbar workload", "--share", "give --target E with E = 1 - share"},
+    {"busbar workload", "--speedup", "give --target E with E = speed-up / ranks"},
+    {"[[model]]", "title", "name is printed"},
+    {"[[model]]", "unit", "all are called samples"},
+    {"[[model]]", "batches", "batch = N is that of one GPU"},
+    {"[[model]]", "throughput", "give --throughput N"},
 });
 
 }  // namespace

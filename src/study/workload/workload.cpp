@@ -2,165 +2,224 @@
 #include "study/workload/workload.hpp"
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <cmath>
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
-#include "base/error.hpp"
+#include "base/embedded_text.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "base/toml_fields.hpp"
+#include "format/json.hpp"
+#include "model/collective.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar::study {
 namespace {
 
-/// The numbers of ranks to look at; a constant rate holds for any.
-std::vector<int> ranks_of(const WorkloadRequest& request) {
-  std::set<int> measured;  // that curves have an all-reduce of
-  for (const SystemRates& system : request.systems) {
-    for (const int ranks : measured_ranks(system)) measured.insert(ranks);
-  }
-  const bool any = std::ranges::any_of(
-      request.systems, [](const SystemRates& s) { return s.constant_GBps.has_value(); });
-  if (!request.ranks.empty()) {
-    for (const int wanted : request.ranks) {
-      if (any || measured.contains(wanted)) continue;
+constexpr std::string_view kModels = "src/study/workload/models.toml";
+constexpr std::string_view kAllReduce = "allreduce";
+constexpr double kMega = 1e6;
+constexpr double kGiga = 1e9;
+constexpr double kMilli = 1e3;
+constexpr std::string_view kLabel =
+    "link-time lower bound: waiting for the slowest rank, reduction and input come on top";
+
+WorkloadModel read_model(const toml::node& node, std::string_view origin) {
+  const TomlFields fields(node, origin, "[[model]]");
+  fields.allow_only({"name", "parameters_M", "batch", "source"});
+  static_cast<void>(fields.required("parameters_M"));
+  static_cast<void>(fields.required_text("source"));
+  return {.name = fields.required_text("name"),
+          .parameters = fields.positive("parameters_M", 0) * kMega,
+          .batch = fields.integer("batch", 1, std::numeric_limits<int>::max(), 0)};
+}
+
+/// What crosses each rank's link in an all-reduce, in GB: over a time a bus bandwidth.
+double gigabytes_on_bus(Bytes bytes, int ranks) {
+  return find_collective(kAllReduce)->bus_factor(ranks) * static_cast<double>(bytes) / kGiga;
+}
+
+/// Cycles and launches at one size become one point.
+RateCurve one_point_per_size(const Curve& curve) {
+  RateCurve rates{curve.key.label, curve.key.ranks, curve.key.simulated};
+  std::map<Bytes, std::vector<double>> values;
+  for (const Record& record : curve.points) {
+    const double GBps = record.busbw_GBps.value_or(0);
+    if (!std::isfinite(GBps) || GBps <= 0) {
       throw usage_error(
-          "--ranks {}: there is no all-reduce with that many ranks; the curves have {}", wanted,
-          measured.empty() ? "none" : fmt::format("{}", fmt::join(measured, ", ")));
+          "--curve: a bus bandwidth of '{}' with {} ranks is not above 0; leave these rows out",
+          rates.system, rates.ranks);
     }
-    return request.ranks;
+    values[record.size].push_back(GBps);
   }
-  if (!measured.empty()) return {measured.begin(), measured.end()};
-  if (any) return {2, 4, 8, 16};
-  throw usage_error(
-      "--curve: there is no all-reduce of two ranks or more, which sums the gradients; add one by "
-      "another --curve");
+  for (const auto& [size, all] : values) rates.GBps[size] = stats::median(all);
+  return rates;
 }
 
-/// What the step's computing takes on each of n ranks.
-double compute_seconds(const WorkloadRequest& request, double alone_s, int ranks) {
-  return request.strong ? alone_s / ranks : alone_s;
+/// Between two points by linear interpolation in log(size) and log(value); beyond them the value of
+/// the nearest one.
+MessageTime message_time(const RateCurve& curve, Bytes bytes) {
+  const auto log_of = [](const auto& point) { return std::log(static_cast<double>(point.first)); };
+  const auto& [least, most] = std::pair(*curve.GBps.begin(), *curve.GBps.rbegin());
+  MessageTime time{.outside = bytes < least.first || bytes > most.first};
+  if (bytes <= least.first) {
+    time.GBps = least.second;
+  } else if (bytes >= most.first) {
+    time.GBps = most.second;
+  } else {
+    const auto above = curve.GBps.lower_bound(bytes);
+    const auto below = std::prev(above);
+    const double share =
+        (std::log(static_cast<double>(bytes)) - log_of(*below)) / (log_of(*above) - log_of(*below));
+    time.GBps = below->second * std::pow(above->second / below->second, share);
+  }
+  time.seconds = gigabytes_on_bus(bytes, curve.ranks) / time.GBps;
+  return time;
 }
 
-WorkloadRow row_of(const WorkloadRequest& request, std::size_t model, std::size_t system,
-                   int ranks) {
-  const WorkloadCase& job = request.cases[model];
-  const SystemRates& rates = request.systems[system];
-  WorkloadRow row{.model = model,
-                  .system = system,
-                  .ranks = ranks,
-                  .sync = sync_time(rates, ranks, job.bytes, static_cast<double>(request.bucket)),
-                  .data_parallel = data_parallel_time(rates, ranks, job.bytes)};
-  if (!job.compute_s) return row;
-  const double compute = compute_seconds(request, *job.compute_s, ranks);
-  for (const double overlap : request.overlaps) {
-    row.needed_GBps.push_back(needed_busbw(job.bytes, ranks, compute, request.target, overlap));
-  }
-  if (!row.sync) return row;
-  row.wire_share = row.sync->seconds / (compute + row.sync->seconds);
-  for (const double overlap : request.overlaps) {
-    row.steps.push_back(step_time(compute, row.sync->seconds, overlap));
-    if (!job.batch) continue;
-    const double samples = request.strong ? *job.batch : *job.batch * ranks;
-    row.samples_per_s.push_back(samples / row.steps.back().step);
-  }
-  return row;
-}
+std::string megabytes(double bytes) { return figure_text(bytes / kMega); }
+std::string overlap_text(double share) { return fmt::format("{:.2g}", share); }
+std::string percent(double share) { return fmt::format("{:.1f}", share * 100); }
 
-std::vector<WorkloadLimit> limits_of(const WorkloadRequest& request,
-                                     const std::vector<WorkloadRow>& rows) {
-  std::vector<WorkloadLimit> limits;
-  for (const WorkloadRow& row : rows) {
-    for (const StepTime& step : row.steps) {
-      const auto same = [&](const WorkloadLimit& known) {
-        return known.model == row.model && known.system == row.system &&
-               known.overlap == step.overlap;
-      };
-      const WorkloadLimit none{.model = row.model, .system = row.system, .overlap = step.overlap};
-      WorkloadLimit& limit = find_or_add(limits, same, none);
-      if (step.efficiency >= request.target) limit.ranks = row.ranks;  // rows rise in ranks
-    }
-  }
-  return limits;
-}
+using R = const WorkloadRow&;
 
-std::vector<WorkloadRanking> rankings_of(const std::vector<WorkloadRow>& rows) {
-  std::vector<WorkloadRanking> rankings;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].sync) continue;
-    const auto same = [&](const WorkloadRanking& known) {
-      return known.model == rows[i].model && known.ranks == rows[i].ranks;
-    };
-    find_or_add(rankings, same, {.model = rows[i].model, .ranks = rows[i].ranks}).rows.push_back(i);
-  }
-  std::erase_if(rankings, [](const WorkloadRanking& ranking) { return ranking.rows.size() < 2; });
-  for (WorkloadRanking& ranking : rankings) {
-    std::ranges::stable_sort(ranking.rows, [&](std::size_t a, std::size_t b) {
-      return rows[a].sync->seconds < rows[b].sync->seconds;
-    });
-  }
-  return rankings;
-}
+constexpr auto kColumns = std::to_array<Column<WorkloadRow>>({
+    {"model", "model", [](R r) { return r.job.model; }},
+    {"gradient_bytes", "", [](R r) { return r.job.bytes; }},
+    {"", "MB", [](R r) { return static_cast<double>(r.job.bytes); }, megabytes},
+    {"compute_ms", "compute ms", [](R r) { return r.job.compute_s * kMilli; }, figure_text},
+    {"system", "", [](R r) { return r.curve.system; }},
+    {"simulated", "", [](R r) { return r.curve.simulated; }},
+    {"", "system", [](R r) { return r.curve.system + (r.curve.simulated ? " (simulated)" : ""); }},
+    {"ranks", "ranks", [](R r) { return r.curve.ranks; }},
+    {"busbw_GBps", "GB/s", [](R r) { return r.sync.GBps; }, figure_text},
+    {"sync_ms", "link ms", [](R r) { return r.sync.seconds * kMilli; }, figure_text},
+    {"outside_measured_sizes", "", [](R r) { return r.sync.outside; }},
+    {"overlap", "overlap", [](R r) { return r.overlap; }, overlap_text},
+    {"exposed_ms", "", [](R r) { return r.exposed_s * kMilli; }},
+    {"exposed_share", "share%", [](R r) { return r.share; }, percent},
+    {"efficiency", "eff%", [](R r) { return r.efficiency; }, percent},
+    {"needed_busbw_GBps", "need", [](R r) { return r.needed_GBps; }, figure_text},
+    {"", "note", [](R r) { return r.sync.outside ? "outside" : ""; }},
+});
 
 }  // namespace
 
-StepTime step_time(double compute_s, double sync_s, double overlap) {
-  const double exposed = std::max(0.0, sync_s - overlap * compute_s);
-  const double step = compute_s + exposed;
-  return {.overlap = overlap,
-          .exposed = exposed,
-          .step = step,
-          .share = exposed / step,
-          .efficiency = compute_s / step};
+void add_workload_models(std::vector<WorkloadModel>& models, std::string_view text,
+                         std::string_view origin) {
+  const toml::table table = parse_toml(text, origin, "docs/workload.md");
+  const TomlFields fields(table, origin, "a models file");
+  fields.allow_only({"model"});
+  static_cast<void>(fields.required("model"));
+  for (const toml::node* element : fields.list("model")) {
+    const WorkloadModel model = read_model(*element, origin);
+    const auto same = [&](const WorkloadModel& known) { return known.name == model.name; };
+    find_or_add(models, same, model) = model;
+  }
 }
 
-double data_parallel_ratio(int ranks) { return 2.0 / allreduce_factor(ranks); }
-
-double exposed_of_efficiency(double compute_s, double efficiency) {
-  return compute_s * (1 / efficiency - 1);
+std::vector<WorkloadModel> built_in_workload_models() {
+  std::vector<WorkloadModel> models;
+  add_workload_models(models, embedded_text(kModels), kModels);
+  return models;
 }
 
-double needed_busbw(double bytes, int ranks, double compute_s, double efficiency, double overlap) {
-  const double longest = exposed_of_efficiency(compute_s, efficiency) + overlap * compute_s;
-  return allreduce_busbw(bytes, ranks, longest);
+const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
+                                         std::string_view option, std::string_view name) {
+  return models[parse_choice(option, name, mapped(models, &WorkloadModel::name))];
 }
 
-WorkloadReport study_workload(const WorkloadRequest& request) {
-  const std::vector<int> ranks = ranks_of(request);
-  WorkloadReport report;
-  for (std::size_t model = 0; model < request.cases.size(); ++model) {
-    for (std::size_t system = 0; system < request.systems.size(); ++system) {
-      for (const int n : ranks) report.rows.push_back(row_of(request, model, system, n));
+std::vector<RateCurve> rates_of(std::span<const Dataset> datasets, std::string_view type) {
+  std::vector<Curve> curves = filtered(curves_of(datasets), [](const Curve& curve) {
+    return curve.key.collective == kAllReduce && curve.key.ranks > 1;
+  });
+  prefer_out_of_place(curves);
+  std::ranges::stable_sort(curves, {}, [&](const Curve& curve) {
+    return std::pair(curve.key.type != type, curve.key.op != "sum");
+  });
+  std::map<std::string, std::set<std::string>> settings;
+  std::map<std::pair<std::string, int>, const Curve*> nearest;
+  for (const Curve& curve : curves) {
+    settings[curve.key.label].insert(curve.key.setting);
+    const CurveKey& known =
+        nearest.try_emplace({curve.key.label, curve.key.ranks}, &curve).first->second->key;
+    if (known.device_set != curve.key.device_set || known.nodes != curve.key.nodes ||
+        known.simulated != curve.key.simulated) {
+      throw usage_error(
+          "--curve: '{}' has {} ranks on '{}' ({} nodes) and on '{}' ({} nodes); give one",
+          known.label, known.ranks, known.device_set, known.nodes, curve.key.device_set,
+          curve.key.nodes);
     }
   }
-  report.limits = limits_of(request, report.rows);
-  report.rankings = rankings_of(report.rows);
-  return report;
+  for (const Dataset& dataset : datasets) {
+    const std::set<std::string>& all = settings[dataset.label];
+    if (all.empty()) {
+      throw usage_error("--curve {}: no allreduce of two ranks or more in it", dataset.path);
+    }
+    if (all.size() < 2) continue;
+    throw usage_error("--curve {}: rows of {}", dataset.path, settings_to_choose(all));
+  }
+  return mapped(nearest, [](const auto& one) { return one_point_per_size(*one.second); });
 }
 
-std::vector<ImpliedRate> implied_rates(const WorkloadRequest& request, int ranks,
-                                       double efficiency) {
-  std::vector<ImpliedRate> implied;
-  for (std::size_t i = 0; i < request.cases.size(); ++i) {
-    const WorkloadCase& job = request.cases[i];
-    if (!job.compute_s) continue;
-    const double compute = compute_seconds(request, *job.compute_s, ranks);
-    ImpliedRate rate{.model = i,
-                     .ranks = ranks,
-                     .compute_s = compute,
-                     .exposed_s = exposed_of_efficiency(compute, efficiency)};
-    for (const double overlap : request.overlaps) {
-      // What hides behind the computing moved bytes, too.
-      rate.busbw_GBps.push_back(needed_busbw(job.bytes, ranks, compute, efficiency, overlap));
-    }
-    for (std::size_t system = 0; system < request.systems.size(); ++system) {
-      const auto sync =
-          sync_time(request.systems[system], ranks, job.bytes, static_cast<double>(request.bucket));
-      if (!sync) continue;
-      rate.links.push_back(
-          {.system = system, .sync = *sync, .share = sync->seconds / rate.exposed_s});
-    }
-    implied.push_back(std::move(rate));
+MessageTime sync_time(const RateCurve& curve, Bytes bytes, Bytes bucket) {
+  if (bucket == 0 || bucket >= bytes) return message_time(curve, bytes);
+  MessageTime time = message_time(curve, bucket);
+  time.seconds *= static_cast<double>(bytes / bucket);
+  if (bytes % bucket > 0) {
+    const MessageTime last = message_time(curve, bytes % bucket);
+    time.seconds += last.seconds;
+    time.outside = time.outside || last.outside;
   }
-  return implied;
+  time.GBps = gigabytes_on_bus(bytes, curve.ranks) / time.seconds;
+  return time;
+}
+
+std::vector<WorkloadRow> workload_rows(const WorkloadRequest& request) {
+  std::vector<WorkloadRow> rows;
+  for (const WorkloadCase& job : request.cases) {
+    for (const RateCurve& curve : request.curves) {
+      const MessageTime sync = sync_time(curve, job.bytes, request.bucket);
+      for (const double overlap : request.overlaps) {
+        const double exposed_s = std::max(sync.seconds - overlap * job.compute_s, 0.0);
+        const double step_s = job.compute_s + exposed_s;
+        const double longest_s = job.compute_s * (1 / request.target - 1 + overlap);
+        rows.push_back({.job = job,
+                        .curve = curve,
+                        .sync = sync,
+                        .overlap = overlap,
+                        .exposed_s = exposed_s,
+                        .share = exposed_s / step_s,
+                        .efficiency = job.compute_s / step_s,
+                        .needed_GBps = gigabytes_on_bus(job.bytes, curve.ranks) / longest_s});
+        if (std::isnan(job.compute_s)) break;
+      }
+    }
+  }
+  return rows;
+}
+
+std::string workload_text(const WorkloadRequest& request) {
+  return fmt::format(
+      "# {}\n# gradients: {}, {}; MB: 10^6 bytes; outside: of the measured sizes\n"
+      "# compute ms: of one GPU alone, by --throughput or --compute-ms\n"
+      "# overlap: the part of it that hides the exchange; need: GB/s for {}% efficiency\n{}",
+      kLabel, info(request.type).name,
+      request.bucket == 0
+          ? "one message"
+          : fmt::format("buckets of {} one after the other", format_bytes(request.bucket)),
+      percent(request.target), plain_table(make_table(kColumns, workload_rows(request))));
+}
+
+std::string workload_json(const WorkloadRequest& request) {
+  return json_text({{"label", kLabel},
+                    {"dtype", info(request.type).name},
+                    {"bucket_bytes", request.bucket == 0 ? Json(nullptr) : Json(request.bucket)},
+                    {"target_efficiency", request.target},
+                    {"rows", json_rows(kColumns, workload_rows(request))}});
 }
 
 }  // namespace busbar::study

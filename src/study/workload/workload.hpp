@@ -1,122 +1,95 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <limits>
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "base/units.hpp"
 #include "model/data_type.hpp"
-#include "study/workload/model.hpp"
-#include "study/workload/rates.hpp"
+#include "study/dataset.hpp"
 
 namespace busbar::study {
 
-/// A training step of one GPU among others: it computes, and what of the exchange of gradients does
-/// not hide behind the computing prolongs it. Seconds.
-struct StepTime {
-  double overlap = 0;     ///< the part of the computing behind which the exchange may hide, 0 to 1
-  double exposed = 0;     ///< max(0, sync - overlap * compute)
-  double step = 0;        ///< compute + exposed
-  double share = 0;       ///< exposed / step
-  double efficiency = 0;  ///< compute / step: the throughput of n GPUs over n times one's
+/// A network that is trained, as far as its communication goes.
+struct WorkloadModel {
+  std::string name{};
+  double parameters = 0;
+  int batch = 0;  ///< samples of one GPU per step; 0: not known
 };
 
-[[nodiscard]] StepTime step_time(double compute_s, double sync_s, double overlap);
+/// Adds the models of a file, or replaces those of the same name. Throws Error (Usage) with
+/// origin:line:column.
+void add_workload_models(std::vector<WorkloadModel>& models, std::string_view text,
+                         std::string_view origin);
+/// The models that are compiled in: src/study/workload/models.toml.
+[[nodiscard]] std::vector<WorkloadModel> built_in_workload_models();
+/// The model of a name. Throws Error (Usage) that names `option` and the models.
+[[nodiscard]] const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
+                                                       std::string_view option,
+                                                       std::string_view name);
 
-/// Bytes of DataParallel (a broadcast of the parameters and a reduce of the gradients: 2 S) over
-/// those of an all-reduce: n/(n-1).
-[[nodiscard]] double data_parallel_ratio(int ranks);
+/// The all-reduces of one system on one number of ranks.
+struct RateCurve {
+  std::string system{};
+  int ranks = 0;
+  bool simulated = false;
+  std::map<Bytes, double> GBps{};  ///< medians of the bus bandwidth by size
+};
 
-/// What a step of this efficiency spends beyond its computing, in seconds; efficiency in (0, 1).
-[[nodiscard]] double exposed_of_efficiency(double compute_s, double efficiency);
+/// A curve per label and number of ranks: sums of the type, else of another one; out of place, else
+/// in place. Throws Error (Usage) where there is none of two ranks or more, where two of a label
+/// and number of ranks differ in nodes or devices, and where a label has several settings.
+[[nodiscard]] std::vector<RateCurve> rates_of(std::span<const Dataset> datasets,
+                                              std::string_view type);
 
-/// The bus bandwidth in GB/s from which on a step has the efficiency; 0 < efficiency < 1.
-[[nodiscard]] double needed_busbw(double bytes, int ranks, double compute_s, double efficiency,
-                                  double overlap);
+/// What a message takes.
+struct MessageTime {
+  double seconds = 0;
+  double GBps = 0;       ///< the bus bandwidth that this is of
+  bool outside = false;  ///< no such size was measured: the rate of the nearest one
+};
 
-/// A model with its batch and computing time.
+/// An all-reduce in buckets one after the other, the last one smaller; bucket 0: one message.
+[[nodiscard]] MessageTime sync_time(const RateCurve& curve, Bytes bytes, Bytes bucket);
+
 struct WorkloadCase {
-  WorkloadModel model{};
-  double bytes = 0;                   ///< of the gradients, one step
-  std::optional<double> batch{};      ///< per rank (with strong scaling: of all ranks)
-  std::optional<double> compute_s{};  ///< of a step on one GPU alone; nothing: not known
-  std::string compute_source{};       ///< where compute_s is from, in words
-  bool compute_assumed = false;       ///< of the model's published device, whatever GPU is meant
+  std::string model{};
+  Bytes bytes = 0;  ///< of the gradients, one step
+  /// Of a step on one GPU alone; NaN: not known, and what follows from it is NaN, too.
+  double compute_s = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct WorkloadRequest {
   std::vector<WorkloadCase> cases{};
-  std::vector<SystemRates> systems{};
-  std::vector<int> ranks{};         ///< rising; empty: those of the curves
+  std::vector<RateCurve> curves{};
   DataType type = DataType::Float;  ///< of the gradients
   Bytes bucket = 0;                 ///< 0: one message
   std::vector<double> overlaps{};   ///< 0 to 1
-  double target = 0;                ///< efficiency, above 0 and below 1
-  bool strong = false;              ///< the ranks share the batch; otherwise each has its own
-  std::optional<double> reported_efficiency{};  ///< of --efficiency, --share or --speedup
-  std::string reported_as{};                    ///< the option and its text
+  double target = 0.9;              ///< efficiency, above 0 and below 1
 };
 
-/// One model on a number of ranks of one system. Everything that is time is of the links alone, a
-/// lower bound.
+/// A training step of a case on one curve: it computes, and what of the exchange of gradients does
+/// not hide behind the computing prolongs it.
 struct WorkloadRow {
-  std::size_t model = 0;   ///< of the request's cases
-  std::size_t system = 0;  ///< of the request's systems
-  int ranks = 0;
-  std::optional<MessageTime> sync{};           ///< DistributedDataParallel: an all-reduce
-  std::optional<MessageTime> data_parallel{};  ///< DataParallel: broadcast and reduce
-  std::optional<double> wire_share{};          ///< sync / (compute + sync)
-  std::vector<StepTime> steps{};               ///< per overlap; none without a compute time
-  std::vector<double> samples_per_s{};         ///< of all ranks, per overlap
-  std::vector<double> needed_GBps{};           ///< for the target, per overlap
-};
-
-/// The largest number of ranks that still reaches the target.
-struct WorkloadLimit {
-  std::size_t model = 0;
-  std::size_t system = 0;
-  double overlap = 0;
-  std::optional<int> ranks{};  ///< nothing: none of those that were looked at
-};
-
-/// Systems of one model and number of ranks, the fastest exchange first.
-struct WorkloadRanking {
-  std::size_t model = 0;
-  int ranks = 0;
-  std::vector<std::size_t> rows{};  ///< of the report
-};
-
-struct WorkloadReport {
-  std::vector<WorkloadRow> rows{};
-  std::vector<WorkloadLimit> limits{};      ///< of cases with a compute time
-  std::vector<WorkloadRanking> rankings{};  ///< where two systems or more were measured
-};
-
-/// Computes all cases on all systems. Throws Error (Usage) if no system has a rate for a requested
-/// number of ranks.
-[[nodiscard]] WorkloadReport study_workload(const WorkloadRequest& request);
-
-/// What one measured rate explains of an exposed time.
-struct ExplainedTime {
-  std::size_t system = 0;
+  const WorkloadCase& job;
+  const RateCurve& curve;
   MessageTime sync{};
-  double share = 0;  ///< sync over the exposed time, above 1 where some of it is hidden
+  double overlap = 0;      ///< the part of the computing behind which the exchange may hide
+  double exposed_s = 0;    ///< max(0, sync - overlap * compute)
+  double share = 0;        ///< exposed / step
+  double efficiency = 0;   ///< compute / step: the throughput of n GPUs over n times one's
+  double needed_GBps = 0;  ///< bus bandwidth for the target, or that a reported one implies
 };
 
-/// The rates that a reported efficiency of a model implies.
-struct ImpliedRate {
-  std::size_t model = 0;  ///< of the request's cases
-  int ranks = 0;
-  double compute_s = 0;
-  double exposed_s = 0;
-  std::vector<double> busbw_GBps{};    ///< per overlap, were all of the exposed time link time
-  std::vector<ExplainedTime> links{};  ///< of the systems that have a rate
-};
+/// One row per case, curve and overlap; of a case without a computing time one per curve.
+[[nodiscard]] std::vector<WorkloadRow> workload_rows(const WorkloadRequest& request);
 
-/// For each case with a compute time; the request's target is not used.
-[[nodiscard]] std::vector<ImpliedRate> implied_rates(const WorkloadRequest& request, int ranks,
-                                                     double efficiency);
+/// The rows as a table.
+[[nodiscard]] std::string workload_text(const WorkloadRequest& request);
+/// The same for machines: docs/workload.md.
+[[nodiscard]] std::string workload_json(const WorkloadRequest& request);
 
 }  // namespace busbar::study

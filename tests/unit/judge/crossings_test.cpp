@@ -14,7 +14,7 @@
 #include "study/plot/figures.hpp"
 #include "study/report/data.hpp"
 #include "study/report/index.hpp"
-#include "study/workload/rates.hpp"
+#include "study/workload/workload.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
@@ -137,7 +137,7 @@ TEST(Crossings, AReaderThatNeedsOneSettingNamesThoseThereAreAndTheOptionThatChoo
       study::keep_setting(file.dataset, setting);
       return observe_files(one.specification, {&file, 1}, notes).size();
     };
-    const auto rates = [&] { return study::rates_of({&two.dataset(), 1}, {.type = "float"}); };
+    const auto rates = [&] { return study::rates_of({&two.dataset(), 1}, "float"); };
     for (const auto& refusal : {failure_of([&] { judge(""); }), failure_of(rates)}) {
       EXPECT_TRUE(refusal.says("2 settings: '0', '1'")) << column->name;
       EXPECT_TRUE(refusal.says("--setting '1'")) << column->name;

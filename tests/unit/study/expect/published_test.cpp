@@ -13,7 +13,7 @@
 #include "base/toml_fields.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "model/collective.hpp"
-#include "study/workload/model.hpp"
+#include "study/workload/workload.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/predict/predictor.hpp"
 #include "topo/systems/system_file.hpp"

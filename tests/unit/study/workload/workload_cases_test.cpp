@@ -5,28 +5,37 @@
 #include <gtest/gtest.h>
 
 #include "model/data_type.hpp"
-#include "study/workload/model.hpp"
-#include "study/workload/rates.hpp"
 #include "study/workload/workload.hpp"
 
 namespace busbar::study {
 namespace {
 
-constexpr double kMilli = 1e3;
-const double kTwoThirds = 2.0 / 3;
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTwoThirds = 2.0 / 3;
 
-WorkloadModel model_of(std::string_view name) {
-  return find_workload_model(built_in_workload_models(), "--model", name);
+Bytes gradients(std::string_view model, DataType type = DataType::Float) {
+  const auto models = built_in_workload_models();
+  const double parameters = find_workload_model(models, "--model", model).parameters;
+  return static_cast<Bytes>(std::round(parameters)) * info(type).size;
 }
 
-double megabytes(std::string_view model, DataType type) {
-  return model_of(model).parameters * static_cast<double>(info(type).size) / 1e6;
-}
-
-SystemRates constant(double GBps) { return {.system = "constant", .constant_GBps = GBps}; }
-
-double sync_ms(double bytes, int ranks, double GBps) {
-  return sync_time(constant(GBps), ranks, bytes, 0)->seconds * kMilli;
+/// Figures of a step on links of one rate.
+struct Step {
+  double sync_ms = 0;
+  double exposed_ms = 0;
+  double share = 0;
+  double efficiency = 0;
+  double needed_GBps = 0;
+};
+Step step(Bytes bytes, int ranks, double GBps, double compute_ms = kNotKnown, double overlap = 0,
+          double target = 0.9) {
+  const WorkloadRequest request{
+      .cases = {{.bytes = bytes, .compute_s = compute_ms / 1e3}},
+      .curves = {{.ranks = ranks, .GBps = {{1, GBps}, {Bytes{1} << 60U, GBps}}}},
+      .overlaps = {overlap},
+      .target = target};
+  const WorkloadRow row = workload_rows(request).front();
+  return {row.sync.seconds * 1e3, row.exposed_s * 1e3, row.share, row.efficiency, row.needed_GBps};
 }
 
 /// |value / expected - 1|, in the reference's terms.
@@ -35,35 +44,84 @@ void expect_within(double value, double expected, double relative, const std::st
 }
 
 TEST(WorkloadCases, GradientsHaveTheSizesOfTheSecondTable) {  // W1, W2
+  EXPECT_EQ(60'000'000 * info(DataType::Float).size, 240'000'000U);
   struct Case {
     std::string_view model;
     double fp32_MB;
-    double fp16_MB;
   };
-  for (const Case& c : {Case{"alexnet", 244.40, 122.20}, Case{"resnet18", 46.76, 23.38},
-                        Case{"resnet50", 102.24, 51.12}, Case{"resnet101", 178.20, 89.10},
-                        Case{"resnet152", 240.76, 120.38}, Case{"bert-swag", 438.00, 219.00},
-                        Case{"bert-squad", 438.00, 219.00}, Case{"llama-3-8b", 32121.04, 16060.52},
-                        Case{"llama-3-70b", 282214.83, 141107.41}, Case{"googlenet", 22, 11},
-                        Case{"cifarnet", 0.040, 0.020}}) {
+  for (const Case& c :
+       {Case{"alexnet", 244.40}, Case{"resnet18", 46.76}, Case{"resnet50", 102.24},
+        Case{"resnet101", 178.20}, Case{"resnet152", 240.76}, Case{"bert-swag", 438.00},
+        Case{"bert-squad", 438.00}, Case{"llama-3-8b", 32121.04}, Case{"llama-3-70b", 282214.83},
+        Case{"googlenet", 22}, Case{"cifarnet", 0.040}}) {
     const std::string name(c.model);
-    expect_within(megabytes(c.model, DataType::Float), c.fp32_MB, 1e-3, name);
-    expect_within(megabytes(c.model, DataType::Half), c.fp16_MB, 1e-3, name);
-    expect_within(megabytes(c.model, DataType::Bfloat16), c.fp16_MB, 1e-3, name);
+    expect_within(static_cast<double>(gradients(c.model)) / 1e6, c.fp32_MB, 1e-3, name);
+    for (const DataType half : {DataType::Half, DataType::Bfloat16}) {
+      EXPECT_EQ(gradients(c.model, half) * 2, gradients(c.model)) << name;
+    }
   }
 }
 
-TEST(WorkloadCases, TheAllReduceTakesItsTime) {  // W3 to W6
-  const double alexnet = megabytes("alexnet", DataType::Float) * 1e6;
-  expect_within(sync_ms(alexnet, 16, 120), 3.819, 2e-3, "W3");
-  expect_within(sync_ms(alexnet, 8, 120), 3.564, 2e-3, "W4");
-  expect_within(sync_ms(alexnet, 4, 80), 4.583, 2e-3, "W5");
-  expect_within(sync_ms(alexnet, 16, 1.25), 366.6, 2e-3, "W6");
+TEST(WorkloadCases, TheAllReduceTakesItsTime) {  // W3 to W7
+  struct Case {
+    int ranks;
+    double GBps;
+    std::vector<double> ms;  // of the models in this order
+  };
+  const std::vector<std::string> models{"alexnet",  "resnet50",  "bert-squad",
+                                        "resnet18", "resnet101", "resnet152"};
+  for (const Case& c :
+       {Case{16, 120, {3.819, 1.598, 6.844, 0.731, 2.784, 3.762}},
+        Case{8, 120, {3.564, 1.491, 6.388, 0.682, 2.599, 3.511}},
+        Case{4, 80, {4.583, 1.917, 8.213}}, Case{2, 70, {3.491, 1.461, 6.257}},
+        Case{4, 30, {12.22, 5.112, 21.90}}, Case{16, 1, {458.3, 191.7, 821.3, 87.7, 334.1, 451.4}},
+        Case{16, 1.25, {366.6, 153.4, 657.0, 70.1, 267.3, 361.1}}}) {
+    for (std::size_t i = 0; i < c.ms.size(); ++i) {
+      expect_within(step(gradients(models[i]), c.ranks, c.GBps).sync_ms, c.ms[i], 2e-3, models[i]);
+    }
+  }
+  const Bytes alexnet = 240'000'000;
+  expect_within(step(alexnet, 8, 10).sync_ms, 42.0, 2e-3, "W7");
+  expect_within(step(alexnet, 8, 7).sync_ms, 60.0, 2e-3, "W7");
+  expect_within(step(alexnet, 2, 10).sync_ms, 24.0, 2e-3, "W7");
+  expect_within(step(alexnet, 2, 7).sync_ms, 34.29, 2e-3, "W7");
 }
 
-TEST(WorkloadCases, DataParallelMovesMore) {  // W9
+TEST(WorkloadCases, AFasterNetworkHelpsByTheShareOfTheExchange) {  // W8
+  const Bytes alexnet = 240'000'000;
+  const double sync_ms = step(alexnet, 8, 7).sync_ms;
+  double before = 1;
+  for (const double share : {0.25, 0.5, 0.75, 0.999999999}) {
+    const double compute_ms = sync_ms * (1 / share - 1);
+    const double ratio =
+        step(alexnet, 8, 10, compute_ms).efficiency / step(alexnet, 8, 7, compute_ms).efficiency;
+    expect_within(ratio, 1 / (1 - share + 0.7 * share), 1e-6, "W8");
+    EXPECT_GT(ratio, before);
+    before = ratio;
+  }
+  EXPECT_NEAR(before, 10.0 / 7, 1e-6);
+}
+
+TEST(WorkloadCases, DataParallelMovesMore) {  // W9: 2 S over the bytes of the all-reduce
   for (const auto& [ranks, ratio] : {std::pair{2, 2.000}, {4, 1.3333}, {8, 1.1429}, {16, 1.0667}}) {
-    EXPECT_NEAR(data_parallel_ratio(ranks), ratio, 1e-3) << ranks;
+    EXPECT_NEAR(2 / step(1'000'000, ranks, 1).sync_ms, ratio, 1e-3) << ranks;
+  }
+}
+
+TEST(WorkloadCases, ALargerBatchHasLessExchange) {  // W10, W12
+  const Bytes resnet = 120'000'000;
+  const double sync_ms = step(resnet, 8, 50).sync_ms;
+  for (const auto& [efficiency, doubled, printed, tolerance] :
+       {std::tuple{0.90, 0.9474, 0.94, 0.01}, {0.77, 0.8701, 0.84, 0.035}}) {
+    const double compute_ms = sync_ms * efficiency / (1 - efficiency);
+    const Step larger = step(resnet, 8, 50, 2 * compute_ms);
+    EXPECT_NEAR(larger.efficiency, doubled, 1e-4) << "W10";
+    EXPECT_NEAR(larger.efficiency, printed, tolerance) << "W10";
+    const auto per_instance = [&](double batch) {
+      return step(resnet, 8, 50, batch * compute_ms).exposed_ms / batch;
+    };
+    EXPECT_DOUBLE_EQ(per_instance(0.25) / per_instance(1), 4) << "W12";
+    EXPECT_DOUBLE_EQ(per_instance(2) / per_instance(1), 0.5) << "W12";
   }
 }
 
@@ -77,39 +135,45 @@ TEST(WorkloadCases, SpeedUpsAreEfficienciesAndExposedTimes) {  // W11
   for (const Case& c : {Case{29.43, 32, 0.9197, 0.0873}, Case{25.84, 32, 0.8075, 0.2384},
                         Case{21.95, 32, 0.6859, 0.4579}, Case{23.72, 32, 0.7413, 0.3491},
                         Case{3.55, 4, 0.8875, 4 / 3.55 - 1}, Case{3.58, 4, 0.895, 4 / 3.58 - 1}}) {
-    const double efficiency = c.speedup / c.ranks;
-    expect_within(efficiency, c.efficiency, 1e-3, "efficiency");
-    expect_within(exposed_of_efficiency(1, efficiency), c.exposed, 1e-3, "exposed");
+    const Bytes bytes = 1'000'000'000;
+    const double implied = step(bytes, c.ranks, 1, 1, 0, c.speedup / c.ranks).needed_GBps;
+    const Step reached = step(bytes, c.ranks, implied, 1);
+    expect_within(reached.efficiency, c.efficiency, 1e-3, "efficiency");
+    expect_within(reached.exposed_ms, c.exposed, 1e-3, "exposed");
   }
 }
 
-TEST(WorkloadCases, AReportedShareIsAnEfficiencyAndAnExposedTime) {  // W13, W14
-  expect_within(exposed_of_efficiency(70.44, 1 - 0.80), 281.8, 5e-3, "W13");
-  expect_within(exposed_of_efficiency(719.1, 1 - 0.04), 29.96, 5e-3, "W14");
+TEST(WorkloadCases, AReportedShareImpliesARate) {  // W13, W14
+  const double alexnet = step(gradients("alexnet"), 16, 1, 70.44, 0, 1 - 0.80).needed_GBps;
+  expect_within(alexnet, 1.626, 5e-3, "W13");
+  expect_within(step(gradients("alexnet"), 16, alexnet, 70.44).exposed_ms, 281.8, 5e-3, "W13");
+  const double resnet = step(gradients("resnet50"), 16, 1, 719.1, 0, 1 - 0.04).needed_GBps;
+  expect_within(resnet, 6.40, 5e-3, "W14");
+  expect_within(step(gradients("resnet50"), 16, resnet, 719.1).exposed_ms, 29.96, 5e-3, "W14");
 }
 
-/// 2x p3dn at 1 GB/s, 16 ranks, of one model that computes so long.
-WorkloadRow on_two_p3dn(std::string_view model, double batch, double compute_s) {
-  return study_workload({.cases = {{.model = model_of(model),
-                                    .bytes = megabytes(model, DataType::Float) * 1e6,
-                                    .batch = batch,
-                                    .compute_s = compute_s}},
-                         .systems = {constant(1.0)},
-                         .ranks = {16},
-                         .overlaps = {0, kTwoThirds},
-                         .target = 0.9})
-      .rows.front();
+TEST(WorkloadCases, TwoP3dnHurtAlexNetAndNotResNet) {  // W15 to W17
+  const auto on_two_p3dn = [](const char* model, double compute_ms, double overlap) {
+    return step(gradients(model), 16, 1, compute_ms, overlap);
+  };
+  const double resnet50_ms = 256 / 0.356;
+  expect_within(on_two_p3dn("resnet50", resnet50_ms, 0).efficiency, 0.790, 5e-3, "W15");
+  expect_within(on_two_p3dn("resnet50", resnet50_ms, kTwoThirds).efficiency, 1.000, 5e-3, "W15");
+  expect_within(on_two_p3dn("alexnet", 125.1, 0).share, 0.786, 1e-2, "W16");
+  expect_within(on_two_p3dn("alexnet", 125.1, 0).efficiency, 0.214, 1e-2, "W16");
+  expect_within(on_two_p3dn("alexnet", 125.1, kTwoThirds).efficiency, 0.250, 1e-2, "W16");
+  // The others compute as long as their operations take at the same share of the peak.
+  for (const auto& [model, giga_operations] :
+       {std::pair{"resnet18", 1.83 * 256}, {"resnet101", 7.88 * 128}, {"resnet152", 11.62 * 128}}) {
+    const double compute_ms = resnet50_ms * giga_operations / (4.14 * 256);
+    EXPECT_DOUBLE_EQ(on_two_p3dn(model, compute_ms, kTwoThirds).efficiency, 1) << model << ", W17";
+  }
 }
 
-TEST(WorkloadCases, TwoP3dnHurtAlexNetAndNotResNet) {  // W15, W16
-  const WorkloadRow resnet50 = on_two_p3dn("resnet50", 256, 256.0 / 356);
-  expect_within(resnet50.steps[0].efficiency, 0.790, 5e-3, "W15 without overlap");
-  expect_within(resnet50.steps[1].efficiency, 1.000, 5e-3, "W15 with overlap");
-
-  const WorkloadRow alexnet = on_two_p3dn("alexnet", 256, 0.1251);
-  expect_within(alexnet.steps[0].share, 0.786, 1e-2, "W16 share");
-  expect_within(alexnet.steps[0].efficiency, 0.214, 1e-2, "W16 efficiency");
-  expect_within(alexnet.steps[1].efficiency, 0.250, 1e-2, "W16 with overlap");
+TEST(WorkloadCases, WhatIsSmallerThanTheMeasuredSizesIsMarked) {  // W20
+  const RateCurve curve{.ranks = 8, .GBps = {{kMiB, 10}, {kGiB, 100}}};
+  EXPECT_TRUE(sync_time(curve, gradients("cifarnet"), 0).outside);
+  EXPECT_FALSE(sync_time(curve, gradients("alexnet"), 0).outside);
 }
 
 }  // namespace
