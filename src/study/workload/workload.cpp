@@ -168,7 +168,8 @@ std::vector<RateCurve> rates_of(std::span<const Dataset> datasets, std::string_v
 MessageTime sync_time(const RateCurve& curve, Bytes bytes, Bytes bucket) {
   if (bucket == 0 || bucket >= bytes) return message_time(curve, bytes);
   MessageTime time = message_time(curve, bucket);
-  time.seconds *= static_cast<double>(bytes / bucket);
+  const Bytes whole = bytes / bucket;
+  time.seconds *= static_cast<double>(whole);
   if (bytes % bucket > 0) {
     const MessageTime last = message_time(curve, bytes % bucket);
     time.seconds += last.seconds;
