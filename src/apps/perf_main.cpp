@@ -204,22 +204,14 @@ int leave_together(Bootstrap& bootstrap, const std::string& program, const Agree
   return exit_code(error.status());
 }
 
-/// After a timeout: what the libraries themselves report.
-std::string diagnosis_text() {
-  std::string text;
-  for (const Backend* backend : registered_backends()) {
-    const std::string own = backend->diagnosis();
-    if (!own.empty()) text += "; " + own;
-  }
-  return text;
-}
-
-/// After a timeout: which ranks hold the others up, or where this one is, and the libraries' view.
-std::string timeout_text(Bootstrap* bootstrap, const std::string& step, Seconds timeout) {
+/// After a timeout: which ranks hold the others up, or where this one is, and whom else to ask.
+std::string timeout_text(Bootstrap* bootstrap, const Backend* backend, const std::string& step,
+                         Seconds timeout) {
   const std::string ranks = bootstrap == nullptr ? "" : bootstrap->describe_stall();
   const std::string where = ranks.empty() ? fmt::format(" in: {} (-T)", step) : " (-T): " + ranks;
-  return fmt::format("timeout: no progress for {:g} s{}{}; finished rows are kept", timeout.count(),
-                     where, diagnosis_text());
+  const std::string_view advice = backend == nullptr ? "" : backend->hang_advice();
+  return fmt::format("timeout: no progress for {:g} s{}; finished rows are kept{}{}",
+                     timeout.count(), where, advice.empty() ? "" : "; ", advice);
 }
 
 int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
@@ -228,10 +220,12 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
                       own_environment);
   std::unique_ptr<Bootstrap> bootstrap;
   std::atomic<Bootstrap*> live = nullptr;  // what the watchdog's thread may use
+  std::atomic<const Backend*> used = nullptr;
   // Joining by TCP has its own timeout, which names the missing ranks.
   Watchdog watchdog(rendezvous ? std::nullopt : std::optional{options.timeout},
                     [&](const std::string& step, Seconds timeout) {
-                      end_job(live, program, timeout_text(live, step, timeout), Status::Runtime);
+                      end_job(live, program, timeout_text(live, used, step, timeout),
+                              Status::Runtime);
                     });
   watchdog.step("waiting for the other ranks");
   try {
@@ -244,6 +238,7 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     return exit_code(error.status());
   }
   live = bootstrap.get();
+  invocation.on_backend = [&](const Backend& backend) { used = &backend; };
   invocation.on_failure = [&](const std::exception& error) {
     end_job_unless_agreed(*bootstrap, program, error);
   };

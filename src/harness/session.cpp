@@ -174,6 +174,7 @@ Status run_session(const Options& wanted_options, const Collective& collective,
     wanted = connect_options(options, collective, world.rank(), variants.size() > 1);
     choice.backend->check(wanted);
   });
+  invocation.on_backend(backend);
   const Backend& backend = *choice.backend;
   const bool has_devices = backend.has_devices();
   const bool own = variants.size() > 1;  // settings of --vary

@@ -18,6 +18,8 @@ namespace busbar {
 struct Invocation {
   std::vector<std::string> arguments;    ///< the whole command line
   std::vector<std::string> environment;  ///< of libraries, before any of them changed it
+  /// Called with the backend that the ranks have agreed on.
+  std::function<void(const Backend& backend)> on_backend = [](const Backend&) {};
   /// Called with an error before memory and communicators are given back, which may block for ever
   /// after a device's failure; need not return.
   std::function<void(const std::exception& error)> on_failure = [](const std::exception&) {};

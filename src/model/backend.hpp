@@ -92,9 +92,8 @@ class Backend {
                                                            const DeviceRequest& /*request*/) const {
     return std::nullopt;
   }
-  /// What the library itself reports of a hang, within a few seconds and from any thread; empty if
-  /// it reports nothing.
-  [[nodiscard]] virtual std::string diagnosis() const { return {}; }
+  /// How to ask the library itself about a hang; empty if it has no such tool.
+  [[nodiscard]] virtual std::string_view hang_advice() const { return {}; }
   /// Collective over the ranks of `bootstrap`, which are the communicator's.
   [[nodiscard]] virtual std::unique_ptr<Communicator> connect(
       Bootstrap& bootstrap, const ConnectOptions& options) const = 0;

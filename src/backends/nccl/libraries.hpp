@@ -276,6 +276,7 @@ struct NcclApi {
 inline constexpr int kNcclFirst = 21400;          ///< the oldest that is used at all
 inline constexpr int kNcclRegistration = 21900;   ///< ncclCommRegister
 inline constexpr int kNcclSmallFloats = 22400;    ///< 8-bit floating types
+inline constexpr int kNcclRas = 22400;            ///< ncclras, which asks a running job
 inline constexpr int kNcclWindows = 22700;        ///< symmetric windows, CTAPolicy 0 and 1
 inline constexpr int kNcclZeroCtas = 22800;       ///< CTAPolicy 2, nvlinkCentricSched
 inline constexpr int kNcclNullWindows = 22900;    ///< no window is a null handle

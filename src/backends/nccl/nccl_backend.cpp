@@ -11,7 +11,6 @@
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_comm.hpp"
 #include "backends/nccl/nccl_log.hpp"
-#include "backends/nccl/nccl_ras.hpp"
 #include "backends/nccl/nccl_variant.hpp"
 #include "backends/nccl/routines.hpp"
 #include "backends/nccl/stream.hpp"
@@ -454,12 +453,9 @@ class NcclBackend final : public Backend {
     return take_cuda_device(world, request);
   }
 
-  [[nodiscard]] std::string diagnosis() const override {
-    constexpr Seconds kLimit{5};
-    const char* address = std::getenv("NCCL_RAS_ADDR");
-    const std::string text =
-        ask_nccl_ras(address == nullptr ? std::string(kNcclRasAddress) : address, kLimit);
-    return text.empty() ? text : "NCCL's RAS: " + text;
+  [[nodiscard]] std::string_view hang_advice() const override {
+    if (nccl_version() < kNcclRas) return {};
+    return "for NCCL's own view give a longer -T and, while it hangs, type on a host: ncclras -v";
   }
 
   [[nodiscard]] std::unique_ptr<Communicator> connect(
