@@ -14,8 +14,11 @@ struct RemovedWord {
   std::string_view instead;
 };
 
-/// Commands, options and keys of 0.2.0 that are gone, each with what does its work now.
+/// Commands, options and keys of 0.2.0 that are gone, each with what does its work now; where: ""
+/// for a measuring program.
 constexpr auto kRemovedWords = std::to_array<RemovedWord>({
+    {"", "--preset",
+     "give -b 1K -e 1M --placement out --visits 8 -n 8000, with and without --cadence isolated"},
     {"busbar", "published", "results/reference has the published figures as tables"},
     {"busbar workload", "--simai", "copy busbw_GBps of the CSVs into busbw.yaml"},
     {"busbar workload", "--csv", "--json=FILE has the same rows"},
@@ -38,7 +41,8 @@ constexpr auto kRemovedWords = std::to_array<RemovedWord>({
 std::string removed_word(std::string_view where, std::string_view word) {
   for (const RemovedWord& removed : kRemovedWords) {
     if (removed.where != where || removed.word != word) continue;
-    return fmt::format("{} {} was removed: {}", where, word, removed.instead);
+    return fmt::format("{}{}{} was removed: {}", where, where.empty() ? "" : " ", word,
+                       removed.instead);
   }
   return {};
 }

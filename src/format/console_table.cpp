@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/console_table.hpp"
 
+#include "base/text.hpp"
+#include "format/table.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {
@@ -31,6 +33,40 @@ std::string device_lines(const std::vector<RankDevice>& devices) {
                         one.rank, one.group, one.pid, one.host, one.device, one.address, one.name);
   }
   return text;
+}
+
+using Number = std::optional<double>;
+
+std::string time_text(const Number& time_us) { return time_us ? figure_text(*time_us) : ""; }
+
+/// "1.97 [1.90, 2.04]"
+std::string factor_text(const Number& factor, const Number& low, const Number& high) {
+  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", factor.value(), low.value(), high.value());
+}
+
+/// Nothing is said of what an interval around 1 leaves open.
+std::string finding(const Number& low, const Number& high) {
+  if (low && *low > 1) return "slower";
+  return high && *high < 1 ? "quicker" : "no difference shown";
+}
+
+std::vector<std::string> cells(const Record& alone, const Record& together) {
+  const Record& t = together;
+  return {t.mix.substr(0, t.mix.find(' ')),
+          t.collective,
+          format_bytes(t.size),
+          time_text(alone.time_median_us),
+          time_text(t.time_median_us),
+          factor_text(t.slowdown, t.slowdown_low, t.slowdown_high),
+          finding(t.slowdown_low, t.slowdown_high),
+          time_text(alone.time_p99_us),
+          time_text(t.time_p99_us),
+          factor_text(t.slowdown_p99, t.slowdown_p99_low, t.slowdown_p99_high),
+          finding(t.slowdown_p99_low, t.slowdown_p99_high)};
+}
+
+std::string number_or_dash(const Number& value) {
+  return value ? fmt::format("{:.2f}", *value) : "-";
 }
 
 std::string_view what(RowStatus status) {
@@ -123,7 +159,7 @@ void ConsoleTable::write(const Row& row) {
   late_.add(record);
   pairs_.add(record);
   mix_.add(record);
-  notes_.add(record);
+  loads_.add(record);
   const auto line = halves_.add(row);
   if (!line) return;
   print_line(*line);
@@ -190,7 +226,7 @@ void ConsoleTable::end(const RunSummary& summary) {
   }
   const std::string late = late_.text();
   if (!late.empty()) text += fmt::format("# {}\n", late);
-  text += pairs_.text() + mix_.text() + notes_.text();
+  text += pairs_.text() + mix_.text() + loads_.text();
   if (!summary.memory_use.empty()) {
     text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
   }
@@ -224,6 +260,39 @@ std::string PairMatrix::text() const {
     }
   }
   return text + "\n#\n";
+}
+
+void MixTable::add(const Record& record) {
+  if (record.mix.empty()) return;
+  (record.slowdown ? together_ : alone_).push_back(record);
+}
+
+std::string MixTable::text() const {
+  if (together_.empty()) return {};
+  Table table{.columns = {"group", "operation", "size", "alone us", "together us", "slowdown",
+                          "median", "alone p99 us", "together p99 us", "slowdown", "p99"}};
+  for (std::size_t i = 0; i < together_.size(); ++i) {
+    table.rows.push_back(cells(alone_.at(i), together_[i]));
+  }
+  std::string text = "#\n";
+  for (const std::string& line : split(trim(plain_table(table)), '\n')) text += "# " + line + '\n';
+  return text + "#\n";
+}
+
+void LoadNotes::add(const Record& record) {
+  if (!record.loaded_time_us) return;
+  lines_ +=
+      fmt::format("# {:>12} {:>6} {:>10} {:>10} {:>10}\n", record.size,
+                  record.in_place ? "in" : "out", number_or_dash(record.loaded_time_us),
+                  number_or_dash(record.operation_slowdown), number_or_dash(record.load_slowdown));
+}
+
+std::string LoadNotes::text() const {
+  if (lines_.empty()) return {};
+  return fmt::format(
+      "#\n# Beside the load: time in us, slowdown of operations and of the load\n"
+      "# {:>12} {:>6} {:>10} {:>10} {:>10}\n{}#\n",
+      "size", "place", "time", "operation", "load", lines_);
 }
 
 }  // namespace busbar

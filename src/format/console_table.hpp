@@ -7,11 +7,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "format/late_count.hpp"
-#include "format/mix_table.hpp"
 #include "format/row_halves.hpp"
-#include "format/row_notes.hpp"
 #include "format/writer.hpp"
 #include "model/record.hpp"
 
@@ -28,6 +27,30 @@ class PairMatrix {
  private:
   Bytes size_ = 0;
   std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
+};
+
+/// What the groups of a mix do to each other: a line for each.
+class MixTable {
+ public:
+  /// Notes a row of a mix; others are left out.
+  void add(const Record& record);
+  /// Lines that begin with '#', or nothing where there was no mix.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<Record> alone_;
+  std::vector<Record> together_;  // of the same groups
+};
+
+/// What rows and the load of --load beside do to each other.
+class LoadNotes {
+ public:
+  void add(const Record& record);
+  /// Lines that begin with '#', or nothing where there was no such load.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::string lines_;
 };
 
 /// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
@@ -60,7 +83,7 @@ class ConsoleTable final : public Writer {
   std::size_t measured_ = 0;
   std::size_t without_choice_ = 0;
   LateCount late_;
-  RowNotes notes_;
+  LoadNotes loads_;
 };
 
 /// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.

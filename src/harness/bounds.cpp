@@ -5,7 +5,6 @@
 
 #include "harness/rank_map.hpp"
 #include "harness/run.hpp"
-#include "topo/predict/predictor.hpp"
 
 namespace busbar {
 namespace {
@@ -74,25 +73,6 @@ SetBound bound_of_host(const Run& run, std::string device_set) {
                                             .most_per_rank = spare / 4}));
 }
 
-/// As simulated, by the usual figures of the library; nothing for GPUs that ranks share, of several
-/// hosts, that nothing joins, or that the model refuses.
-void add_prediction(const Run& run, const std::vector<Device>& members, SetBound& bound) try {
-  const auto numbers = numbers_of(run.topology->graph, members);
-  if (!numbers || bound.kind.empty()) return;
-  const topo::PredictOptions set{.ranks = static_cast<int>(numbers->size()),
-                                 .devices = {topo::Policy::List, *numbers}};
-  const auto predictor =
-      std::make_shared<const topo::Predictor>(topo::EqualHosts{.host = run.topology->graph}, set);
-  bound.predicted_us = [predictor, &collective = run.collective](
-                           Bytes size, int root, const Traffic* traffic) -> std::optional<double> {
-    const auto found = predictor->predict(collective, static_cast<double>(size),
-                                          {.root = root, .traffic = traffic});
-    if (!found || !std::isfinite(found->time_us)) return std::nullopt;
-    return found->time_us;
-  };
-} catch (const Error&) {
-}
-
 /// The bound of GPUs, computed, so that every group can have its own.
 SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
   const auto kernel_of = [&](int rank) {
@@ -106,7 +86,6 @@ SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
   }
   SetBound bound = device_bound(*run.topology, members, all_here, run.collective);
   if (bound.device_set.empty()) bound.device_set = device_set(run.rank_map, run.devices, ranks);
-  if (run.options.preset == Preset::Decode) add_prediction(run, members, bound);
   return bound;
 }
 

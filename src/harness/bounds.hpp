@@ -36,8 +36,6 @@ struct SetBound {
   /// Highest bus bandwidth of a row in GB/s; nothing for a row that it does not hold for. Null:
   /// there is no bound.
   std::function<std::optional<double>(const BoundRow& row)> bus_GBps{};
-  /// Predicted time of an operation of a size, with --preset decode; null: nothing to predict from.
-  std::function<std::optional<double>(Bytes size, int root, const Traffic* traffic)> predicted_us{};
 };
 
 /// Highest bus bandwidth of a collective in the memory of one host, in GB/s: its bus factor times

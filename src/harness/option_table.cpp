@@ -105,12 +105,6 @@ void set_load(O& options, View option, View text) {
   options.load = load;
 }
 
-/// An explicit -G goes before a preset's, 0 too.
-void set_graph(O& options, View option, View text) {
-  set::integer<&O::graph_launches, 0, kMost>(options, option, text);
-  options.graphs_where_possible = false;
-}
-
 void set_ci_width(O& options, View option, View text) {
   constexpr double kPercent = 100;
   if (text.ends_with('%')) text.remove_suffix(1);
@@ -281,8 +275,6 @@ constexpr auto kRows = std::to_array<RunOption>({
     {{"-N,--run_cycles", "N", set::integer<&O::cycles, 0>}, rows("cycles", shown<&O::cycles>)},
     {{"--vary", "NAME=a,b", [](O& o, View n, View v) { o.vary = parse_vary(n, v); }},
      rows("vary", [](const O& o) { return o.vary ? to_text(*o.vary) : "none"; }).only(kMeasured)},
-    {{"--preset", "decode", set::value<&O::preset>},
-     rows("preset", shown<&O::preset>).only(kMeasured)},
     {{"--visits", "N", set::integer<&O::visits, 0>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
     {{"--duration", "TIME", set_duration},
@@ -316,7 +308,7 @@ constexpr auto kRows = std::to_array<RunOption>({
          "devices", [](const O& o) { return o.devices ? to_text(*o.devices) : "free"; },
          [](const O& o) { return std::string(o.devices ? "--devices" : "no --devices"); })},
     {{"--seed", "N", set::integer<&O::seed, 0>}, rows("seed", shown<&O::seed>)},
-    {{"-G,--cudagraph", "N", set_graph},
+    {{"-G,--cudagraph", "N", set::integer<&O::graph_launches, 0, kMost>},
      rows("graph", shown<&O::graph_launches>).only(kMeasured | kDevice)},
     {{"-R,--local_register", "N", set::integer<&O::registration, 0, 2>},
      rows("registration", shown<&O::registration>).only(kDevice)},

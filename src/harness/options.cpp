@@ -81,7 +81,7 @@ void check_visits(const Options& o) {
   if (o.cycles != 1) {
     throw usage_error("--visits and -N are mutually exclusive: a cycle has rows of its own");
   }
-  if (o.graph_launches > 0 && o.operations && o.preset == Preset::None) {
+  if (o.graph_launches > 0 && o.operations) {
     throw usage_error(
         "--visits and -G with -n are mutually exclusive: all of the graph's launches are one "
         "sample");
@@ -122,7 +122,6 @@ void check_mix(const Options& o) {
                                     OtherOption{"--pairs", o.pairs != Pairs::Off},
                                     OtherOption{"--groups", o.groups.has_value()},
                                     OtherOption{"--vary", o.vary.has_value()},
-                                    OtherOption{"--preset", o.preset != Preset::None},
                                     OtherOption{"--skew", o.distribution.has_value()},
                                     OtherOption{"--load", o.load.has_value()},
                                     OtherOption{"--inject-delay", o.inject_delay.has_value()},
@@ -155,8 +154,7 @@ void check_duration(const Options& o) {
   if (o.interval > *o.duration) throw usage_error("--interval is longer than --duration");
   refuse_others(
       "--duration",
-      std::array{OtherOption{"--preset", o.preset != Preset::None},
-                 OtherOption{"--load beside", o.loads_beside()},
+      std::array{OtherOption{"--load beside", o.loads_beside()},
                  OtherOption{"-n", o.operations.has_value()}, OtherOption{"-N", o.cycles != 1},
                  OtherOption{"--vary", o.vary.has_value()}, OtherOption{"--visits", o.visits != 1},
                  OtherOption{"--pairs", o.pairs == Pairs::All},
@@ -278,29 +276,6 @@ Options with_own_size(const Options& options, const Collective& collective, int 
   return sized;
 }
 
-namespace {
-
-/// Small operations one by one, as a model sends them that makes one word after the other.
-Options decode_options() {
-  Options options;
-  options.preset = Preset::Decode;
-  options.visits = 8;
-  options.sweep.first = kKiB;
-  options.sweep.last = kMiB;
-  options.cadence = Cadence::Isolated;
-  options.placement = Placement::Out;
-  options.graphs_where_possible = true;
-  return options;
-}
-
-}  // namespace
-
-void complete_preset(Options& options, const Backend& backend) {
-  const bool possible = backend.has_devices() && options.blocking == Blocking::Off &&
-                        !options.loads_before() && !options.per_operation;
-  if (options.graphs_where_possible && possible) options.graph_launches = 1;
-}
-
 void check_applicable(const Options& options, const Backend& backend,
                       const Collective& collective) {
   if (options.pairs == Pairs::All && collective.peers == nullptr) {
@@ -363,10 +338,6 @@ CommandLine parse_command_line(std::span<char* const> arguments) {
   CommandLine line;
   Options& options = line.options;
   const Arguments given = parse_options(perf_options(), arguments, options);
-  if (options.preset == Preset::Decode) {  // once more: what is given goes before it
-    options = decode_options();
-    (void)parse_options(perf_options(), arguments, options);
-  }
   if (given.help) {
     line.print_and_exit = embedded_text(perf_options().help);
   } else if (given.has("--version")) {

@@ -63,11 +63,6 @@ constexpr auto enum_names(Pairs) {
 constexpr auto enum_names(Pages) {
   return std::array{Named{Pages::Huge, "huge"}, Named{Pages::Small, "small"}};
 }
-/// --preset: options that go together; those that are given go before them.
-enum class Preset { None, Decode };
-constexpr auto enum_names(Preset) {
-  return std::array{Named{Preset::None, "none"}, Named{Preset::Decode, "decode"}};
-}
 /// -z: what follows each operation beside its own completion.
 enum class Blocking { Off, WaitAndBarrier, Wait, UntimedBarrier };
 
@@ -85,7 +80,6 @@ struct Delay {
 
 /// The options of a run; values only, defaults here and nowhere else.
 struct Options {
-  Preset preset = Preset::None;
   Sweep sweep;
   std::optional<std::uint64_t> operations;         ///< -n N; empty: until the statistics suffice
   std::optional<std::uint64_t> warmup_operations;  ///< -w N; empty: until steady
@@ -103,7 +97,6 @@ struct Options {
   Blocking blocking = Blocking::Off;               ///< -z
   bool timestamps = false;                         ///< -S
   std::uint64_t graph_launches = 0;                ///< -G; 0: no graph
-  bool graphs_where_possible = false;              ///< of a preset, without -G
   Registration registration = Registration::None;  ///< -R
   std::optional<int> cta_policy;                   ///< -x
   bool enqueue_times = false;                      ///< -C: the table's time is the host's
@@ -205,9 +198,6 @@ void complete_options(Options& options, const Collective& collective,
 /// usage error where sizes that were asked for are none that nccl-tests would take.
 [[nodiscard]] Options with_own_size(const Options& options, const Collective& collective,
                                     int ranks);
-
-/// Completes a preset for this backend: graphs where it has them and nothing else forbids them.
-void complete_preset(Options& options, const Backend& backend);
 
 /// Refuses options that have no effect with this backend or collective; throws a usage error.
 void check_applicable(const Options& options, const Backend& backend, const Collective& collective);

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "harness/beside.hpp"
-#include "harness/period.hpp"
 #include "model/agreement.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
@@ -241,11 +240,7 @@ std::string prime(const RoundGroup& round_group, Communicator& communicator, con
 }
 
 stats::StopLimits limits_of(const Options& options) {
-  stats::StopLimits limits{.ci_width = options.ci_width,
-                           .time_budget_s = options.time_budget.count()};
-  constexpr std::size_t kTailSamples = 8000;  // eight above the 99.9th percentile
-  if (options.preset == Preset::Decode) limits.min_samples = limits.max_samples = kTailSamples;
-  return limits;
+  return {.ci_width = options.ci_width, .time_budget_s = options.time_budget.count()};
 }
 
 namespace {
@@ -277,8 +272,7 @@ SamplingPlan sampling_plan(const RowSetup& setup) {
   SamplingPlan plan{.operations = options.operations,
                     .warmup_operations = options.warmup_operations,
                     .least_batch = options.aggregated};
-  const bool decodes = options.preset == Preset::Decode;  // a graph of each operation
-  if (options.graph_launches > 0 && !decodes) {           // a graph of all operations is one sample
+  if (options.graph_launches > 0) {  // a graph of all operations is one sample
     plan.least_batch *= options.operations.value_or(kGraphOperations);
     if (options.operations) plan.operations = 1;
   }
@@ -401,34 +395,6 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
-/// Of --preset decode, beside its drained operations.
-void add_period(const RowSetup& setup, std::span<const Call> calls, double budget_s,
-                Record& record) {
-  const Run& run = setup.run;
-  ChunkRunner::Settings settings = chunk_settings(setup);
-  settings.cadence = Cadence::Streaming;
-  ChunkRunner streaming(setup.round_group, run.communicator, calls, settings,
-                        *run.watchdog.tracker());
-  record.period_us = measure_period(setup.round_group, streaming,
-                                    {.batch = std::lcm(kGraphOperations, run.options.aggregated),
-                                     .operation_us = record.time_median_us.value_or(0),
-                                     .budget_s = budget_s});
-  if (const auto& predict = setup.key.bound.predicted_us) {
-    record.predicted_us = predict(record.size, setup.like.root, setup.plan.footprint.traffic.get());
-  }
-}
-
-/// What some options measure beside the row's samples.
-void add_extras(const RowSetup& setup, ChunkRunner& chunks, std::span<const Call> calls,
-                const BesidePlan& plan, double bus_factor, Record& record) {
-  const Options& options = setup.run.options;
-  if (options.loads_beside()) {
-    add_effect(record, measure_beside(setup.round_group, chunks, setup.load.beside(), plan),
-               bus_factor);
-  }
-  if (options.preset == Preset::Decode) add_period(setup, calls, plan.budget_s, record);
-}
-
 void add_choice(ChunkRunner& chunks, Record& record) {
   const auto choice = chunks.observe();
   if (!choice) return;
@@ -470,8 +436,12 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   const Traffic* traffic = setup.plan.footprint.traffic.get();
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
-  add_extras(setup, chunks, calls, {.batch = samples.batch, .budget_s = plan.limits.time_budget_s},
-             factor, record);
+  if (run.options.loads_beside()) {
+    add_effect(record,
+               measure_beside(setup.round_group, chunks, setup.load.beside(),
+                              {.batch = samples.batch, .budget_s = plan.limits.time_budget_s}),
+               factor);
+  }
   if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);
   if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
     record.start_skew_us = stats::median(samples.start_skews_us);

@@ -169,13 +169,12 @@ Status run_session(const Options& wanted_options, const Collective& collective,
     for (const Options& variant : variants_of(options)) {
       check_applicable(variant, *choice.backend, collective);
     }
-    complete_preset(options, *choice.backend);
     variants = variants_of(options);
     wanted = connect_options(options, collective, world.rank(), variants.size() > 1);
     choice.backend->check(wanted);
   });
-  invocation.on_backend(backend);
   const Backend& backend = *choice.backend;
+  invocation.on_backend(backend);
   const bool has_devices = backend.has_devices();
   const bool own = variants.size() > 1;  // settings of --vary
   Outputs outputs(world, options);

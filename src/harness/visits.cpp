@@ -70,9 +70,8 @@ double factor_of(const Record& record) {
 
 /// What is not of the samples: medians of the visits' own.
 void merge_figures(std::span<const Row> visits, Record& record) {
-  for (const auto figure :
-       {&Record::loaded_time_us, &Record::loaded_busbw_GBps, &Record::operation_slowdown,
-        &Record::load_slowdown, &Record::period_us}) {
+  for (const auto figure : {&Record::loaded_time_us, &Record::loaded_busbw_GBps,
+                            &Record::operation_slowdown, &Record::load_slowdown}) {
     std::vector<double> values;
     for (const Row& visit : visits) {
       if (visit.record.*figure) values.push_back(*(visit.record.*figure));

@@ -218,12 +218,6 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::load_slowdown>("load_slowdown", "",
                              "rate of that load alone, all ranks together, over its rate beside "
                              "the operations in the same turn, median over turns"),
-    field<&R::period_us>("period_us", "us",
-                         "time per operation of operations back to back, of a row of --preset "
-                         "decode, whose other times are of drained ones"),
-    field<&R::predicted_us>("predicted_us", "us",
-                            "time that the model predicts for the GPUs of one host, with --preset "
-                            "decode; empty where their links are not known"),
 });
 
 }  // namespace

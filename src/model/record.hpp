@@ -107,8 +107,6 @@ struct Record {
   std::optional<double> loaded_busbw_GBps{};
   std::optional<double> operation_slowdown{};
   std::optional<double> load_slowdown{};
-  std::optional<double> period_us{};
-  std::optional<double> predicted_us{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Kernels that run beside operations, and the preset of small operations, on devices.
+# Kernels that run beside operations, on devices.
 load backend
 
 quick() { run --separate-stderr timeout 100 mpirun -np 2 ./allreduce_perf --backend nccl -T 60 --csv "$DIR/a.csv" "$@"; echo "$output$stderr"; [ "$status" -eq 0 ]; }
@@ -26,23 +26,4 @@ BESIDE=(-b 64K -e 64K -n 5 --placement out --time-budget 1)
   [[ $output == *device_load* ]]
   # Without the load the run has fewer launches.
   FAKE_GPU_FAULT='fail:cuLaunchKernel:400@1' run -0 timeout 100 mpirun -np 2 ./allreduce_perf --backend nccl "${BESIDE[@]}" -T 60
-}
-
-@test "small operations are graphs, as long as -G does not say otherwise, with the model's time" {
-  machine 2 1GiB 9.0
-  printf 'X NV4\nNV4 X\n' > "$DIR/links"
-  export FAKE_GPU_LINKS=$DIR/links
-  quick --preset decode -b 1K -e 4K -n 16 --nvidia-smi "$FAKE/nvidia-smi"
-  [ "$(column samples,batch,cadence "$DIR/a.csv" | sort -u)" = "16|1|isolated" ]
-  [ "$(column flags "$DIR/a.csv" | grep -c '\bgraph\b')" -eq 3 ]
-  [ "$(column period_us "$DIR/a.csv" | awk '$1 > 0' | wc -l)" -eq 3 ]
-  column predicted_us,time_median_us,period_us "$DIR/a.csv"
-  column predicted_us "$DIR/a.csv" | awk '$1 <= last { bad = 1 } { last = $1 } END { exit bad || NR != 3 }'
-  rm "$DIR/a.csv"
-  quick -G 0 --preset decode -b 1K -e 1K -n 16
-  [ -z "$(column predicted_us "$DIR/a.csv")" ]
-  [ "$(column flags "$DIR/a.csv" | grep -c '\bgraph\b')" -eq 0 ]
-  rm "$DIR/a.csv"
-  quick --preset decode -z 1 -b 1K -e 1K -n 16
-  [ "$(column flags "$DIR/a.csv" | grep -c '\bgraph\b')" -eq 0 ]
 }

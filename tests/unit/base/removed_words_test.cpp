@@ -9,10 +9,12 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 TEST(RemovedWords, NamesWhatDoesTheWorkNow) {
   EXPECT_THAT(removed_word("busbar", "published"),
               HasSubstr("busbar published was removed: results/reference"));
+  EXPECT_THAT(removed_word("", "--preset"), StartsWith("--preset was removed: give "));
 }
 
 TEST(RemovedWords, HasNothingToSayOfWordsThatNeverWere) {

@@ -351,5 +351,12 @@ TEST(PairMatrix, IsNothingWithoutAMeasuredPair) {
             "");
 }
 
+TEST(LoadNotes, HasWhatALoadAndARowDoToEachOther) {
+  LoadNotes notes;
+  EXPECT_EQ(notes.text(), "");
+  notes.add({.size = 2048, .loaded_time_us = 15, .operation_slowdown = 1.5});
+  EXPECT_THAT(notes.text(), HasSubstr("  2048    out      15.00       1.50          -\n"));
+}
+
 }  // namespace
 }  // namespace busbar

@@ -100,15 +100,6 @@ const std::vector<Effect>& effects() {
        [](O o) { return o.load && o.load->copy == 0 && o.load->spin == 1e-6 * Seconds{200}; }},
       {"--load beside:spin:200",
        [](O o) { return o.loads_beside() && o.load->spin == 1e-6 * Seconds{200}; }},
-      {"--preset decode; --preset none --preset decode; --visits 8 --preset decode",
-       [](O o) {
-         return o.visits == 8 && o.sweep.first == kKiB && o.sweep.last == kMiB &&
-                o.cadence == Cadence::Isolated && o.graphs_where_possible;
-       }},
-      {"-G 0 --preset decode; --preset decode -G 0",
-       [](O o) { return o.preset == Preset::Decode && !o.graphs_where_possible; }},
-      {"-e 4K --preset decode; --preset decode -e 4K",
-       [](O o) { return o.sweep.first == kKiB && o.sweep.last == 4 * kKiB; }},
       {"--inject-delay 3:2.5",
        [](O o) {
          return o.inject_delay && o.inject_delay->rank == 3 &&

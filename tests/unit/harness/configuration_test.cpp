@@ -107,7 +107,6 @@ const std::vector<Difference> kOfTheConfiguration{
     {[](O& o) { o.load = Load{.spin = Seconds{200e-6}}; }, "--load spin:200", "no --load"},
     {[](O& o) { o.load = Load{.copy = kMiB, .beside = true}; }, "--load beside:copy:1MiB",
      "no --load"},
-    {[](O& o) { o.preset = Preset::Decode; }, "--preset decode", "no --preset"},
     {[](O& o) { o.inject_delay = Delay{.rank = 3, .time = Seconds{50e-6}}; }, "--inject-delay 3:50",
      "no --inject-delay"},
     {[](O& o) { o.host_limits = false; }, "--host-limits off", "--host-limits auto"}};

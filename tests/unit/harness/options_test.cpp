@@ -100,13 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"--visits 4: -n 3", [](O& o) { o.visits = 4, o.operations = 3; }},
         Case{"--visits and -G with -n",
              [](O& o) { o.visits = 4, o.operations = 20, o.graph_launches = 2; }},
-        Case{"", [](O& o) { o.visits = 4, o.graph_launches = 2; }},
-        Case{"",
-             [](O& o) {
-               o.preset = Preset::Decode;
-               o.visits = 4, o.operations = 20, o.graph_launches = 2;
-             }},
-        Case{"", soak}, Case{"", [](O& o) { soak(o), o.timeline_path = "t.csv"; }},
+        Case{"", [](O& o) { o.visits = 4, o.graph_launches = 2; }}, Case{"", soak},
+        Case{"", [](O& o) { soak(o), o.timeline_path = "t.csv"; }},
         Case{"--interval needs --duration", [](O& o) { o.interval = Seconds{2}; }},
         Case{"--timeline needs --duration", [](O& o) { o.timeline_path = "t.csv"; }},
         Case{"--interval is longer", [](O& o) { soak(o), o.interval = Seconds{61}; }},
@@ -131,7 +126,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"--duration and --samples", [](O& o) { soak(o), o.samples_path = "s.csv"; }},
         Case{"--duration and --per-rank", [](O& o) { soak(o), o.per_rank_path = "s.csv"; }},
         Case{"--duration and --resume", [](O& o) { soak(o), resume_into(o, "a.csv"); }},
-        Case{"--duration and --preset", [](O& o) { soak(o), o.preset = Preset::Decode; }},
         Case{"--duration and --load beside",
              [](O& o) { soak(o), o.load = Load{.copy = 1, .beside = true}; }},
         Case{"--duration and --groups", [](O& o) { soak(o), o.groups = parse_split("MOD 2"); }},
@@ -164,7 +158,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"--inject-fault", [](O& o) { o.inject_fault = Fault{}; }},
                     Case{"--inject-delay", [](O& o) { o.inject_delay = Delay{}; }},
                     Case{"--load", [](O& o) { o.load = Load{.copy = 1}; }},
-                    Case{"--preset", [](O& o) { o.preset = Preset::Decode, o.visits = 8; }},
                     Case{"--per-rank", [](O& o) { o.per_rank_path = "x.csv"; }},
                     Case{"--pairs", [](O& o) { o.pairs = Pairs::All; }},
                     Case{"-g", [](O& o) { o.launch_ranks = 2; }},

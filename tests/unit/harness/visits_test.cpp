@@ -97,11 +97,10 @@ TEST(MergeVisits, KeepsWhoWasLastInEverySampleOfEveryVisit) {
 TEST(MergeVisits, TakesMediansOfWhatIsNotOfTheSamples) {
   std::vector<Row> visits{visit(100), visit(100), visit(100), visit(100)};
   for (std::size_t i = 0; i < 3; ++i) {
-    visits[i].record.period_us = 10.0 + static_cast<double>(i);
     visits[i].record.load_slowdown = 1.0 + static_cast<double>(i);
   }
   const Record record = merge_visits(visits, StopReason::Visits).record;
-  EXPECT_EQ(cells(record, "period_us load_slowdown loaded_time_us"), "11|2|");
+  EXPECT_EQ(cells(record, "load_slowdown loaded_time_us"), "2|");
 }
 
 TEST(MergeVisits, LeavesARowOfOneVisitAnIntervalOfItsMoment) {
