@@ -33,7 +33,7 @@ CXXFLAGS := $(if $(SANITIZE),-O1,-O2) -g1
 # Multiplications and additions are rounded one by one: contracted ones, as GCC makes them for arm64, moved an interval by a rank.
 ALL_CXXFLAGS = -std=c++20 -ffp-contract=off $(CXXFLAGS) $(WARNINGS) $(SANITIZE_FLAGS) -Isrc -I. $(TOML_CXXFLAGS) -MMD -MP
 TOML_CXXFLAGS := -DTOML_HEADER_ONLY=0
-LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lpugixml -lfmt -pthread
+LDLIBS = $(BACKEND_LDLIBS) $(MPI_LDLIBS) -lhwloc -lpugixml -lsodium -lfmt -pthread
 LINT_CXXFLAGS = -std=c++20 -Isrc -I. $(MPI_CXXFLAGS) $(TOML_CXXFLAGS) $(NCCL_CXXFLAGS)
 
 # --- what is built -------------------------------------------------------------------------------

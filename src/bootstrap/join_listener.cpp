@@ -3,8 +3,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sodium.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <thread>
 #include <unistd.h>
 
@@ -13,15 +13,14 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
-#include "bootstrap/keyed_hash.hpp"
 
 namespace busbar {
 
 // Messages in the order in which they are sent. All hosts of a job have the same byte order.
 
-inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '3', '\n'};
-using Nonce = std::array<char, 16>;
-using Proof = Sha256;
+inline constexpr std::array<char, 8> kMagic{'B', 'u', 's', 'b', 'a', 'r', '4', '\n'};
+using Nonce = std::array<unsigned char, 16>;
+using Proof = std::array<unsigned char, crypto_auth_hmacsha256_BYTES>;
 
 struct Hello {
   std::array<char, 8> magic = kMagic;
@@ -51,19 +50,29 @@ std::span<std::byte> bytes_of(Message& message) {
 }
 
 Nonce make_nonce() {
+  if (sodium_init() < 0) throw runtime_failure("libsodium cannot be used");
   Nonce nonce{};
-  if (getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size())) {
-    throw system_failure("random numbers", errno);
-  }
+  randombytes_buf(nonce.data(), nonce.size());
   return nonce;
 }
 
-/// A hash of two nonces that only who has the token can make, and that slows who guesses it.
+const unsigned char* letters_of(const std::string& text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+/// A hash of two nonces that only who has the token can make.
 Proof make_proof(const std::string& token, const Nonce& first, const Nonce& second) {
-  constexpr int kHashRounds = 250;
-  return slow_keyed_hash(
-      token, std::string(first.data(), first.size()).append(second.data(), second.size()),
-      kHashRounds);
+  crypto_auth_hmacsha256_state state;
+  crypto_auth_hmacsha256_init(&state, letters_of(token), token.size());
+  crypto_auth_hmacsha256_update(&state, first.data(), first.size());
+  crypto_auth_hmacsha256_update(&state, second.data(), second.size());
+  Proof proof{};
+  crypto_auth_hmacsha256_final(&state, proof.data());
+  return proof;
+}
+
+bool is_same(const Proof& one, const Proof& other) {
+  return sodium_memcmp(one.data(), other.data(), one.size()) == 0;
 }
 
 /// A job as it is sent and shown: a long name, or one of several lines, by its beginning and a
@@ -72,7 +81,8 @@ std::string label_of(const std::string& job) {
   const std::string line = one_line(job);
   if (line == job && line.size() < Hello().job.size()) return line;
   constexpr std::size_t kBeginning = 40;
-  const Sha256 hash = sha256(job);
+  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
+  crypto_hash_sha256(hash.data(), letters_of(job), job.size());
   return fmt::format("{}...{:02x}", line.substr(0, kBeginning),
                      fmt::join(hash.begin(), hash.begin() + 8, ""));
 }
@@ -187,7 +197,7 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
                   .host = one_line(std::string(hello.host.data(), strnlen(hello.host.data(), 64))),
                   .process = hello.process};
   const std::string job = one_line(std::string(hello.job.data(), strnlen(hello.job.data(), 64)));
-  const bool is_known = pending.proof == make_proof(token_, pending.nonce, hello.nonce);
+  const bool is_known = is_same(pending.proof, make_proof(token_, pending.nonce, hello.nonce));
   std::string refusal;
   if (!is_known) {
     refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
@@ -282,7 +292,7 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
     result.refusal = "another program listens there; choose another port";
     return result;
   }
-  if (challenge.proof != make_proof(rendezvous.token, hello.nonce, challenge.nonce)) {
+  if (!is_same(challenge.proof, make_proof(rendezvous.token, hello.nonce, challenge.nonce))) {
     result.refusal = "its token differs from rank 0's (BUSBAR_TOKEN)";
     Proof nothing{};
     static_cast<void>(socket->send(bytes_of(nothing)));  // so that rank 0 can report the rank

@@ -37,7 +37,7 @@ main_job() {
 @test "each library has its licence in the bundle, and none is the GPL's" {
   cd build/portable-amd64/busbar-"$VERSION"-linux-x86_64
   run ! grep -E '(^|[^L])GPL' <(grep -v 'WITH GCC-exception' THIRD-PARTY)
-  for name in hwloc pugixml fmt Gloo LEMON; do
+  for name in hwloc pugixml libsodium fmt Gloo LEMON; do
     grep -q "^$name " THIRD-PARTY
     [ -s "licences/$name.txt" ]
   done

@@ -27,6 +27,7 @@ class Busbar(MakefilePackage):
     depends_on("hwloc@2:")
     depends_on("fmt@8:11")
     depends_on("pugixml")
+    depends_on("libsodium")
     depends_on("tomlplusplus", type="build")
     depends_on("nlohmann-json@3.9:", type="build")
     # Its headers alone: nothing is linked, GLPK least of all.
