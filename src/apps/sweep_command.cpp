@@ -74,38 +74,19 @@ constexpr CommandLineTable<O> kTable{{.program = "busbar sweep", .help = "docs/s
                                      kOptions};
 
 /// The rules that will be written, decided before anything is measured.
-struct PlannedRules {
-  study::RuleTarget target{};
-  std::string tree{};  ///< of MPICH
-};
-
-/// This program is linked with the MPI library of the measuring programs that are built with it.
-std::string mpich_library() {
-  for (const std::string& line : split(read_file("/proc/self/maps").value_or(""), '\n')) {
-    const std::size_t path = line.find('/');
-    if (path == std::string::npos || line.find("libmpi", path) == std::string::npos) continue;
-    return read_file(line.substr(path)).value_or("");
-  }
-  return {};
-}
-
-std::optional<PlannedRules> plan_rules(const O& options) {
+std::optional<study::RuleTarget> plan_rules(const O& options) {
   if (!options.write) {
     if (options.held_out > 0) throw usage_error("--held-out judges the file of --write FILE");
     return {};
   }
   check_new(*options.write, "--write");
-  PlannedRules planned{.target = study::rule_target(options.settings)};
-  if (planned.target.format == study::RuleFormat::Mpich) {
-    planned.tree = study::built_in_tree(mpich_library(), planned.target, options.settings);
-  }
-  const bool needs_plugin = planned.target.format == study::RuleFormat::Nccl;
-  if (options.held_out > 0 && needs_plugin && std::getenv("NCCL_TUNER_PLUGIN") == nullptr) {
+  const study::RuleTarget target = study::rule_target(options.settings);
+  if (options.held_out > 0 && target.is_nccl() && std::getenv("NCCL_TUNER_PLUGIN") == nullptr) {
     throw usage_error(
         "--held-out: NCCL reads the file with its example tuner plugin only; name that by "
         "NCCL_TUNER_PLUGIN");
   }
-  return planned;
+  return target;
 }
 
 /// One setting that the program itself can vary, unless variables are asked for.
@@ -139,7 +120,7 @@ class SweepRun {
         rules_(plan_rules(options)),
         variants_(study::variants_of(options.settings)),
         folder_(options.folder) {
-    if (rules_) study::keep_writable(rules_->target, variants_);
+    if (rules_) study::keep_writable(*rules_, variants_);
     report_.command = judge::command_text(command);
     report_.seed = options.seed ? *options.seed : std::random_device()();
     constexpr double kPercent = 100;
@@ -150,8 +131,8 @@ class SweepRun {
   [[nodiscard]] Status run() {
     if (!measure()) return conclude(Status::Unavailable);
     if (!rules_) return conclude(Status::Ok);
-    const std::string text = study::rules_text(
-        rules_->target, study::size_rules(report_.result.rows), variants_, rules_->tree);
+    const std::string text =
+        study::rules_text(*rules_, study::size_rules(report_.result.rows), variants_);
     if (text.empty()) {
       warn("--write: no rule, since no size has a winner: nothing is written");
       return conclude(Status::Ok);
@@ -250,7 +231,7 @@ class SweepRun {
     const std::string path = fs::absolute(*options_.write).string();
     const std::vector<TurnLaunch> launches{
         {.text = std::string(kDefaultValue)},
-        {.text = *options_.write, .variables = study::rules_environment(rules_->target, path)}};
+        {.text = *options_.write, .variables = study::rules_environment(*rules_, path)}};
     const bool whole =
         take_turns("--held-out", launches, options_.held_out, mapped(launches, &TurnLaunch::text),
                    Pairing::None, report_.held_out);
@@ -265,7 +246,7 @@ class SweepRun {
 
   const O& options_;
   Pairing pairing_;
-  std::optional<PlannedRules> rules_;
+  std::optional<study::RuleTarget> rules_;
   std::vector<SweepVariant> variants_;
   LaunchFolder folder_;
   std::optional<SweepTurns> turns_{};

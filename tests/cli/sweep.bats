@@ -111,7 +111,7 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
 
 @test "a file of rules that the library cannot have, and other bad input, is refused before anything is measured" {
   COMMAND=(./busbar sweep)
-  refused "no library has rules for SPEED" --vary SPEED=default,b --write "$DIR/r" -- "$DIR/program"
+  refused "no file of rules can have SPEED" --vary SPEED=default,b --write "$DIR/r" -- "$DIR/program"
   refused "NCCL_TUNER_PLUGIN" --vary NCCL_ALGO=default,Ring --vary NCCL_PROTO=default,LL --write "$DIR/r" --held-out 4 -- "$DIR/program"
   refused "--write FILE" --vary SPEED=a,b --held-out 4 -- "$DIR/program"
   refused "put -- before" --vary SPEED=a,b "$DIR/program"

@@ -13,7 +13,6 @@
 #include "model/distribution.hpp"
 #include "model/host_levels.hpp"
 #include "study/plot/figures.hpp"
-#include "study/sweep/rules.hpp"
 #include "tests/fuzz/check.hpp"
 
 namespace {
@@ -52,12 +51,6 @@ void read_mix(View text) {
   }
 }
 
-void read_mpich_tree(View text) {
-  const std::array vary{
-      busbar::Vary{.name = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", .values = {"default", "ring"}}};
-  static_cast<void>(busbar::study::built_in_tree(text, busbar::study::rule_target(vary), vary));
-}
-
 void read_samples(View text) {
   for (const auto& set : busbar::study::read_samples(MemoryFile(text).path(), "x")) {
     require(!set.times_us.empty() || !set.times_by_rank_us.empty());
@@ -79,7 +72,6 @@ constexpr auto kTargets = std::to_array<Target>({
     {"facts_file", read_facts_file},
     {"matrix", read_matrix},
     {"mix", read_mix},
-    {"mpich_tree", read_mpich_tree},
     {"samples", read_samples},
     {"timeline", read_timeline},
 });

@@ -10,25 +10,19 @@
 
 namespace busbar::study {
 
-enum class RuleFormat {
-  Nccl,    ///< the CSV of NCCL's example tuner plugin
-  Mpich,   ///< its tree of collective selection, JSON
-  OpenMpi  ///< rules of its component "tuned"
-};
-
-/// A collective in the rules of the MPI libraries.
+/// A collective in the rules of Open MPI.
 struct RuleCollective {
   std::string_view name;      ///< of rows
   std::string_view function;  ///< of MPI, in names of variables
-  std::string_view size;      ///< MPICH's name for what nccl-tests calls size
-  int number = 0;             ///< Open MPI's
+  int number = 0;
 };
 
-/// Whose rules winners become.
+/// Whose rules winners become: the CSV of NCCL's example tuner plugin, or rules of one collective
+/// of Open MPI's component "tuned".
 struct RuleTarget {
-  RuleFormat format = RuleFormat::Nccl;
-  const RuleCollective* collective = nullptr;  ///< null: all of NCCL
-  bool nonblocking = false;                    ///< MPICH's rules of MPI_Iallreduce and the like
+  const RuleCollective* open_mpi = nullptr;
+
+  [[nodiscard]] bool is_nccl() const { return open_mpi == nullptr; }
 };
 
 /// By what is varied. Throws Error (Usage) where rules cannot have it, or a value.
@@ -51,15 +45,9 @@ struct SizeRule {
 /// several, is none.
 [[nodiscard]] std::vector<SizeRule> size_rules(std::span<const SweepRow> rows);
 
-/// The tree that MPICH uses without a file, out of the library's own bytes. Throws Error (Usage)
-/// where it is not there, or lacks an algorithm of `settings`.
-[[nodiscard]] std::string built_in_tree(std::string_view library, const RuleTarget& target,
-                                        std::span<const Vary> settings);
-
-/// The file; `tree` only of MPICH. Empty where no rule is the target's.
+/// The file; empty where no rule is the target's.
 [[nodiscard]] std::string rules_text(const RuleTarget& target, std::span<const SizeRule> rules,
-                                     std::span<const SweepVariant> variants,
-                                     const std::string& tree);
+                                     std::span<const SweepVariant> variants);
 
 /// Variables that make the library read a file.
 [[nodiscard]] Variables rules_environment(const RuleTarget& target, const std::string& path);

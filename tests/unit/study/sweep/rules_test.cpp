@@ -4,19 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "format/json.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
 namespace {
 
-using namespace std::string_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::vector<Vary> kNccl{{"NCCL_ALGO", {"default", "Ring", "NVLSTree"}},
                               {"NCCL_PROTO", {"default", "LL128"}}};
-const std::vector<Vary> kMpich{{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "ring", "nb"}}};
 const std::vector<Vary> kOpenMpi{
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", {"default", "3", "4"}}};
 
@@ -34,12 +31,11 @@ std::vector<std::string> ranges(const std::vector<SweepRow>& rows) {
   });
 }
 
-std::string text_of(const std::vector<Vary>& settings, const std::vector<SizeRule>& rules,
-                    const std::string& tree = "") {
+std::string text_of(const std::vector<Vary>& settings, const std::vector<SizeRule>& rules) {
   const RuleTarget target = rule_target(settings);
   std::vector<SweepVariant> variants = variants_of(settings);
   keep_writable(target, variants);
-  return rules_text(target, rules, variants, tree);
+  return rules_text(target, rules, variants);
 }
 
 std::string refused(const std::vector<Vary>& settings) {
@@ -91,54 +87,7 @@ TEST(RulesText, IsOpenMpisRulesThatHoldForTheseRanksOnly) {
             "5 # ranks and more\n"
             "1 # from bytes: algorithm, fan-out, segment\n"
             "0 0 0 0\n");
-}
-
-TEST(RulesText, IsMpichsTreeWithTheCommunicatorAskedFirst) {
-  const std::string tree =
-      R"({"collective=allreduce":{"comm_type=intra":{"comm_hierarchy=any":{"algorithm=D":{}}},)"
-      R"("comm_type=inter":{"algorithm=E":{}}},"collective=bcast":{"algorithm=F":{}}})";
-  const std::string text = text_of(kMpich, {{"allreduce", 4, 1024, 8192, 1}}, tree);
-  EXPECT_EQ(
-      Json::parse(text).dump(),
-      R"({"collective=allreduce":{"comm_type=intra":{)"
-      R"("comm_size<=3":{"comm_hierarchy=any":{"algorithm=D":{}}},)"
-      R"("comm_size<=4":{"comm_hierarchy=any":{"avg_msg_size<=1023":{"algorithm=D":{}},)"
-      R"("avg_msg_size<=8192":{"is_op_built_in=yes":{"algorithm=MPIR_Allreduce_intra_ring":{}},)"
-      R"("is_op_built_in=no":{"algorithm=D":{}}},)"
-      R"("avg_msg_size=any":{"algorithm=D":{}}}},)"
-      R"("comm_size=any":{"comm_hierarchy=any":{"algorithm=D":{}}}},)"
-      R"("comm_type=inter":{"algorithm=E":{}}},"collective=bcast":{"algorithm=F":{}}})");
-  EXPECT_THAT(text_of(kMpich, {{"allreduce", 4, 0, 64, 2}}, tree),
-              HasSubstr(R"("algorithm=MPIR_Allreduce_allcomm_nb")"));
-  EXPECT_EQ(text_of(kMpich, {{"reduce", 4, 0, 64, 2}}, tree), "") << "of another collective";
-}
-
-TEST(RulesText, LeaveToMpichWhatItsAlgorithmsCannotDo) {
-  const std::vector<Vary> settings{{"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", {"default", "pairwise"}}};
-  const std::string tree =
-      R"({"collective=alltoall":{"comm_type=intra":{"is_sendbuf_inplace=yes":{"algorithm=D":{}},)"
-      R"("is_sendbuf_inplace=no":{"algorithm=E":{}}}}})";
-  const Json json = Json::parse(text_of(settings, {{"alltoall", 4, 0, 64, 1}}, tree));
-  EXPECT_EQ(json["collective=alltoall"]["comm_type=intra"]["comm_size<=4"].dump(),
-            R"({"is_sendbuf_inplace=yes":{"algorithm=D":{}},"is_sendbuf_inplace=no":{)"
-            R"("total_msg_size<=64":{"algorithm=MPIR_Alltoall_intra_pairwise":{}},)"
-            R"("total_msg_size=any":{"algorithm=E":{}}}})");
-}
-
-TEST(BuiltInTree, IsFoundInTheLibrary) {
-  const std::string tree =
-      R"({"collective=allreduce":{"comm_type=intra":{"algorithm=MPIR_Allreduce_intra_smp":{}}}})";
-  const std::string other = R"({"collective=allreduce":{"composition=MPIDI_Allreduce":{}}})";
-  const std::string library = "ELF\0"s + other + "\0"s + tree + "\0"s +
-                              "algorithm=MPIR_Allreduce_intra_ring\0"s +
-                              "algorithm=MPIR_Allreduce_allcomm_nb\0"s;
-  const RuleTarget target = rule_target(kMpich);
-  EXPECT_EQ(built_in_tree(library, target, kMpich), tree);
-  const std::vector<Vary> unknown{{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "rin"}}};
-  EXPECT_THAT(test::refusal_of([&] { static_cast<void>(built_in_tree(library, target, unknown)); }),
-              HasSubstr("algorithm rin"));
-  EXPECT_THAT(test::refusal_of([&] { static_cast<void>(built_in_tree(other, target, kMpich)); }),
-              HasSubstr("allreduce"));
+  EXPECT_EQ(text_of(kOpenMpi, {{"reduce", 4, 0, 64, 2}}), "") << "of another collective";
 }
 
 TEST(RuleTarget, RefusesWhatNoFileCanHave) {
@@ -147,24 +96,16 @@ TEST(RuleTarget, RefusesWhatNoFileCanHave) {
               HasSubstr("NCCL_ALGO=^Ring"));
   EXPECT_THAT(refused({{"OMPI_MCA_coll_tuned_allreduce_algorithm", {"default", "ring"}}}),
               HasSubstr("number"));
-  EXPECT_THAT(refused({{"MPIR_CVAR_GATHER_INTRA_ALGORITHM", {"default", "nb"}}}),
-              HasSubstr("no library"));
-  EXPECT_THAT(refused({{"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", {"default", "tsp_ring"}}}),
-              HasSubstr("tsp_ring"));
-  EXPECT_THAT(refused({{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"nb", "default"}}}),
+  EXPECT_THAT(refused({{"OMPI_MCA_coll_tuned_gather_algorithm", {"default", "1"}}}),
+              HasSubstr("no file of rules"));
+  EXPECT_THAT(refused({{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {"default", "nb"}}}),
+              HasSubstr("by its variable"));
+  EXPECT_THAT(refused({{"OMPI_MCA_coll_tuned_allreduce_algorithm", {"3", "default"}}}),
               HasSubstr("default"));
-}
-
-TEST(RuleTarget, KnowsNonblockingCollectivesOfMpich) {
-  EXPECT_TRUE(rule_target(std::vector<Vary>{{"MPIR_CVAR_IALLREDUCE_INTRA_ALGORITHM", {"auto"}}})
-                  .nonblocking);
-  EXPECT_FALSE(rule_target(kMpich).nonblocking);
 }
 
 TEST(RulesEnvironment, NamesTheFile) {
   EXPECT_EQ(rules_environment(rule_target(kNccl), "/f").front().first, "NCCL_TUNER_CONFIG_FILE");
-  EXPECT_EQ(rules_environment(rule_target(kMpich), "/f").front().first,
-            "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE");
   EXPECT_EQ(rules_environment(rule_target(kOpenMpi), "/f").back().second, "/f");
 }
 
