@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "apps/commands.hpp"
 #include "apps/launch_folder.hpp"
-#include "apps/sweep_turns.hpp"
+#include "base/child_process.hpp"
+#include "base/error.hpp"
+#include "base/interrupt_watch.hpp"
+#include "base/lists.hpp"
 #include "base/options.hpp"
+#include "base/shuffle.hpp"
 #include "base/text.hpp"
+#include "bootstrap/launcher.hpp"
+#include "format/output_file.hpp"
+#include "format/progress_line.hpp"
 #include "judge/run/job.hpp"
+#include "judge/run/launch_queue.hpp"
 #include "study/sweep/rules.hpp"
 #include "study/sweep/sweep.hpp"
 
@@ -109,6 +126,122 @@ std::string fewest_warning(View option, std::size_t launches, std::size_t tests,
   if (launches >= needed) return {};
   return fmt::format("{} can never show a difference in {}, whatever they measure: give {} {}",
                      counted(launches, "launch"), counted(tests, "comparison"), option, needed);
+}
+
+/// What the launches of a turn differ in.
+struct TurnLaunch {
+  std::string text{};  ///< the variant's
+  Variables variables{};
+  Words options{};  ///< of the program
+};
+
+/// Launches in turns, each once in a turn, in an order that is drawn anew.
+class SweepTurns {
+ public:
+  SweepTurns(Words command, std::string folder, Seconds timeout, std::uint64_t seed)
+      : command_(std::move(command)),
+        folder_(std::move(folder)),
+        timeout_(timeout),
+        random_(seed) {}
+
+  /// Called after each whole turn with the number of a launch and the path of its CSV.
+  using Take = std::function<void(std::size_t launch, const std::string& path)>;
+  /// Makes so many turns. One that failed twice and never went well is made no more. False where it
+  /// was interrupted: the turn that ran then is lost.
+  [[nodiscard]] bool run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
+                         const std::function<void()>& after_turn);
+
+  [[nodiscard]] std::size_t complete() const { return complete_; }
+  /// Of the last run.
+  [[nodiscard]] const std::vector<study::FailedLaunch>& failures() const { return failures_; }
+
+ private:
+  struct Counts {
+    std::size_t good = 0;
+    std::size_t bad = 0;
+  };
+  enum class End { Good, Bad, Stopped };
+
+  /// Of a turn's launches; none where the first does not run, with which all are compared.
+  [[nodiscard]] std::vector<std::size_t> next_order();
+  [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path, Counts& counts);
+
+  Words command_;
+  std::string folder_;
+  Seconds timeout_;
+  std::mt19937_64 random_;
+  InterruptWatch watch_{};
+  ProgressLine progress_{};
+  std::vector<Counts> counts_{};
+  std::size_t complete_ = 0;
+  std::size_t made_ = 0;
+  std::vector<study::FailedLaunch> failures_{};
+};
+
+/// The command of a launch: its variables reach what starts the ranks and, whatever that passes on,
+/// every rank; the CSV is on stdout.
+Words sweep_command(const Words& command, const TurnLaunch& launch) {
+  Words words = env_words(launch.variables);
+  append(words, command);
+  append(words, launch.options);
+  for (const auto& [name, value] : launch.variables) {
+    append(words, Words{"--env", encoded_word(name + "=" + value)});
+  }
+  append(words, Words{"--csv", "-"});
+  return words;
+}
+
+SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path,
+                                   Counts& counts) {
+  judge::LaunchResult result;
+  const std::vector<judge::LaunchCommands> one{{sweep_command(command_, launch)}};
+  const auto failure = judge::run_launches(
+      one, {.timeout = timeout_, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
+      {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { result = end; }});
+  progress_.clear();
+  if (failure) throw Error(Status::Runtime, "sweep: " + *failure);
+  if (result.stopped || watch_.wait() != 0) return End::Stopped;
+  (result.failure.empty() ? counts.good : counts.bad) += 1;
+  if (result.failure.empty()) {
+    OutputFile(path, "-o", OutputFile::Mode::New).append(result.csv);
+    return End::Good;
+  }
+  failures_.push_back({.variant = launch.text, .turn = complete_ + 1, .reason = result.failure});
+  fmt::print(stderr, "busbar: {}: turn {}: {}\n", launch.text, complete_ + 1,
+             one_line(result.failure));
+  return End::Bad;
+}
+
+std::vector<std::size_t> SweepTurns::next_order() {
+  std::vector<std::size_t> order(counts_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return counts_[i].good == 0 && counts_[i].bad > 1; });
+  if (order.empty() || order.front() != 0) return {};
+  shuffle(order, random_);
+  return order;
+}
+
+bool SweepTurns::run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
+                     const std::function<void()>& after_turn) {
+  complete_ = 0;
+  failures_.clear();
+  counts_.assign(launches.size(), {});
+  while (complete_ < turns) {
+    const std::vector<std::size_t> order = next_order();
+    if (order.empty()) break;
+    std::vector<std::pair<std::size_t, std::string>> made;
+    for (const std::size_t i : order) {
+      progress_.show(fmt::format("turn {}/{}: {}", complete_ + 1, turns, launches[i].text));
+      const std::string path = fmt::format("{}/{:04}.csv", folder_, ++made_);
+      const End end = launch(launches[i], path, counts_[i]);
+      if (end == End::Stopped) return false;
+      if (end == End::Good) made.emplace_back(i, path);
+    }
+    ++complete_;
+    for (const auto& [i, path] : made) take(i, path);
+    after_turn();
+  }
+  return true;
 }
 
 /// From the plan to the report.

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/json_writer.hpp"
 
+#include <algorithm>
+
+#include "base/host.hpp"
+#include "base/lists.hpp"
+#include "stats/summary.hpp"
+
 namespace busbar {
 namespace {
 
@@ -33,6 +39,133 @@ void JsonWriter::end(const RunSummary& summary) {
                   {"mean_busbw_GBps", summary.mean_busbw_GBps},
                   {"finished", summary.finished_at}};
   file_.end({{"summary", json}});
+}
+
+namespace {
+
+const char* truth(bool value) { return value ? "true" : "false"; }
+
+Json device_json(const RankDevice& device) {
+  return {{"rank", device.rank},       {"group", device.group},   {"pid", device.pid},
+          {"hostname", device.host},   {"device", device.device}, {"device_hex", device.address},
+          {"device_info", device.name}};
+}
+
+Json config_of(const RunContext& context) {
+  Json config{{"nthreads", 1},
+              {"ngpus", 1},
+              {"minimum_bytes", context.sweep.first},
+              {"maximum_bytes", context.sweep.last}};
+  const bool by_factor = context.sweep.factor > 1;
+  config[by_factor ? "step_factor" : "step_bytes"] =
+      by_factor ? context.sweep.factor : context.sweep.step;
+  config.update({{"warmup_iters", context.warmup.value_or(0)},
+                 {"iterations", context.operations.value_or(0)},
+                 {"aggregated_iterations", context.aggregated},
+                 {"validation", context.checks},
+                 {"graph", context.graph},
+                 {"blocking_collectives", truth(context.blocking != 0)},
+                 {"per_iter_timing", truth(context.skipped.has_value())},
+                 {"per_iter_skip", context.skipped.value_or(0)},
+                 {"parallel_init", truth(false)},
+                 {"devices", json_array(context.devices, device_json)}});
+  return config;
+}
+
+/// By rank what is by sample.
+std::vector<std::vector<double>> times_by_rank(const std::vector<std::vector<double>>& samples) {
+  std::vector<std::vector<double>> ranks(samples.empty() ? 0 : samples.front().size());
+  for (const std::vector<double>& times : samples) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank].push_back(times.at(rank));
+  }
+  return ranks;
+}
+
+/// Each sample's time: the longest of all ranks, as nccl-tests defines it, where those are known.
+std::vector<double> longest_times(const Row& row) {
+  if (row.rank_times_us.empty()) return row.samples_us;
+  return mapped(row.rank_times_us, [](const auto& times) { return std::ranges::max(times); });
+}
+
+/// Null without a sample behind the first `skipped`.
+Json iterations_of(const Row& row, std::uint64_t skipped) {
+  const std::vector<double> times = longest_times(row);
+  const std::size_t left_out = std::min<std::size_t>(skipped, times.size());
+  const std::span<const double> counted = std::span(times).subspan(left_out);
+  const auto summary = stats::summarize(counted);
+  if (!summary) return nullptr;
+  constexpr double kP95 = 95;
+  Json json{{"skipped_iterations", left_out},
+            {"min_us", summary->min},
+            {"max_us", summary->max},
+            {"avg_us", summary->mean},
+            {"p50_us", summary->median},
+            {"p95_us", stats::percentile(counted, kP95)},
+            {"p99_us", summary->p99},
+            {"stdev_us", summary->deviation},
+            {"cv_pct", 100 * summary->deviation / summary->mean},
+            {"times_us", times}};
+  const auto ranks = times_by_rank(row.rank_times_us);
+  if (ranks.size() > 1) json["per_process_max_times_us"] = ranks;
+  return json;
+}
+
+bool is_measured(const std::optional<Row>& half) {
+  return half && half->record.time_median_us.has_value();
+}
+
+Json half_json(const Record& record, bool host_time) {
+  const auto time_us = host_time ? record.enqueue_time_us : record.time_median_us;
+  return {{host_time ? "cpu_time" : "time", time_us.value_or(0)},
+          {"alg_bw", record.algbw_GBps.value_or(0)},
+          {"bus_bw", record.busbw_GBps.value_or(0)},
+          {"nwrong", json_or_null(record.wrong)}};
+}
+
+}  // namespace
+
+void NcclTestsJson::begin(const RunContext& context) {
+  context_ = context;
+  file_.begin({{"version", 3},
+               {"start_time", local_time()},
+               {"args", context.arguments},
+               {"env", context.environment},
+               {"nccl_version", context.nccl_version},
+               {"config", config_of(context)}},
+              "results");
+}
+
+void NcclTestsJson::write(const Row& row) {
+  const Record& record = row.record;
+  const bool is_new = std::ranges::find(skipped_, record.reason) == skipped_.end();
+  if (record.status == RowStatus::Skipped && is_new) skipped_.push_back(record.reason);
+  const auto line = halves_.add(row);
+  if (!line || (!is_measured(line->out_of_place) && !is_measured(line->in_place))) return;
+  const Record& either = line->either();
+  Json json{{"size", either.size},
+            {"count", either.count},
+            {"type", either.type},
+            {"redop", either.op},
+            {"root", fmt::format("{:>6}", either.root.value_or(-1))}};
+  const auto add = [&](const std::optional<Row>& half, const std::string& name) {
+    json[name] = is_measured(half) ? half_json(half->record, context_.enqueue_times) : Json();
+    const Json times =
+        is_measured(half) && context_.skipped ? iterations_of(*half, *context_.skipped) : Json();
+    if (!times.is_null()) json[name + "_per_iter"] = times;
+  };
+  add(line->out_of_place, "out_of_place");
+  add(line->in_place, "in_place");
+  json["actual_iterations"] = either.operations.value_or(0);
+  json["experiment_name"] = row_scope(either, context_.has_rounds());
+  file_.add(json);
+}
+
+void NcclTestsJson::end(const RunSummary& summary) {
+  file_.end(
+      {{"out_of_bounds", {{"count", summary.wrong_rows}, {"okay", truth(summary.wrong_rows == 0)}}},
+       {"average_bus_bandwidth", {{"bandwidth", summary.mean_busbw_GBps}, {"okay", "unchecked"}}},
+       {"errors", skipped_},
+       {"end_time", summary.finished_at}});
 }
 
 }  // namespace busbar

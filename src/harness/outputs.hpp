@@ -14,7 +14,6 @@
 #include "format/writer.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
-#include "harness/variant_ratios.hpp"
 #include "harness/visits.hpp"
 #include "model/bootstrap.hpp"
 #include "model/row_key.hpp"

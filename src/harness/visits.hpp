@@ -12,6 +12,8 @@
 #include "format/output_file.hpp"
 #include "harness/options.hpp"
 #include "harness/row.hpp"
+#include "model/row_key.hpp"
+#include "model/variant.hpp"
 
 namespace busbar {
 
@@ -67,6 +69,26 @@ class Visits {
   std::optional<OutputFile> file_{};
   std::map<std::size_t, Entry> entries_{};
   std::size_t next_ = 0;
+};
+
+/// How the values of --vary compare, row by row, each with the first: the medians of a visit are a
+/// pair, as the machine was the same for both.
+class VariantRatios {
+ public:
+  explicit VariantRatios(Vary vary) : vary_(std::move(vary)) {}
+
+  /// Adds the median of each visit of a row, in their order. A sentence for each value but the
+  /// first once the row has been measured with all of them; empty before.
+  [[nodiscard]] std::vector<std::string> add(const Record& record, std::vector<double> medians);
+
+ private:
+  /// `name` is the other value.
+  [[nodiscard]] std::string sentence(const std::vector<double>& first,
+                                     const std::vector<double>& other,
+                                     const std::string& name) const;
+
+  Vary vary_;
+  std::map<RowKey, std::map<std::string, std::vector<double>>> rows_{};  ///< by variant
 };
 
 }  // namespace busbar

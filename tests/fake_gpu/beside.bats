@@ -23,7 +23,7 @@ BESIDE=(-b 64K -e 64K -n 5 --placement out --time-budget 1)
 
 @test "a load that fails ends the run" {
   FAKE_GPU_FAULT='fail:cuLaunchKernel:400@1' run -4 timeout 100 mpirun -np 2 ./allreduce_perf --backend nccl "${BESIDE[@]}" -T 60 --load beside:spin:50
-  [[ $output == *device_load* ]]
+  [[ $output == *device_memory* ]]
   # Without the load the run has fewer launches.
   FAKE_GPU_FAULT='fail:cuLaunchKernel:400@1' run -0 timeout 100 mpirun -np 2 ./allreduce_perf --backend nccl "${BESIDE[@]}" -T 60
 }

@@ -6,12 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "backends/nccl/device_load.hpp"
 #include "backends/nccl/device_memory.hpp"
 #include "backends/nccl/devices.hpp"
 #include "backends/nccl/nccl_comm.hpp"
 #include "backends/nccl/nccl_log.hpp"
-#include "backends/nccl/nccl_variant.hpp"
 #include "backends/nccl/routines.hpp"
 #include "backends/nccl/stream.hpp"
 #include "base/text.hpp"

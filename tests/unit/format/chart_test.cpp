@@ -11,7 +11,6 @@
 
 #include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"
-#include "format/palette.hpp"
 
 namespace busbar {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "format/nccl_tests_json.hpp"
-
 #include <gtest/gtest.h>
 
+#include "format/json_writer.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
