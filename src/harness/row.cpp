@@ -437,9 +437,8 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
   if (run.options.loads_beside()) {
-    add_effect(record,
-               measure_beside(setup.round_group, chunks, setup.load.beside(),
-                              {.batch = samples.batch, .budget_s = plan.limits.time_budget_s}),
+    const BesidePlan beside{.batch = samples.batch, .budget_s = plan.limits.time_budget_s};
+    add_effect(record, measure_beside(setup.round_group, chunks, setup.load.beside(), beside),
                factor);
   }
   if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);
