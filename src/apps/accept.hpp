@@ -52,9 +52,6 @@ struct AcceptOptions {
   bool soak = false;                  ///< the launches are, or will be, turns of a soak
   bool resume = false;                ///< run: go on in a folder that was begun
   bool serial = false;
-  std::optional<int> at_most_out{};
-  std::string out_folder{};  ///< of --at-most-out
-  Seconds jitter{0};
   std::optional<int> at_once{};
   std::string launcher{};  ///< as the programs' --launcher; empty: the specification's
   std::string mpiexec{};   ///< path of the launcher; empty: that of PATH

@@ -35,10 +35,6 @@ void set_duration(AcceptOptions& options, View option, View text) {
   options.soak_for = parse_duration(option, text, 1);
 }
 
-void set_jitter(AcceptOptions& options, View option, View text) {
-  options.jitter = parse_duration(option, text, 0);
-}
-
 void add_assumed(AcceptOptions& options, View option, View text) {
   const std::size_t equals = text.find('=');
   if (equals == 0 || equals == View::npos || equals + 1 == text.size()) {
@@ -51,18 +47,6 @@ void add_assumed(AcceptOptions& options, View option, View text) {
 
 void set_accept_output(AcceptOptions& options, View option, View text) {
   options.outputs[std::string(option)] = text.empty() ? "-" : text;
-}
-
-/// "3:/shared/out".
-void set_at_most_out(AcceptOptions& options, View option, View text) {
-  constexpr int kMost = 1'000'000;
-  const std::size_t colon = text.find(':');
-  if (colon == View::npos || colon + 1 == text.size()) {
-    throw usage_error("{} {}: write N:FOLDER, a folder that all hosts see", option, text);
-  }
-  options.at_most_out =
-      static_cast<int>(parse_integer(option, std::string(text.substr(0, colon)), 1, kMost));
-  options.out_folder = text.substr(colon + 1);
 }
 
 void set_levels(AcceptOptions& options, View option, View text) {
@@ -130,8 +114,6 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--for", "TIME", set_duration, "soak"},
     {"--serial", "", set::value<&AcceptOptions::serial>, kLaunching},
     {"--at-once", "N", set::integer<&AcceptOptions::at_once, 1, judge::kMostAtOnce>, kLaunching},
-    {"--at-most-out", "N:DIR", set_at_most_out, "run"},
-    {"--jitter", "TIME", set_jitter, "run"},
     {"--launcher", "NAME", set::value<&AcceptOptions::launcher>, kLaunching},
     {"--mpiexec", "PATH", set::value<&AcceptOptions::mpiexec>, kLaunching},
     {"--programs", "DIR", set::value<&AcceptOptions::programs>, kLaunching},

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <optional>
 #include <random>
-#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,7 +22,6 @@
 #include "judge/rule_check.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launch_queue.hpp"
-#include "judge/run/out_slot.hpp"
 #include "judge/spec/source.hpp"
 
 namespace busbar {
@@ -287,7 +285,9 @@ judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specificat
           options.resume};
 }
 
-Status run_and_judge(const AcceptOptions& options) {
+}  // namespace
+
+Status accept_run(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
   if (const std::string never = judge::unreported_error(specification, options.assumed);
       !never.empty()) {
@@ -374,33 +374,6 @@ Status run_and_judge(const AcceptOptions& options) {
   append(acceptance.head.notes, folder.journal().notes);
   return conclude(std::move(acceptance), folder.journal().seed, options, options.output,
                   specification);
-}
-
-/// Many nodes that start a check at the same second would all be out, and ask one server.
-void wait_a_while(Seconds most) {
-  if (most.count() <= 0) return;
-  std::random_device random;
-  std::this_thread::sleep_for(most * (static_cast<double>(random()) / std::random_device::max()));
-}
-
-}  // namespace
-
-Status accept_run(const AcceptOptions& options) {
-  wait_a_while(options.jitter);
-  if (!options.at_most_out) return run_and_judge(options);
-  judge::OutSlot slot(options.out_folder, static_cast<std::size_t>(*options.at_most_out),
-                      host_name());
-  if (!slot.others().empty()) {
-    fmt::print(stderr, "busbar: not checked: already out: {} ({}), of at most {}; see {}\n",
-               counted(slot.others().size(), "node"), join(slot.others(), " "),
-               *options.at_most_out, options.out_folder);
-    return Status::Skipped;
-  }
-  const Status status = run_and_judge(options);
-  if (status == Status::Wrong || status == Status::Runtime) {
-    slot.keep(fmt::format("{}: exit {}", fs::absolute(options.output).string(), exit_code(status)));
-  }
-  return status;
 }
 
 }  // namespace busbar

@@ -34,6 +34,8 @@ constexpr auto kRemovedWords = std::to_array<RemovedWord>({
     {"[[model]]", "unit", "all are called samples"},
     {"[[model]]", "batches", "batch = N is that of one GPU"},
     {"[[model]]", "throughput", "give --throughput N"},
+    {"busbar accept", "--at-most-out", "let the scheduler's prolog count the nodes that are out"},
+    {"busbar accept", "--jitter", "sleep before busbar accept run"},
 });
 
 }  // namespace
