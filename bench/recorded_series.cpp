@@ -204,8 +204,8 @@ void measure_verdicts(const AllSeries& all_series) {
 }
 
 void print(const std::string& name, const stats::test::EventCounts& counts) {
-  fmt::print("{}: {} runs, with level {} tail {} drift {} dip {}\n", name, counts.runs,
-             counts.level, counts.tail, counts.drift, counts.dip);
+  fmt::print("{}: {} runs, with level {} drift {} dip {}\n", name, counts.runs, counts.level,
+             counts.drift, counts.dip);
 }
 
 /// The cost of a sample, beside that of keeping it in a list that is sorted at the end.

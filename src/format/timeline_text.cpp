@@ -36,11 +36,10 @@ std::string nothing_found(std::string_view kind, std::string_view what, double l
   return fmt::format("{}: too noisy: only changes of {} would have been seen", kind, size);
 }
 
-/// The changes of a level, such as the median's.
-void describe_scan(std::string_view kind, std::string_view what, const stats::LevelScan& scan,
-                   const Points& points, std::vector<std::string>& lines) {
+void describe_level(const stats::LevelScan& scan, const Points& points,
+                    std::vector<std::string>& lines) {
   if (scan.needed > 0) {
-    lines.push_back(too_few(kind, points.size(), scan.needed));
+    lines.push_back(too_few("level", points.size(), scan.needed));
     return;
   }
   for (std::size_t i = 0; i < scan.changes.size(); ++i) {
@@ -48,7 +47,7 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
     const double share = change.after / change.before - 1;
     const bool last = i + 1 == scan.changes.size();
     lines.push_back(
-        fmt::format("{}: {} {} {} from {} to {}; {} us before, {} us after", kind, what,
+        fmt::format("level: median time {} {} from {} to {}; {} us before, {} us after",
                     percent_text(std::abs(share)), share > 0 ? "longer" : "shorter",
                     clock_text(start_of(points, change.at)),
                     last ? "the end" : clock_text(start_of(points, scan.changes[i + 1].at)),
@@ -58,11 +57,11 @@ void describe_scan(std::string_view kind, std::string_view what, const stats::Le
     }
   }
   if (scan.changes.empty()) {
-    lines.push_back(nothing_found(kind, "no lasting change", scan.least));
+    lines.push_back(nothing_found("level", "no lasting change", scan.least));
   } else {
-    lines.push_back(
-        fmt::format("{}: other changes under {} cannot be distinguished from the run's variation",
-                    kind, percent_text(scan.least)));
+    lines.push_back(fmt::format(
+        "level: other changes under {} cannot be distinguished from the run's variation",
+        percent_text(scan.least)));
   }
 }
 
@@ -157,8 +156,7 @@ std::vector<std::string> describe_events(const stats::Timeline& timeline,
                                          const stats::TimelineEvents& events) {
   std::vector<std::string> lines;
   const Points& points = timeline.points();
-  describe_scan("level", "median time", events.level, points, lines);
-  describe_scan("tail", "99th percentile", events.tail, points, lines);
+  describe_level(events.level, points, lines);
   lines.push_back(describe_drift(events.drift, points.size()));
   describe_slowdowns(timeline, events, lines);
   return lines;

@@ -100,8 +100,8 @@ std::vector<double> level_medians(Logs logs, const ChangePlaces& places) {
   return medians;
 }
 
-/// Removes changes that are less than `least`, the smallest first.
-void prune(Logs logs, double least, ChangePlaces& places) {
+/// Removes changes that are less than kLeastLevel, the smallest first.
+void prune(Logs logs, ChangePlaces& places) {
   while (!places.empty()) {
     const std::vector<double> medians = level_medians(logs, places);
     std::vector<double> steps;
@@ -109,7 +109,7 @@ void prune(Logs logs, double least, ChangePlaces& places) {
       steps.push_back(std::abs(medians[i + 1] - medians[i]));
     }
     const auto smallest = std::ranges::min_element(steps);
-    if (*smallest >= least) return;
+    if (*smallest >= kLeastLevel) return;
     places.erase(places.begin() + (smallest - steps.begin()));
   }
 }
@@ -117,20 +117,13 @@ void prune(Logs logs, double least, ChangePlaces& places) {
 // ---- moving windows -----------------------------------------------------------------------------
 
 constexpr std::size_t kReach = 30;  // of the window before, and of the look behind a change
-
-struct Windows {
-  double least = kLeastLevel;  ///< change
-  double scores = 5;           ///< scales of the differences' own variation
-  std::size_t after = 20;
-  std::size_t settled = kReach;  ///< values before the first change
-  bool scans = true;             ///< by ranks, too
-};
+constexpr std::size_t kAfter = 20;  // of the window behind a change
 
 /// Differences of the windows' medians, from place kReach on.
-std::vector<double> differences_of(Logs logs, const Windows& windows) {
+std::vector<double> differences_of(Logs logs) {
   std::vector<double> differences;
-  for (std::size_t t = kReach; t + windows.after <= logs.size(); ++t) {
-    differences.push_back(median(logs.subspan(t, windows.after)) -
+  for (std::size_t t = kReach; t + kAfter <= logs.size(); ++t) {
+    differences.push_back(median(logs.subspan(t, kAfter)) -
                           median(logs.subspan(t - kReach, kReach)));
   }
   return differences;
@@ -177,16 +170,17 @@ bool lasts(Logs logs, std::size_t at, double sign, double threshold) {
 }
 
 /// The least change that the windows can see.
-double threshold_of(std::span<const double> differences, const Windows& windows) {
+double least_seen(std::span<const double> differences) {
+  constexpr double kScores = 5;  // scales of the differences' own variation
   const auto sizes = mapped(differences, [](double each) { return std::abs(each); });
-  return std::max(windows.least, windows.scores * kMadScale * median(sizes));
+  return std::max(kLeastLevel, kScores * kMadScale * median(sizes));
 }
 
 /// Adds the changes that the windows see and that are far from any of the places.
-void add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places) {
+void add_moving_changes(Logs logs, ChangePlaces& places) {
   constexpr std::size_t kApart = 20;
-  const std::vector<double> differences = differences_of(logs, windows);
-  const double threshold = threshold_of(differences, windows);
+  const std::vector<double> differences = differences_of(logs);
+  const double threshold = least_seen(differences);
   for (std::size_t i = 0; i < differences.size(); ++i) {
     if (std::abs(differences[i]) <= threshold) continue;
     const double sign = differences[i] > 0 ? 1 : -1;
@@ -197,22 +191,24 @@ void add_moving_changes(Logs logs, const Windows& windows, ChangePlaces& places)
     const bool is_known = std::ranges::any_of(places, [&](std::size_t other) {
       return std::max(at, other) - std::min(at, other) <= kApart;
     });
-    const bool is_change = at >= windows.settled && !is_known && lasts(logs, at, sign, threshold);
+    const bool is_change = at >= kReach && !is_known && lasts(logs, at, sign, threshold);
     if (is_change) places.push_back(at);
-    i += windows.after;
+    i += kAfter;
   }
   std::ranges::sort(places);
-  prune(logs, windows.least, places);
+  prune(logs, places);
 }
 
-LevelScan find_changes(std::span<const double> times, const Windows& windows) {
+}  // namespace
+
+LevelScan find_level_changes(std::span<const double> times) {
   constexpr double kTimesOfCorrelation = 12;  // with fewer no split can score 3
   std::vector<double> logs = logarithms(times);
   if (logs.size() < kFewestValues) return {.needed = kFewestValues};
   ChangePlaces places;
-  const double time = windows.scans ? scan(logs, 0, 1, places) : 0;
-  prune(logs, windows.least, places);
-  add_moving_changes(logs, windows, places);
+  const double time = scan(logs, 0, 1, places);
+  prune(logs, places);
+  add_moving_changes(logs, places);
   LevelScan result;
   const auto enough = static_cast<std::size_t>(std::ceil(kTimesOfCorrelation * time));
   if (places.empty() && logs.size() < enough) result.needed = enough;
@@ -223,17 +219,8 @@ LevelScan find_changes(std::span<const double> times, const Windows& windows) {
     // What is left is the variation about the levels.
     for (std::size_t k = 0; k < places[i]; ++k) logs[k] += medians[i + 1] - medians[i];
   }
-  result.least = std::expm1(threshold_of(differences_of(logs, windows), windows));
+  result.least = std::expm1(least_seen(differences_of(logs)));
   return result;
-}
-
-}  // namespace
-
-LevelScan find_level_changes(std::span<const double> times) { return find_changes(times, {}); }
-
-LevelScan find_tail_changes(std::span<const double> times) {
-  return find_changes(
-      times, {.least = std::log(1.25), .scores = 4, .after = 10, .settled = 60, .scans = false});
 }
 
 Drift find_drift(std::span<const double> times) {

@@ -28,10 +28,6 @@ struct LevelScan {
 /// which see what comes and goes. Rates of false alarms: docs/measurement.md.
 [[nodiscard]] LevelScan find_level_changes(std::span<const double> times);
 
-/// Changes of 25 % and more of a tail, such as the 99th percentiles of intervals, by moving windows
-/// alone, which give fewer false alarms there.
-[[nodiscard]] LevelScan find_tail_changes(std::span<const double> times);
-
 /// A steady rise or fall of a whole series.
 struct Drift {
   bool found = false;

@@ -58,7 +58,6 @@ void Timeline::add(const Timeline& later, double begin_s) {
 TimelineEvents find_events(const Timeline& timeline) {
   const auto& points = timeline.points();
   TimelineEvents events{.level = find_level_changes(mapped(points, &TimelinePoint::median_us)),
-                        .tail = find_tail_changes(mapped(points, &TimelinePoint::p99_us)),
                         .drift = find_drift(mapped(points, &TimelinePoint::median_us)),
                         .slowdowns = find_slowdowns(timeline.rates())};
   const auto dips = filtered(events.slowdowns.slowdowns, &Slowdown::is_dip);

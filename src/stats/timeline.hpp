@@ -56,7 +56,6 @@ class Timeline {
 /// What happened in a run, each by the method of its own; none is a fault by itself.
 struct TimelineEvents {
   LevelScan level{};  ///< of the intervals' medians
-  LevelScan tail{};   ///< of the intervals' 99th percentiles
   Drift drift{};
   SlowdownScan slowdowns{};             ///< of the parts' rates
   std::optional<EventPeriod> period{};  ///< of the dips among them

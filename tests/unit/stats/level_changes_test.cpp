@@ -79,16 +79,6 @@ TEST(LevelChanges, SayWhichOnesAVariableRunHides) {
   EXPECT_GT(scan.least, 0.2);
 }
 
-TEST(TailChanges, OfAQuarterAreFoundOnceThereAre60Intervals) {
-  const LevelScan scan = find_tail_changes(slower(quiet(300), 200, 300, 2));
-  ASSERT_EQ(scan.changes.size(), 1U);
-  EXPECT_EQ(scan.changes[0].at, 200U);
-  EXPECT_NEAR(scan.least, 0.25, 1e-12);
-  EXPECT_TRUE(find_tail_changes(slower(quiet(300), 200, 300, 1.2)).changes.empty());
-  EXPECT_TRUE(find_tail_changes(slower(quiet(300), 45, 300, 2)).changes.empty());
-  EXPECT_EQ(find_tail_changes(quiet(59)).needed, 60U);
-}
-
 TEST(Drift, OfAWholeRunIsFoundAndAChangeOfLevelIsNone) {
   std::vector<double> rising = quiet(320);
   for (std::size_t i = 0; i < rising.size(); ++i) {
@@ -109,12 +99,11 @@ TEST(HealthyRuns, HaveAnEventOfAKindInAtMostOneOfAHundred) {
   const test::EventCounts counts = test::count_healthy(450, 300);
   EXPECT_EQ(counts.runs, 450U);
   EXPECT_LE(counts.level, 4U);
-  EXPECT_LE(counts.tail, 4U);
   EXPECT_LE(counts.drift, 4U);
   EXPECT_LE(counts.dip, 4U);
 }
 
-// Nobody knows whether something happened in them; a drift or a changed tail would be news.
+// Nobody knows whether something happened in them; a drift would be news.
 TEST(RecordedRuns, HaveAsFewEventsAsWhenTheMethodsWereChosen) {
   const std::filesystem::path archive = busbar::test::kSharedData / "pico.tar.xz";
   if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no " << archive << ": 120 series";
@@ -127,7 +116,6 @@ TEST(RecordedRuns, HaveAsFewEventsAsWhenTheMethodsWereChosen) {
   }
   EXPECT_EQ(counts.runs, 126U);
   EXPECT_LE(counts.level, 6U);
-  EXPECT_EQ(counts.tail, 0U);
   EXPECT_EQ(counts.drift, 0U);
   EXPECT_LE(counts.dip, 20U);
 }
