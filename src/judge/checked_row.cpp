@@ -181,7 +181,7 @@ std::string noise_text(const CheckedRow& row, const Rule& rule,
 std::optional<Flaw> flaw_of(const Sample& sample, const Specification& specification) {
   const RunContract& run = specification.run;
   const auto counts = [&](Flaw flaw) {
-    return !run.rehearsal && !(flaw == Flaw::Unchecked && !run.check_data) &&
+    return !(flaw == Flaw::Unchecked && !run.check_data) &&
            !((flaw == Flaw::SameMachine || flaw == Flaw::Oversubscribed) && run.same_machine);
   };
   const auto worst = std::find_if(sample.flaws.rbegin(), sample.flaws.rend(), counts);
@@ -291,6 +291,33 @@ void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const st
                         percent_text(*row.cv));
   }
   row.reason = text + (row.reason.empty() ? "" : ": " + row.reason);
+}
+
+std::string low_text(double log_effect) {
+  return percent_text(-std::expm1(log_effect)) + " below the fleet";
+}
+
+void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
+                   bool is_cleared) {
+  const bool is_slow = row.is_low() && row.decided_by != DecidedBy::TooGood;
+  if (suspect == nullptr) {
+    if (!is_slow) return;
+    row.outcome = Outcome::Pass;
+    return add_reason(row, "within the fleet's scatter");
+  }
+  row.reason =
+      fmt::format("{} in {}", low_text(suspect->log_effect), counted(row.values.size(), "launch"));
+  if (again != nullptr) {
+    row.outcome = again->blamed ? Outcome::Fail : Outcome::Inconclusive;
+    add_reason(row, fmt::format("{} again beside good partners{}", low_text(again->log_effect),
+                                again->blamed ? "" : ", as low as good nodes may be by chance"));
+  } else if (is_cleared) {
+    row.outcome = Outcome::Pass;
+    add_reason(row, "good again beside good partners");
+  } else {
+    row.outcome = Outcome::Inconclusive;
+    add_reason(row, "not measured again");
+  }
 }
 
 }  // namespace busbar::judge

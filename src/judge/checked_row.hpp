@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "judge/fleet/screen.hpp"
 #include "judge/judge.hpp"
 #include "judge/sample.hpp"
 #include "judge/verdict.hpp"
@@ -92,5 +93,13 @@ void qualify(CheckedRow& row, const Rule& rule, const Specification& specificati
 /// `more` stands behind "pairs". Its own value decides: where that is good, the row is
 /// INCONCLUSIVE.
 void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more);
+
+/// "12 % below the fleet".
+[[nodiscard]] std::string low_text(double log_effect);
+
+/// Judges a node's row by what screening found of it and, null where it did not, what measuring
+/// again did; or that it was good again.
+void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
+                   bool is_cleared);
 
 }  // namespace busbar::judge

@@ -19,29 +19,17 @@ std::string too_few(std::size_t instances) {
                      kFewest);
 }
 
-/// Times are compared as rates, one over them.
-OutlierRule outlier_rule(const Rule& rule) {
-  const bool time = rule.metric == Metric::Time;
-  const auto& slow = time ? rule.bounds.fail_above : rule.bounds.fail_below;
-  return {.fail_below = slow ? as_rate(*slow, rule.metric) : 0,
-          .min_robust_z = rule.min_robust_z,
-          .max_fleet_mad = rule.max_fleet_mad};
-}
-
 /// The bounds of a value beside the outlier's: too good, and warnings; the finding decides on low.
 void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& reference, bool low) {
   apply_reference(row, reference);
-  const Bounds& bounds = row.bounds;
-  const double z = finding.spread.robust_z(as_rate(*row.value, row.metric));
+  const double z = finding.spread.robust_z(*row.value);
   if (low) {
     if (row.outcome != Outcome::Error) row.outcome = Outcome::Fail;
     add_reason(row, finding.homogeneous
                         ? fmt::format("robust z {:.3g}", z)
                         : "against the 90th percentile, since the fleet is not homogeneous");
   } else if (row.is_low()) {
-    const bool warns =
-        row.metric == Metric::Time ? bounds.warn_above.has_value() : bounds.warn_below.has_value();
-    row.outcome = warns ? Outcome::Warn : Outcome::Pass;
+    row.outcome = row.bounds.warn_below ? Outcome::Warn : Outcome::Pass;
     add_reason(row, fmt::format("robust z {:.3g} is within the fleet's scatter", z));
   }
 }
@@ -82,11 +70,13 @@ CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const Judge
 
 /// Judges rows with values that are enough for a fleet.
 void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key) {
-  const auto rates =
-      mapped(rows, [](const CheckedRow* row) { return as_rate(*row->value, row->metric); });
-  const FleetFinding finding = judge_members(rates, outlier_rule(key.rule));
+  const auto rates = mapped(rows, [](const CheckedRow* row) { return *row->value; });
+  const FleetFinding finding =
+      judge_members(rates, {.fail_below = key.rule.bounds.fail_below.value_or(0),
+                            .min_robust_z = key.rule.min_robust_z,
+                            .max_fleet_mad = key.rule.max_fleet_mad});
   const Reference reference{
-      .value = as_rate(finding.reference, key.rule.metric),
+      .value = finding.reference,
       .kind = finding.homogeneous ? "fleet median" : "fleet's 90th percentile"};
   for (CheckedRow& row : point.rows) {
     if (row.decided) apply_reference(row, reference);
@@ -96,7 +86,7 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   }
   CheckedRow& fleet = *point.fleet;
   // What the instances are measured by; a percentile would be no middle of them.
-  fleet.value = as_rate(finding.spread.median, key.rule.metric);
+  fleet.value = finding.spread.median;
   fleet.reference_kind = reference.kind;
   fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
   if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);

@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/confirmed_row.hpp"
 #include "judge/failed_launches.hpp"
 #include "judge/fleet/confirmation.hpp"
-#include "judge/fleet/low_cut.hpp"
 #include "judge/fleet/low_paths.hpp"
 #include "judge/fleet/rehearsal.hpp"
 #include "stats/summary.hpp"
@@ -347,11 +345,9 @@ class PairwiseJudge {
   // ---- by the fleet ----------------------------------------------------------------------------
 
   [[nodiscard]] ScreenLimits limits() const {
-    const bool time = rule_.metric == Metric::Time;
-    const auto& slow = time ? rule_.bounds.fail_above : rule_.bounds.fail_below;
     const FleetPlan plan = fleet_plan_of(input_.specification, input_.nodes.size());
     ScreenLimits limits = plan.limits;
-    limits.node_loss = slow ? 1 - as_rate(*slow, rule_.metric) : limits.node_loss;
+    limits.node_loss = 1 - *rule_.bounds.fail_below;
     limits.link_loss = std::max(limits.link_loss, limits.node_loss);
     limits.alarms /= static_cast<double>(plan.tests);
     return limits;
@@ -396,7 +392,7 @@ class PairwiseJudge {
       return decide_too_few(fleet, fmt::format("data of {} only; a fleet comparison needs {}",
                                                counted(valued, "node"), kFewestCompared));
     }
-    const Reference reference{.value = as_rate(center, rule_.metric), .kind = "fleet median"};
+    const Reference reference{.value = center, .kind = "fleet median"};
     fleet.value = reference.value;
     fleet.reference_kind = reference.kind;
     fleet.outcome = Outcome::Pass;
@@ -465,8 +461,7 @@ class PairwiseJudge {
 
   void judge_found(CheckedRow& row, double log_effect, const Reference& reference, Outcome outcome,
                    const std::string& what, const std::string& more) {
-    row.value =
-        as_rate(as_rate(reference.value, rule_.metric) * std::exp(log_effect), rule_.metric);
+    row.value = reference.value * std::exp(log_effect);
     row.reference = reference.value;
     row.reference_kind = reference.kind;
     row.ratio = *row.value / reference.value;

@@ -86,10 +86,6 @@ struct LaunchCount {
   std::size_t made = 0;
 
   [[nodiscard]] bool is_mostly_failed() const { return 2 * failed > made; }
-  void add(const LaunchCount& other) {
-    failed += other.failed;
-    made += other.made;
-  }
 };
 
 /// The values of all launches of one size for one rule.

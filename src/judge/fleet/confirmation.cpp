@@ -286,7 +286,6 @@ class Judging {
       }
       found_.nodes.push_back({.node = each.node,
                               .log_effect = retest->log_effect,
-                              .expected = retest->expected,
                               .blamed = is_beyond_chance(*retest)});
       low.insert(each.node);
     }

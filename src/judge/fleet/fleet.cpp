@@ -28,17 +28,6 @@ struct RowCount {
   }
 };
 
-/// Values of pairs of nodes that count, all or those of one node.
-std::vector<double> values_of(std::span<const PairValue> pairs, const std::vector<bool>& active,
-                              std::optional<std::size_t> node = {}) {
-  std::vector<double> values;
-  for (const PairValue& pair : pairs) {
-    const bool wanted = !node || pair.first == *node || pair.second == *node;
-    if (wanted && counts(pair, active)) values.push_back(*pair.value);
-  }
-  return values;
-}
-
 /// The count of every node; nodes that do not count have none.
 std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::vector<bool>& low,
                                  const std::vector<bool>& active) {
@@ -53,46 +42,30 @@ std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::ve
   return rows;
 }
 
-std::optional<std::size_t> worst_row(std::span<const PairValue> pairs, const std::vector<bool>& low,
-                                     const std::vector<bool>& active) {
+std::optional<BlamedNode> worst_row(std::span<const PairValue> pairs, const std::vector<bool>& low,
+                                    const std::vector<bool>& active) {
   const std::vector<RowCount> rows = count_rows(pairs, low, active);
   std::optional<std::size_t> worst;
   for (std::size_t node = 0; node < rows.size(); ++node) {
     if (rows[node].is_effect() && (!worst || rows[node].is_worse(rows[*worst]))) worst = node;
   }
-  return worst;
-}
-
-/// Blame of these nodes in this order, and of the links that stay low without them.
-Blame describe(std::size_t nodes, std::span<const std::size_t> order,
-               std::span<const PairValue> pairs, const std::vector<bool>& low) {
-  Blame blame;
-  std::vector<bool> active(nodes, true);
-  for (const std::size_t node : order) {
-    const RowCount row = count_rows(pairs, low, active)[node];
-    const std::vector<double> values = values_of(pairs, active, node);
-    blame.nodes.push_back({.node = node,
-                           .low = row.low,
-                           .pairs = row.pairs,
-                           .median = values.empty() ? 0 : stats::median(values)});
-    active[node] = false;
-  }
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (low[i] && counts(pairs[i], active)) blame.links.push_back(pairs[i]);
-  }
-  return blame;
+  if (!worst) return {};
+  return BlamedNode{.node = *worst, .low = rows[*worst].low, .pairs = rows[*worst].pairs};
 }
 
 }  // namespace
 
 Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
+  Blame blame;
   std::vector<bool> active(nodes, true);
-  std::vector<std::size_t> order;
-  while (const auto node = worst_row(pairs, low, active)) {
-    order.push_back(*node);
-    active[*node] = false;
+  while (const auto worst = worst_row(pairs, low, active)) {
+    blame.nodes.push_back(*worst);
+    active[worst->node] = false;
   }
-  return describe(nodes, order, pairs, low);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (low[i] && counts(pairs[i], active)) blame.links.push_back(pairs[i]);
+  }
+  return blame;
 }
 
 bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const PairValue> pairs,
@@ -130,9 +103,8 @@ FleetFinding judge_members(std::span<const double> values, const OutlierRule& ru
   FleetFinding finding{.low = std::vector<bool>(values.size(), false)};
   if (finite.empty()) return finding;
   finding.spread = spread_of(finite);
-  finding.top = stats::percentile(finite, 90);
   finding.homogeneous = finding.spread.mad <= rule.max_fleet_mad * finding.spread.median;
-  finding.reference = finding.homogeneous ? finding.spread.median : finding.top;
+  finding.reference = finding.homogeneous ? finding.spread.median : stats::percentile(finite, 90);
   for (std::size_t member = 0; member < values.size(); ++member) {
     const double value = values[member];
     const bool below = value < rule.fail_below * finding.reference;  // NaN is not

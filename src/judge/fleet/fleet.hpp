@@ -37,7 +37,6 @@ struct BlamedNode {
   std::size_t node = 0;
   std::size_t low = 0;    ///< of its pairs with nodes that were not blamed before it
   std::size_t pairs = 0;  ///< of these
-  double median = 0;      ///< of these pairs' values
 };
 struct Blame {
   std::vector<BlamedNode> nodes{};  ///< in the order of blame
@@ -48,8 +47,8 @@ struct Blame {
 struct FleetFinding {
   FleetSpread spread{};
   bool homogeneous = true;  ///< raw MAD over median is as the rule wants it
-  double reference = 0;     ///< the median, or where values are not homogeneous `top`; 0: no values
-  double top = 0;           ///< 90th percentile
+  /// The median, or where values are not homogeneous the 90th percentile; 0: no values.
+  double reference = 0;
   std::vector<bool> low{};  ///< per value, as given
 };
 

@@ -97,7 +97,6 @@ class Screener {
     blame_nodes();
     find_links();
     plan_again();
-    summarize();
     return std::move(found_);
   }
 
@@ -459,15 +458,6 @@ class Screener {
           stats::precedence_p(1, (alive_ - suspects) * launches, launches, launches_low(launches));
       if (p * static_cast<double>(suspects) <= most) return;
     }
-  }
-
-  void summarize() {
-    Values healthy;
-    for (std::size_t node = 0; node < nodes_; ++node) {
-      const double effect = found_.log_effects[node];
-      if (!std::isnan(effect) && !blamed_[node]) healthy.push_back(effect);
-    }
-    if (!healthy.empty()) found_.spread = stats::robust_deviation(healthy);
   }
 
   const FleetRates& rates_;

@@ -63,7 +63,6 @@ struct Screening {
   std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted
   std::vector<double> offsets{};  ///< of pairs that share so many units, beside the widest
   std::vector<double> centers{};  ///< of each launch: what a healthy pair of the widest has
-  double spread = 0;              ///< robust standard deviation of healthy nodes' effects
   std::size_t again = 3;          ///< launches in which suspects are measured again
 };
 

@@ -98,21 +98,21 @@ std::string refusal(const Acceptance& acceptance) {
 
 std::string sources(const Acceptance& acceptance, const Specification& specification, bool all) {
   std::string text;
-  for (const Rule& rule : specification.rules) {
+  const auto add = [&](const auto& rule, const std::string& what, auto is_shown) {
     const bool shown =
         all || std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
-          return result.rule == rule.id && result.ratio && result.outcome != Outcome::Pass;
+          return result.rule == rule.id && is_shown(result);
         });
-    if (!shown || rule.source.empty()) continue;
-    text += fmt::format("  {} ({}): {}\n", rule.id, reference_text(rule), rule.source);
+    if (!shown || rule.source.empty()) return;
+    text += fmt::format("  {} ({}): {}\n", rule.id, what, rule.source);
+  };
+  for (const Rule& rule : specification.rules) {
+    add(rule, reference_text(rule),
+        [](const CheckResult& result) { return result.ratio && result.outcome != Outcome::Pass; });
   }
   for (const FactRule& rule : specification.facts) {
-    const bool shown =
-        all || std::ranges::any_of(acceptance.verdicts, [&](const CheckResult& result) {
-          return result.rule == rule.id && result.outcome == Outcome::Fail;
-        });
-    if (!shown || rule.source.empty()) continue;
-    text += fmt::format("  {} ({}): {}\n", rule.id, limit_text(rule), rule.source);
+    add(rule, limit_text(rule),
+        [](const CheckResult& result) { return result.outcome == Outcome::Fail; });
   }
   return text.empty() ? text : "\nSources\n" + text;
 }

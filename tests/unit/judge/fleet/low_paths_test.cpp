@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/low_paths.hpp"
 
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -61,6 +62,96 @@ TEST(LowPaths, AreNoneWhereItIsTheNodes) {
   // Three of four nodes of a leaf are slow, inside it, too.
   EXPECT_THAT(found(16, [](auto i, auto j) { return i < 3 || j < 3; }), IsEmpty());
   EXPECT_THAT(found(16, [](auto, auto) { return true; }), IsEmpty());
+}
+
+using IsLow = std::function<bool(std::size_t, std::size_t)>;
+
+/// All pairs of so many nodes, h0 and on.
+struct CutCase {
+  std::vector<std::string> nodes{};
+  std::vector<PairValue> pairs{};
+  std::vector<bool> low{};
+
+  CutCase(std::size_t count, const IsLow& is_low) {
+    for (std::size_t j = 0; j < count; ++j) {
+      nodes.push_back(fmt::format("h{}", j));
+      for (std::size_t i = 0; i < j; ++i) {
+        pairs.push_back({i, j, 1});
+        low.push_back(is_low(i, j));
+      }
+    }
+  }
+
+  [[nodiscard]] std::optional<LowCut> find(const std::vector<NodePath>& paths = {}) const {
+    return find_cut(nodes, paths.empty() ? std::vector<NodePath>(nodes.size()) : paths, pairs, low);
+  }
+};
+
+bool crosses_four(std::size_t i, std::size_t j) { return (i < 4) != (j < 4); }
+
+TEST(FindCut, NamesBothPartsOfSomeOrAllLowPairs) {
+  for (const std::size_t every : {1U, 2U}) {
+    const auto cut = CutCase(8, [&](std::size_t i, std::size_t j) {
+                       return crosses_four(i, j) && (i + j) % every == 0;
+                     }).find();
+    ASSERT_TRUE(cut);
+    EXPECT_EQ(cut_name(cut->path), "links h[0-3] - h[4-7]");
+    EXPECT_EQ(cut->path.low, 16 / every);
+    EXPECT_EQ(cut->path.pairs, 16U);
+    EXPECT_FALSE(cut->is_known);
+    EXPECT_TRUE(is_cut_name(cut_name(cut->path)));
+  }
+}
+
+TEST(FindCut, IsBetweenTheOnlyTwoUnitsOfALevel) {
+  std::vector<NodePath> paths;
+  for (std::size_t i = 0; i < 8; ++i) paths.push_back({i < 4 ? "leaf0" : "leaf1"});
+  const auto cut = CutCase(8, crosses_four).find(paths);
+  ASSERT_TRUE(cut && cut->is_known);
+  EXPECT_EQ(path_name(cut->path), "leaf0-leaf1");
+  for (std::size_t i = 0; i < 8; ++i) paths[i] = {fmt::format("leaf{}", i / 2)};
+  EXPECT_FALSE(CutCase(8, crosses_four).find(paths)->is_known);
+}
+
+TEST(FindCut, IsNoneOfLowNodesAndOfFewLinks) {
+  const auto of = [](std::vector<std::size_t> bad) {
+    return [bad = std::move(bad)](std::size_t i, std::size_t j) {
+      return std::ranges::count(bad, i) + std::ranges::count(bad, j) > 0;
+    };
+  };
+  EXPECT_FALSE(CutCase(8, of({3})).find());
+  EXPECT_FALSE(CutCase(8, of({3, 4})).find());
+  EXPECT_FALSE(CutCase(4, of({1})).find());
+  EXPECT_FALSE(CutCase(4, of({1, 2})).find());
+  EXPECT_FALSE(CutCase(8, [](std::size_t i, std::size_t j) { return i == 0 && j > 5; }).find());
+  EXPECT_FALSE(CutCase(8, [](std::size_t, std::size_t) { return true; }).find());
+  EXPECT_FALSE(
+      CutCase(8, [](std::size_t i, std::size_t j) { return (i * 5 + j) % 3 == 0; }).find());
+}
+
+TEST(FindCut, IsNoneOfAFewPairsAmongManyNodes) {
+  CutCase few(7, [](std::size_t, std::size_t j) { return j == 4; });
+  few.pairs = {{0, 5, 1}, {1, 4, 1}, {2, 4, 1}, {3, 6, 1}, {1, 2, 1}};
+  few.low = {true, true, true, false, false};
+  EXPECT_FALSE(few.find()) << "each of the low ones may be bad by itself";
+}
+
+TEST(FindFleetCut, HasItsEffectAndIsNoneOfAHealthyFleet) {
+  const auto of = [](double across) {
+    const CutCase all(8, crosses_four);
+    FleetRates rates{.paths = std::vector<NodePath>(8), .launches = 3};
+    for (std::size_t launch = 0; launch < 3; ++launch) {
+      for (std::size_t i = 0; i < all.pairs.size(); ++i) {
+        const PairValue& pair = all.pairs[i];
+        rates.pairs.push_back({pair.first, pair.second, launch,
+                               std::log(all.low[i] ? across : 1.0) + static_cast<double>(launch)});
+      }
+    }
+    return find_fleet_cut(all.nodes, rates, 0.2);
+  };
+  ASSERT_TRUE(of(0.5));
+  EXPECT_NEAR(of(0.5)->path.log_effect, std::log(0.5), 1e-9);
+  EXPECT_FALSE(of(0.95));
 }
 
 }  // namespace

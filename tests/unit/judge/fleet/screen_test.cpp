@@ -61,7 +61,6 @@ TEST(Screen, BlamesTheSlowNodeAndNoPartner) {
   EXPECT_NEAR(found.nodes.front().log_effect, -0.2, 0.02);
   EXPECT_TRUE(found.links.empty());
   EXPECT_NEAR(std::exp(found.centers[0]), 50, 0.5);
-  EXPECT_LT(found.spread, 0.01);
 }
 
 TEST(Screen, ToleratesALaunchThatIsSlowAsAWhole) {
