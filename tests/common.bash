@@ -140,11 +140,14 @@ on_noisy = "warn"
 TOML
 }
 
-# rehearse_fleet FOLDER OPTIONS...: FOLDER has launches that are simulated by FOLDER.toml, as if they had been measured.
-rehearse_fleet() {
+# run_fleet FOLDER NODES [OPTIONS...]: FOLDER has a run of FOLDER.toml on n1 to nNODES, which tests/fixtures/any-fleet stands
+# in for; ends with its exit code.
+run_fleet() {
   fleet_specification > "$1.toml"
-  ./busbar accept rehearse "$1.toml" -o "$1" "${@:2}"
-  sed -i 's/^allreduce,sim,/allreduce,mpi,/; s/,simulated,/,,/' "$1"/*.csv
+  mkdir "$1-programs"
+  cp tests/fixtures/any-fleet "$1-programs/allreduce_perf"
+  ./busbar accept run "$1.toml" -o "$1" --hosts "$(seq -s , -f n%g "$2")" --seed 1 --programs "$1-programs" \
+    --launcher 'env H={host} {env} {program}' "${@:3}"
 }
 
 # wait_for_rows N: until $DIR/a.csv has as many, a minute at most.

@@ -106,7 +106,7 @@ constexpr View kMeasuringCommands = "run,soak,judge,lint,baseline,rehearse";
 constexpr View kPlanning = "rehearse,lint";
 constexpr int kMostNodes = 100'000;
 constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
-    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak,baseline,rehearse"},
+    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak,baseline"},
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
     {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, kLaunching},
     {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, kSeeded},

@@ -8,12 +8,10 @@
 #include <fmt/format.h>
 
 #include "apps/accept.hpp"
-#include "apps/launch_folder.hpp"
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "format/output_file.hpp"
 #include "format/progress_line.hpp"
-#include "judge/run/rehearsed_run.hpp"
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 
@@ -254,25 +252,8 @@ judge::FleetPower full_power(const judge::FleetPlan& plan, const AcceptOptions& 
   return judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
 }
 
-judge::Rehearsal rehearse_fleet(const judge::Specification& specification,
-                                const judge::FleetPlan& plan, const AcceptOptions& options,
-                                std::uint64_t seed) {
-  const RehearsalOptions& wanted = options.rehearsal;
-  if (wanted.fleets > 1) {  // the plan and the statistics alone, in memory
-    return judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed);
-  }
-  const LaunchFolder folder(options.output);
-  return judge::rehearse_run(
-      specification, plan, wanted.noise, wanted.faults, wanted.times, seed, folder.path(),
-      judge::complete_text(judge::find_specification(options.specification)));
-}
-
-/// Outputs are checked before anything is simulated.
+/// It is there before anything is simulated.
 std::optional<OutputFile> open_json(const AcceptOptions& options) {
-  const RehearsalOptions& wanted = options.rehearsal;
-  if (!options.output.empty() && (wanted.fleets > 1 || wanted.power)) {
-    throw usage_error("-o keeps the launches of one fleet; leave --fleets and --power out");
-  }
   const auto path = options.outputs.find("--json");
   if (path == options.outputs.end()) return {};
   return std::optional<OutputFile>(std::in_place, path->second, "--json", OutputFile::Mode::New);
@@ -306,11 +287,12 @@ Status accept_rehearse(const AcceptOptions& options) {
   ProgressLine progress;
   for (std::size_t number = 0; number < fleets; ++number) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
-    const judge::Rehearsal one = rehearse_fleet(specification, plan, options, seed + number);
+    const judge::Rehearsal one =
+        judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
     all.add(one);
     list.push_back(json_of(one, plan_json(specification, plan, options, seed + number)));
     progress.clear();
-    if (prints && number == 0) print_head(specification, plan, options);  // -o is a new folder
+    if (prints && number == 0) print_head(specification, plan, options);
     if (prints && fleets == 1) print_one(one, plan, options);
   }
   if (prints && fleets > 1) print_all(all, fleets);

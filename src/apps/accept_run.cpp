@@ -19,7 +19,6 @@
 #include "format/progress_line.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/fleet/fabric_file.hpp"
-#include "judge/rule_check.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launch_queue.hpp"
 #include "judge/spec/source.hpp"
@@ -301,11 +300,9 @@ Status accept_run(const AcceptOptions& options) {
   check_outputs(options);
   const std::string programs = find_programs(options, specification);
   judge::LaunchSetup setup{.arguments = options.launcher_arguments, .programs = programs};
-  if (specification.run.backend != "sim") {
-    setup.launcher =
-        find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
-    refuse_unresolved(options, setup.launcher, hosts);
-  }
+  setup.launcher =
+      find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
+  refuse_unresolved(options, setup.launcher, hosts);
   setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
     return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
   });
@@ -346,11 +343,7 @@ Status accept_run(const AcceptOptions& options) {
        .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },
        .levels = judge.levels ? &*judge.levels : nullptr,
-       .judge = [&](Seen observations) { return judge::judge_all(input(observations)); },
-       .screen =
-           [&](Seen observations, const judge::DeviceSetRule& set) {
-             return judge::suspects_to_repeat(set, input(observations));
-           },
+       .input = input,
        .refuse = refuse,
        .note = note,
        .warn =

@@ -71,11 +71,14 @@ TOML
   specification 100000 | sed 's/^\[system\]/&\nfingerprint = { driver = "550" }/' > "$DIR/fail.toml"
   ./busbar accept run "$DIR/pass.toml" -o "$DIR/run" > "$DIR/out" || true
   ./busbar accept judge "$DIR/fail.toml" "$DIR/run" --assume driver=550 --json "$DIR/fail.json" > "$DIR/out" || true
-  rehearse_fleet "$DIR/fleet" --nodes 64 --levels 8 --plant slow-node:2:0.7,uplink:1:0.5,dead:1 --json "$DIR/one.json"
-  ./busbar accept judge "$DIR/fleet.toml" "$DIR/fleet" --json "$DIR/fleet.json" > "$DIR/out" || true
+  { echo host,leaf; for ((i = 0; i < 64; ++i)); do echo "n$((i + 1)),leaf$((i / 8))"; done; } > "$DIR/levels.csv"
+  ANY_FLEET_SLOW="n3 n20" ANY_FLEET_DEAD=n9 ANY_FLEET_BEHIND="$(seq -s ' ' -f n%g 33 40)" \
+    run_fleet "$DIR/fleet" 64 --levels "$DIR/levels.csv" --json "$DIR/fleet.json" > "$DIR/out" || true
   [ "$(jq -s -c '[.[].verdicts[].verdict] | unique' "$DIR"/{run/verdicts,fail,fleet}.json)" = '["ERROR","FAIL","PASS"]' ]
-  [ "$(jq -c '[.suspects[].kind] | unique' "$DIR/fleet.json")" = '["node","path"]' ]
+  [ "$(jq -c '[.suspects[] | .nodes[0] // .path] | sort' "$DIR/fleet.json")" = '["n20","n3","uplink leaf4"]' ]
+  [ "$(jq -r '.nodes[] | select(.state == "no data").node' "$DIR/fleet.json")" = n9 ]
   valid verdicts.schema.json "$DIR"/{run/verdicts,fail,fleet}.json < <(free .contract.fingerprint driver)
+  ./busbar accept rehearse "$DIR/fleet.toml" --nodes 64 --json "$DIR/one.json"
   ./busbar accept rehearse "$DIR/fleet.toml" --nodes 32 --fleets 2 --json "$DIR/list.json"
   ./busbar accept rehearse "$DIR/fleet.toml" --nodes 8 --power --json - > "$DIR/power.json"
   valid rehearsal.schema.json "$DIR"/{one,list,power}.json < /dev/null

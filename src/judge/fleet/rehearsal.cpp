@@ -169,10 +169,39 @@ class Rehearsing {
   }
 
   void report() {
-    compare_faults(result_, fleet_, blamed_, measured_);
-    const FaultNames all = planted_names(fleet_);
+    const auto nodes = static_cast<double>(plan_.nodes);
+    result_.measured_pairs =
+        nodes < 2 ? 0 : static_cast<double>(measured_.size()) / (nodes * (nodes - 1) / 2);
+    FaultNames links;  // that had no turn
+    for (const auto& [link, effect] : fleet_.links()) {
+      if (!measured_.contains(link)) links.insert(link_name(link.first, link.second));
+    }
+    result_.not_measured.assign(links.begin(), links.end());
+    const FaultNames planted = planted_names(fleet_);
+    for (const std::string& name : planted) {
+      if (blamed_.contains(name)) {
+        result_.found.push_back(name);
+      } else if (!links.contains(name)) {
+        result_.missed.push_back(name);
+      }
+    }
+    // A link over a planted path between leaves is as slow as reported.
+    FaultNames explained;
+    for (const auto& [first, second] : measured_) {
+      const auto& paths = fleet_.paths();
+      if (fleet_.trunks().contains(std::minmax(paths[first], paths[second]))) {
+        explained.insert(link_name(first, second));
+      }
+    }
+    for (const std::string& name : blamed_) {
+      if (!planted.contains(name) && !explained.contains(name)) {
+        result_.falsely_blamed.push_back(name);
+      }
+    }
     for (const std::string& name : suspected_) {
-      if (!all.contains(name) && !blamed_.contains(name)) result_.suspected_only.push_back(name);
+      if (!planted.contains(name) && !blamed_.contains(name)) {
+        result_.suspected_only.push_back(name);
+      }
     }
   }
 
@@ -213,56 +242,25 @@ bool is_found(const FleetPlan& plan, const Noise& noise, double loss, std::size_
 
 }  // namespace
 
+bool is_rehearsed(const Specification& specification, const Rule& rule) {
+  return rule.compare == RuleKind::Fleet &&
+         specification.device_set(rule.device_set).kind == SetKind::Pairwise;
+}
+
 FleetPlan fleet_plan_of(const Specification& specification, std::size_t nodes) {
   FleetPlan plan{.nodes = nodes, .tests = 0};
   plan.launches = static_cast<std::size_t>(specification.run.launches);
   for (const Rule& rule : specification.rules) {
-    const DeviceSetRule& set = specification.device_set(rule.device_set);
-    if (rule.compare != RuleKind::Fleet || set.kind != SetKind::Pairwise) continue;
-    const bool time = rule.metric == Metric::Time;
-    const double least = time ? 1 / *rule.bounds.fail_above : *rule.bounds.fail_below;
+    if (!is_rehearsed(specification, rule)) continue;
+    const double loss = 1 - *rule.bounds.fail_below;
     const std::size_t tests = rule.collectives.size() * rule.sizes.size();
     const bool low = rule.statistic != Statistic::Median && rule.statistic != Statistic::Mean &&
                      rule.statistic != Statistic::Min;
-    plan.limits.node_loss =
-        plan.tests == 0 ? 1 - least : std::min(plan.limits.node_loss, 1 - least);
+    plan.limits.node_loss = plan.tests == 0 ? loss : std::min(plan.limits.node_loss, loss);
     plan.tests += tests;
     if (low) plan.low_tests += tests;
   }
   return plan;
-}
-
-void compare_faults(Rehearsal& rehearsal, const SimulatedFleet& fleet, const FaultNames& blamed,
-                    const std::set<NumberPair>& measured) {
-  const auto nodes = static_cast<double>(fleet.paths().size());
-  rehearsal.measured_pairs =
-      nodes < 2 ? 0 : static_cast<double>(measured.size()) / (nodes * (nodes - 1) / 2);
-  FaultNames links;  // that had no turn
-  for (const auto& [link, effect] : fleet.links()) {
-    if (!measured.contains(link)) links.insert(link_name(link.first, link.second));
-  }
-  rehearsal.not_measured.assign(links.begin(), links.end());
-  const FaultNames planted = planted_names(fleet);
-  for (const std::string& name : planted) {
-    if (blamed.contains(name)) {
-      rehearsal.found.push_back(name);
-    } else if (!links.contains(name)) {
-      rehearsal.missed.push_back(name);
-    }
-  }
-  // A link over a planted path between leaves is as slow as reported.
-  FaultNames explained;
-  for (const auto& [first, second] : measured) {
-    const auto& paths = fleet.paths();
-    if (fleet.trunks().contains(std::minmax(paths[first], paths[second]))) {
-      explained.insert(link_name(first, second));
-    }
-  }
-  for (const std::string& name : blamed) {
-    if (!planted.contains(name) && !explained.contains(name)) {
-      rehearsal.falsely_blamed.push_back(name);
-    }
-  }
 }
 
 Rehearsal rehearse(const FleetPlan& plan, const Noise& noise,

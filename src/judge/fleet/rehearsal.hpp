@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,10 @@ struct FleetPlan {
   ScreenLimits limits{};      ///< of all tests together
 };
 
-/// What a specification's fleet rules of pairs ask for; without one there are no tests.
+/// Whether a rule compares pairs of nodes with each other: all others are not rehearsed.
+[[nodiscard]] bool is_rehearsed(const Specification& specification, const Rule& rule);
+
+/// What such rules ask for; without one there are no tests.
 [[nodiscard]] FleetPlan fleet_plan_of(const Specification& specification, std::size_t nodes);
 
 /// What starting launches, making communicators and measuring take, in seconds.
@@ -48,11 +50,6 @@ struct Rehearsal {
   double measured_pairs = 0;  ///< as a share of all
   double seconds = 0;         ///< that it would take
 };
-
-/// Fills in what was found, missed, not measured and falsely blamed: by the names of what a judge
-/// blames, and the pairs that were measured of all.
-void compare_faults(Rehearsal& rehearsal, const SimulatedFleet& fleet,
-                    const std::set<std::string>& blamed, const std::set<NumberPair>& measured);
 
 /// Runs the plan on a simulated fleet: screens it, measures suspects again and judges.
 [[nodiscard]] Rehearsal rehearse(const FleetPlan& plan, const Noise& noise,

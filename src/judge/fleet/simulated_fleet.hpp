@@ -48,16 +48,6 @@ struct Noise {
 /// A standard deviation, or a file with a factor on each line. Throws Error (Usage).
 [[nodiscard]] Noise parse_noise(std::string_view option, const std::string& text);
 
-/// How healthy fleets differ in the trials that the method was chosen by, as standard deviations of
-/// log rates; crossing a leaf costs 5 %.
-struct FleetTruth {
-  double node = 0.005;
-  double pair = 0.005;
-  double node_launch = 0.003;
-  double launch = 0.02;
-  double crossing = -0.05;
-};
-
 /// Units of so many members each, from the narrowest: {32, 8} is 32 nodes a leaf, 8 leaves a pod.
 [[nodiscard]] std::vector<NodePath> simulated_paths(std::size_t nodes,
                                                     const std::vector<std::size_t>& levels);
@@ -96,7 +86,6 @@ class SimulatedFleet {
 
   std::vector<NodePath> paths_;
   Noise noise_;
-  FleetTruth truth_{};
   std::uint64_t seed_;
   std::mt19937_64 random_;
   std::set<std::size_t> taken_{};  ///< nodes with a fault

@@ -14,6 +14,7 @@
 #include "base/hostlist.hpp"
 #include "base/splitmix64.hpp"
 #include "base/text.hpp"
+#include "judge/rule_check.hpp"
 #include "model/matching.hpp"
 
 namespace busbar::judge {
@@ -49,8 +50,7 @@ bool Campaign::run() {
   run_units(plan_units(specification_, request_.nodes, random));
   rerun();
   for (const DeviceSetRule& set : specification_.device_sets) {
-    const bool again = set.kind == SetKind::Pairwise && specification_.run.backend != "sim";
-    if (again && !is_stopped()) confirm(set);
+    if (set.kind == SetKind::Pairwise && !is_stopped()) confirm(set);
   }
   if (!is_stopped()) touch(answering());  // for what has changed in its facts
   return !refusal_.empty() || !is_stopped();
@@ -89,13 +89,6 @@ void Campaign::reach() {
 
 /// With the first collective of all.
 std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes) {
-  if (specification_.run.backend == "sim") return {};  // nothing runs on them
-  if (request_.simulated.launch) {
-    for (const std::string& node : nodes) {
-      if (!request_.simulated.answers(node)) silent_[node] = "simulated";
-    }
-    return {};
-  }
   const std::string& collective = specification_.rules.front().collectives.front();
   const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<LaunchCommands> launches;
@@ -158,7 +151,7 @@ void Campaign::run_units(const std::vector<Unit>& units) {
   for (const Unit& unit : units) {
     if (is_stopped()) return;
     const DeviceSetRule& set = specification_.device_set(unit.front().device_set);
-    if (set.kind == SetKind::Pairwise && specification_.run.backend != "sim") {
+    if (set.kind == SetKind::Pairwise) {
       run_pairs(unit.front(), [&](const Job& job) { return draw(job); });
     } else {
       run_unit(unit);
@@ -177,10 +170,6 @@ void Campaign::ask() {
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = possible(unit);
   const std::size_t first = begun_ + 1;
-  if (request_.simulated.launch) {
-    for (const Job& job : jobs) end(++begun_, job, request_.simulated.launch(job));
-    return;
-  }
   const auto launches = mapped(
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   std::vector<std::string> doubtful;
@@ -294,7 +283,7 @@ void Campaign::add_silent(Job job) {
 
 /// Who is suspected, with partners that are good.
 void Campaign::confirm(const DeviceSetRule& set) {
-  const Screening screening = request_.screen(seen(), set);
+  const Screening screening = suspects_to_repeat(set, request_.input(seen()));
   const std::vector<NodePath> paths = paths_of(request_.nodes);
   const std::vector<std::string> collectives = collectives_of(specification_, set.id);
   for (int launch = 0; launch < static_cast<int>(screening.again); ++launch) {
@@ -396,7 +385,8 @@ void Campaign::note(std::size_t number, const Job& job, const LaunchResult* resu
 
 void Campaign::rerun() {
   while (!is_stopped()) {
-    const std::vector<Unit> units = rerun_units(specification_, request_.nodes, acceptance());
+    const std::vector<Unit> units =
+        rerun_units(specification_, request_.nodes, judge_all(request_.input(seen())));
     if (units.empty()) return;
     run_units(units);
   }

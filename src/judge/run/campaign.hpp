@@ -11,19 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "judge/judge.hpp"
 #include "judge/run/journal.hpp"
 #include "judge/run/launch_queue.hpp"
 #include "judge/run/plan.hpp"
-#include "judge/verdict.hpp"
-#include "model/host_levels.hpp"
 
 namespace busbar::judge {
-
-/// What answers in place of nodes, in rehearsals.
-struct SimulatedLaunches {
-  std::function<bool(const std::string& node)> answers{};
-  std::function<LaunchResult(const Job&)> launch{};  ///< none: nodes are real
-};
 
 struct CampaignRequest {
   const Specification& specification;
@@ -37,10 +30,8 @@ struct CampaignRequest {
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
   const HostLevels* levels = nullptr;  ///< where nodes are in the fabric
-  std::function<Acceptance(std::span<const Observation>)> judge{};
-  /// Who of a pairwise set is to be measured again.
-  std::function<Screening(std::span<const Observation>, const DeviceSetRule&)> screen{};
-  SimulatedLaunches simulated{};
+  /// What launches so far are judged by.
+  std::function<JudgeInput(std::span<const Observation>)> input{};
   /// Why no launch could be judged, after the first that have rows; empty: they can.
   std::function<std::string(std::span<const Observation>)> refuse{};
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
@@ -69,7 +60,6 @@ class Campaign {
  private:
   [[nodiscard]] bool is_stopped() const;
   [[nodiscard]] const std::vector<Observation>& seen() const { return folder_.journal().lines; }
-  [[nodiscard]] Acceptance acceptance() const { return request_.judge(seen()); }
   void launch(std::span<const LaunchCommands> launches, double timeout_s, std::size_t at_once,
               const LaunchEvents& events);
   void reach();

@@ -100,12 +100,6 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
                  const Words& options) {
   const DeviceSetRule& set = specification.device_set(job.device_set);
   Words words{program(setup, job.collective), "--backend", specification.run.backend};
-  if (specification.run.backend == "sim") {
-    const std::size_t ranks = job.nodes().size() * static_cast<std::size_t>(set.ranks_per_node);
-    append(words, {"--system", specification.ceiling.system, "--ranks", fmt::format("{}", ranks)});
-    append(words, options);
-    return words;
-  }
   // Sooner than the launch is killed: the program can name who does not answer.
   constexpr double kShareOfTimeout = 0.75;
   append(words, {"-T", fmt::format("{:g}", kShareOfTimeout * specification.run.timeout_s)});

@@ -41,9 +41,8 @@ std::vector<Unit> plan_units(const Specification& specification, std::span<const
                              std::mt19937_64& random, bool soak) {
   std::vector<Unit> alone;
   std::vector<Unit> together;
-  const bool apart = soak || specification.run.backend == "sim";
   const auto add = [&](const DeviceSetRule& set, int launch) {
-    const auto rounds = apart ? soaked_rounds(set, nodes) : rounds_of(set, nodes);
+    const auto rounds = soak ? soaked_rounds(set, nodes) : rounds_of(set, nodes);
     std::vector<Unit>& units = set.kind == SetKind::PerNode ? alone : together;
     for (const std::string& collective : collectives_of(specification, set.id)) {
       for (const std::vector<Instance>& instances : rounds) {

@@ -21,8 +21,7 @@ using Unit = std::vector<Job>;
 [[nodiscard]] Instance fleet_instance(std::vector<std::string> nodes);
 
 /// All launches of all sets, shuffled: first those of single nodes, so that what is bad by itself
-/// is known before nodes meet. A launch of a pairwise set is of all nodes; in a soak, and where
-/// rows are predicted, of each pair.
+/// is known before nodes meet. A launch of a pairwise set is of all nodes; in a soak of each pair.
 [[nodiscard]] std::vector<Unit> plan_units(const Specification& specification,
                                            std::span<const std::string> nodes,
                                            std::mt19937_64& random, bool soak = false);

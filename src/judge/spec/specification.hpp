@@ -125,7 +125,6 @@ struct RunContract {
   bool parallel = true;           ///< launches that share no node run at the same time
   std::string launcher = "auto";  ///< as --launcher has it
   bool same_machine = false;      ///< nodes may share one: else what is between them never passes
-  bool rehearsal = false;         ///< its rows are simulated, and judged as if they were not
   std::optional<int> at_once{};   ///< most at the same time; absent: what the machine allows
 };
 

@@ -3,7 +3,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/temporary_folder.hpp"
@@ -27,7 +30,9 @@ class CampaignTest : public testing::Test {
         .specification = specification_,
         .nodes = nodes,
         .setup = {.launcher = choose_launcher({.wanted = "local"}), .programs = folder_.path(".")},
-        .judge = [](auto) { return Acceptance{}; }};
+        .input = [this](std::span<const Observation> seen) {
+          return JudgeInput{.specification = specification_, .observations = seen};
+        }};
   }
 
   const test::TemporaryFolder folder_;
@@ -95,11 +100,10 @@ TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved)
   EXPECT_EQ(std::filesystem::file_size(asked), 4U);
 }
 
-TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInterrupted) {
-  specification_.run = {.launches = 1, .timeout_s = 20, .backend = "sim"};
+TEST_F(CampaignTest, IsNotRefusedOnceInterrupted) {
+  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
   CampaignRequest two =
-      request({"h1", "h2"}, "case $* in *--version*) mkdir " + folder_.path("asked") +
-                                ";; esac\nprintf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
+      request({"h1", "h2"}, "printf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
   bool stop = false;
   std::string ended;
   two.stop = [&] { return stop; };
@@ -113,7 +117,6 @@ TEST_F(CampaignTest, OfASimulationAsksNoNodeForItsVersionAndIsNotJudgedOnceInter
   EXPECT_EQ(ended, "1/2 2/2 ");
   EXPECT_EQ(campaign.refusal(), "");
   EXPECT_FALSE(run_.journal().lines.at(0).records.empty()) << "which could be refused";
-  EXPECT_FALSE(std::filesystem::exists(folder_.path("asked")));
 }
 
 TEST_F(CampaignTest, OfASoakCountsEveryMatchingOfATurnThatWasMade) {
@@ -125,17 +128,108 @@ TEST_F(CampaignTest, OfASoakCountsEveryMatchingOfATurnThatWasMade) {
   }
   specification_.device_sets.front().kind = SetKind::Pairwise;
   specification_.soak = SoakRule{.sizes = {kMiB}};
+  specification_.run = {.timeout_s = 20, .reach_timeout_s = 20};
   CampaignRequest rest = request({"a", "b", "c", "d"}, "");
-  rest.simulated = {
-      .answers = [](auto) { return true; },
-      .launch = [](const Job& job) -> LaunchResult { throw usage_error(job_name(job)); }};
+  bool begins = false;
+  rest.note = [&](auto, auto) { begins = true; };
+  rest.stop = [&] { return begins; };
   for (const auto& [at_once, soaked_s] : {std::pair{2U, 300.0}, {1U, 600.0}}) {
     rest.at_once = at_once;
     rest.soak_s = soaked_s;
-    EXPECT_NO_THROW(EXPECT_TRUE(Campaign(rest, run_).run()));
-    rest.soak_s = soaked_s + 1;
-    EXPECT_THROW(static_cast<void>(Campaign(rest, run_).run()), Error);
+    EXPECT_TRUE(Campaign(rest, run_).run());
+    EXPECT_FALSE(std::exchange(begins, false)) << soaked_s;
+    rest.soak_s = soaked_s + 10;
+    EXPECT_TRUE(Campaign(rest, run_).run());
+    EXPECT_TRUE(std::exchange(begins, false)) << soaked_s;
   }
+}
+
+/// Eight nodes that meet in pairs, measured by a script.
+class PairsCampaign : public CampaignTest {
+ protected:
+  PairsCampaign() {
+    specification_.run = {.launches = 3, .min_launches = 3, .timeout_s = 60, .reach_timeout_s = 60};
+    specification_.device_sets.front() = {
+        .id = "set", .kind = SetKind::Pairwise, .ranks_per_node = 8};
+    specification_.rules.front().compare = RuleKind::Fleet;
+    specification_.rules.front().bounds.fail_below = 0.95;
+  }
+
+  /// Runs until it is to stop; how many launches it made.
+  std::size_t run(bool resume, std::size_t most = 1000) {
+    RunFolder folder(folder_.path("pairs"), {.nodes = nodes_}, "schema = 1\n", resume);
+    std::size_t made = 0;
+    CampaignRequest pairs = request(nodes_, script());
+    pairs.setup.launcher = choose_launcher({.wanted = "env H={host} {env} {program}"});
+    pairs.setup.host_file = [&](const std::string& lines) { return folder.text_file(lines); };
+    pairs.touched_at_once = nodes_.size();
+    pairs.contact_again = {Seconds{0.01}, Seconds{0.01}};
+    pairs.seed = 7;
+    pairs.stop = [&] { return made >= most; };
+    pairs.input = [this](std::span<const Observation> seen) {
+      return JudgeInput{.specification = specification_, .observations = seen, .nodes = nodes_};
+    };
+    pairs.note = [&](auto, const LaunchResult* result) {
+      if (result != nullptr && result->exit_code != kNotMade) ++made;
+    };
+    EXPECT_EQ(Campaign(pairs, folder).run(), made < most);
+    lines_ = folder.journal().lines;
+    return made;
+  }
+
+  /// Of a program with the nodes in a file behind --hosts: those of `dead_` do not answer, and with
+  /// `breaks_` no launch goes well.
+  [[nodiscard]] std::string script() const {
+    return fmt::format(
+        R"(hosts=$(echo "$*" | sed 's/.*--hosts @//; s/ .*//')
+case $* in *--version*) ! grep -qxE '{}' "$hosts"; exit;; esac
+if grep -qx '{}' "$hosts"; then echo 'x: rank 24 on h4 does not answer; 7 others wait' >&2; exit 4; fi
+echo collective,backend,ranks,nodes,type,op,in_place,size_bytes,status,busbw_GBps,wrong,round,group,group_ranks
+echo "$*" | sed 's/.*--groups //; s/ .*//' | tr / '\n' |
+  sed -E 's/(.*),(.*)[+](.*)/allreduce,mpi,16,2,float,sum,0,1048576,ok,100,0,\1,\2 \3/'
+)",
+        dead_, breaks_);
+  }
+
+  [[nodiscard]] std::vector<std::string> made() const {
+    return mapped(lines_, [](const Observation& line) {
+      return fmt::format("{} {} {}", line.launch, line.instance, line.unreachable);
+    });
+  }
+
+  std::vector<std::string> nodes_{"h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"};
+  std::string dead_ = "none";    ///< an expression for the nodes
+  std::string breaks_ = "none";  ///< the node that launches break with
+  std::vector<Observation> lines_{};
+};
+
+TEST_F(PairsCampaign, RepeatsALaunchWithoutTheNodeThatItNamesAndLeavesItOut) {
+  breaks_ = "h4";
+  dead_ = "h7";
+  specification_.run.launches = 2;
+  EXPECT_EQ(run(false), 3U);
+  EXPECT_THAT(made(), testing::UnorderedElementsAre("0 h7 h7", testing::HasSubstr(" 7 nodes h4"),
+                                                    "0 6 nodes ", "1 6 nodes "));
+}
+
+TEST_F(PairsCampaign, GoesOnWhereItWasStoppedAtAnyLaunch) {
+  breaks_ = "h4";
+  const std::size_t all = run(false);
+  EXPECT_EQ(all, 4U);
+  const auto whole = made();
+  for (std::size_t first = 1; first < all; ++first) {
+    std::filesystem::remove_all(folder_.path("pairs"));
+    EXPECT_EQ(run(false, first), first);
+    EXPECT_EQ(run(true), all - first) << first;
+    EXPECT_EQ(made(), whole) << first;
+  }
+  EXPECT_EQ(run(true), 0U) << "nothing is left";
+}
+
+TEST_F(PairsCampaign, EndsWhereTooFewNodesAreLeft) {
+  dead_ = "h[1-7]";
+  EXPECT_EQ(run(false), 0U);
+  EXPECT_EQ(lines_.size(), 7U);
 }
 
 }  // namespace

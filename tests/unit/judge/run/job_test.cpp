@@ -210,15 +210,6 @@ TEST(BreakingNode, IsTheOneThatTheProgramOrTheLauncherNames) {
   EXPECT_EQ(named("out of luck"), "");
 }
 
-TEST(CommandsOf, StartASimulationWithoutALauncher) {
-  Specification specification = specification_of(SetKind::Whole);
-  specification.run.backend = "sim";
-  specification.ceiling.system = "dgx-2";
-  EXPECT_THAT(lines_of(specification),
-              ElementsAre(testing::StartsWith(
-                  "/bin/allreduce_perf --backend sim --system dgx-2 --ranks 4")));
-}
-
 TEST(SizeRuns, AreFewProgressionsThatGiveEverySizeAndNoOther) {
   const auto text = [](const std::vector<Bytes>& sizes) {
     std::string all;

@@ -81,13 +81,6 @@ TEST(PlanUnits, OfASoakHasEveryPairAndNoNodeTwiceAtATime) {
   for (const auto& [name, all] : launches) EXPECT_EQ(all.size(), 2U) << name;
 }
 
-TEST(PlanUnits, OfAPredictionHasEveryPair) {
-  Specification specification = specification_of({SetKind::Pairwise});
-  specification.run.backend = "sim";
-  std::mt19937_64 random(1);
-  EXPECT_EQ(plan_units(specification, kNodes, random).size(), 2U * 3U);
-}
-
 TEST(PlanUnits, MeasuresNodesAloneBeforeTheyMeet) {
   const auto units = planned({SetKind::Whole, SetKind::PerNode, SetKind::Pairwise});
   ASSERT_EQ(units.size(), 6U);
