@@ -22,14 +22,16 @@ class CampaignTest : public testing::Test {
     specification_.rules = {
         {.id = "rule", .collectives = {"allreduce"}, .device_set = "set", .sizes = {kMiB}}};
   }
-  CampaignRequest request(const std::vector<std::string>& nodes, const std::string& script) const {
+  CampaignRequest request(const std::vector<std::string>& nodes, const std::string& script) {
     const std::string program = folder_.path("allreduce_perf");
     std::ofstream(program) << "#!/bin/sh\n" << script;
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     return {
         .specification = specification_,
         .nodes = nodes,
-        .setup = {.launcher = choose_launcher({.wanted = "local"}), .programs = folder_.path(".")},
+        .setup = {.launcher = choose_launcher({.wanted = "local"}),
+                  .programs = folder_.path("."),
+                  .host_file = [this](const std::string& lines) { return run_.text_file(lines); }},
         .input = [this](std::span<const Observation> seen) {
           return JudgeInput{.specification = specification_, .observations = seen};
         }};
@@ -172,7 +174,8 @@ class PairsCampaign : public CampaignTest {
     pairs.note = [&](auto, const LaunchResult* result) {
       if (result != nullptr && result->exit_code != kNotMade) ++made;
     };
-    EXPECT_EQ(Campaign(pairs, folder).run(), made < most);
+    const bool is_complete = Campaign(pairs, folder).run();
+    EXPECT_EQ(is_complete, made < most);
     lines_ = folder.journal().lines;
     return made;
   }
