@@ -51,7 +51,7 @@ until_s() { sleep "$(awk -v begin="$BEGIN" -v now="$(now)" -v at="$1" 'BEGIN { p
 # finish: waits, and prints what was found.
 finish() {
   wait
-  grep -E '^# (level|tail|drift|slowdown)' "$DIR/t.csv" || cat "$DIR/out"
+  grep -E '^# (level|drift|slowdown)' "$DIR/t.csv" || cat "$DIR/out"
 }
 # slowdowns: when each of the deepest five began, in seconds.
 slowdowns() { sed -nE 's/^# slowdown at ([0-9]+):([0-9]+):([0-9.]+): .*/\1 \2 \3/p' "$DIR/t.csv" | awk '{ print $1 * 3600 + $2 * 60 + $3 }'; }
