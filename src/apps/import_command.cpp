@@ -152,36 +152,14 @@ struct ReadTarget {
   std::vector<study::LogLaunch> launches{};
 };
 
-struct NamedText {
-  std::string path{};
-  std::string text{};
-};
-
-/// The texts of logs; those that are parts of one are joined under the first one's name.
-std::vector<NamedText> texts_of(const std::vector<std::string>& paths, Words& left_out) {
-  std::vector<NamedText> texts;
-  for (const std::string& path : paths) {
-    auto text = read_file(path);
-    if (!text) {
-      left_out.push_back("cannot read " + path);
-    } else if (study::is_part_of_log(*text) && !texts.empty() &&
-               study::is_part_of_log(texts.back().text)) {
-      std::string& whole = texts.back().text;
-      if (!whole.ends_with('\n')) whole += '\n';
-      whole += *text;
-    } else {
-      texts.push_back({.path = path, .text = std::move(*text)});
-    }
-  }
-  return texts;
-}
-
 /// `left_out`: why logs cannot be read, a line each.
 ReadTarget read_target(const ImportTarget& target, const O& options, Words& left_out) {
   ReadTarget read;
-  for (const auto& [path, text] : texts_of(target.logs, left_out)) {
+  for (const std::string& path : target.logs) {
     try {
-      study::LogFile log = study::read_log(text, path, options.reading);
+      const auto text = read_file(path);
+      if (!text) throw usage_error("cannot read {}", path);
+      study::LogFile log = study::read_log(*text, path, options.reading);
       static_cast<void>(study::launches_of({&log, 1}, options.hints));  // throws what it lacks
       read.logs.push_back(std::move(log));
     } catch (const Error& error) {
@@ -219,9 +197,6 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
   constexpr std::size_t kLongest = 120;
   std::string name = file.stem().string();
   if (!launch.setting.empty()) name += '-' + file_name_of(launch.setting).substr(0, kLongest);
-  const auto is_double = [](char a, char b) { return a == '-' && b == '-'; };
-  name.erase(std::unique(name.begin(), name.end(), is_double), name.end());
-  if (name.ends_with('-')) name.pop_back();
   for (int number = launch.number;; ++number) {
     std::string path =
         (file.parent_path() / (number < 2 ? name : fmt::format("{}-{}", name, number))).string() +
@@ -233,13 +208,12 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
 /// Adds the files of a target: one, or one for each launch into a folder.
 void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, const O& options,
                Words& left_out) {
-  const std::size_t left_out_before = left_out.size();
   ReadTarget read = read_target(target, options, left_out);
   if (read.logs.empty()) return;
   if (read.launches.empty()) {
     files.push_back({.path = target.file,
                      .system = target.system,
-                     .logs = target.logs.size() + left_out_before - left_out.size(),
+                     .logs = read.logs.size(),
                      .rows = study::records_of(read.logs, options.hints)});
     return;
   }

@@ -2,7 +2,6 @@
 #include "study/import/file_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -19,23 +18,17 @@
 namespace busbar::study {
 namespace {
 
-/// In what tests of a log may differ, in the order in which it names them.
-enum Kind : std::size_t { Variables, Options, Parameters, Titles, Machine };
-constexpr std::size_t kKinds = Kind::Machine + 1;
-
 struct Test {
   const LogFile* log = nullptr;
   LogTable table{};
   std::set<RowKey> rows{};
-  std::array<Words, kKinds> texts{};
+  std::string run{};    ///< command, library and hosts: its repetitions have the same; or empty
   std::string label{};  ///< what distinguishes it from others
-  bool has_command = false;
-  bool is_known = false;  ///< the log says how it was started
 };
 
 /// Rows without a head may be of several tests: one ends where a row comes again.
 std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
-  if (!table.devices.empty() || !table.command.empty() || !table.parameters.empty()) return {table};
+  if (!table.devices.empty() || !table.command.empty() || table.gpus_per_process) return {table};
   std::vector<LogTable> parts;
   std::set<std::tuple<Bytes, std::string, std::string, int, int, int, int>> seen;
   for (const LogRow& row : table.rows) {
@@ -66,21 +59,11 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   for (const Record& record : records_of({&alone, 1}, hints).records) {
     if (record.size > 0) test.rows.insert(row_key(record));
   }
-  for (const auto& [name, value] : table.settings) {
-    // These name a launch or its log, and change nothing in it.
-    if (name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
-    test.texts[Kind::Variables].push_back(name + '=' + value);
+  if (!table.command.empty()) {
+    const auto hosts = set_of(table.devices, &LogDevice::host);
+    test.run = join(Words{table.command, table.library, join_all(hosts, " ")}, "\n");
   }
-  if (const auto command = command_in(table.command)) {
-    test.has_command = true;
-    test.texts[Kind::Options] = options_of_command(*command);
-  }
-  test.texts[Kind::Parameters] = table.parameters;
-  test.texts[Kind::Titles] = table.titles;
-  const auto hosts = set_of(table.devices, &LogDevice::host);
-  if (!hosts.empty()) test.texts[Kind::Machine].push_back("on " + join_all(hosts, " "));
-  if (!table.library.empty()) test.texts[Kind::Machine].push_back(table.library);
-  test.is_known = !table.command.empty() || !table.settings.empty() || table.repeats;
+  if (!table.matrix.empty()) test.run = table.tool;  // which measured it several times
   test.table = std::move(table);
   return test;
 }
@@ -99,67 +82,27 @@ std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& test
   return conflicts;
 }
 
-/// The texts in which tests with a row in common differ. A test without a command, parameters or a
-/// list of devices is not another one for it; a variable that is not set is.
-std::set<std::string> distinguishing_texts(const std::vector<std::vector<const Test*>>& conflicts) {
-  std::set<std::string> distinguishing;
-  for (const auto& tests : conflicts) {
-    for (std::size_t kind = 0; kind < kKinds; ++kind) {
-      std::map<std::string, std::size_t> counts;
-      std::size_t all = 0;
-      for (const Test* test : tests) {
-        const Words& texts = test->texts.at(kind);
-        const bool is_missing =
-            (kind == Kind::Options && !test->has_command) ||
-            ((kind == Kind::Parameters || kind == Kind::Machine) && texts.empty());
-        if (is_missing) continue;
-        ++all;
-        for (const std::string& text : std::set<std::string>(texts.begin(), texts.end())) {
-          ++counts[text];
-        }
-      }
-      for (const auto& [text, count] : counts) {
-        if (count < all) distinguishing.insert(text);
-      }
+/// Labels tests by their variables of NCCL and RCCL that are not those of all.
+void set_labels(std::vector<Test>& tests) {
+  std::map<std::string, std::size_t> counts;
+  const auto variables_of = [](const Test& test) {
+    Words variables;
+    for (const auto& [name, value] : test.table.settings) {
+      // Two of them name a launch or its log, and change nothing in it.
+      const bool is_of_library = name.starts_with("NCCL_") || name.starts_with("RCCL_");
+      if (!is_of_library || name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
+      variables.push_back(name + '=' + value);
     }
-  }
-  return distinguishing;
-}
-
-/// What distinguishes a test from others, by the first kinds.
-std::string label_of(const Test& test, const std::set<std::string>& distinguishing,
-                     std::size_t kinds) {
-  Words words;
-  for (std::size_t kind = 0; kind < kinds; ++kind) {
-    for (const std::string& text : test.texts.at(kind)) {
-      if (distinguishing.contains(text)) words.push_back(text);
-    }
-  }
-  // A title may have the variable in it.
-  Words shown;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const bool is_repeated = std::any_of(
-        words.begin() + static_cast<long>(i) + 1, words.end(),
-        [&](const std::string& later) { return later.find(words[i]) != std::string::npos; });
-    if (!is_repeated) shown.push_back(words[i]);
-  }
-  return join(shown, " ");
-}
-
-/// Labels all tests: by as few kinds as distinguish as many as all kinds do.
-void set_labels(std::vector<Test>& tests, const std::vector<std::vector<const Test*>>& conflicts) {
-  const std::set<std::string> distinguishing = distinguishing_texts(conflicts);
-  const auto distinguished = [&](std::size_t kinds) {
-    std::size_t count = 0;
-    for (const auto& each : conflicts) {
-      const auto label = [&](const Test* test) { return label_of(*test, distinguishing, kinds); };
-      count += set_of(each, label).size();
-    }
-    return count;
+    return variables;
   };
-  std::size_t kinds = 1;
-  while (kinds < kKinds && distinguished(kinds) < distinguished(kKinds)) ++kinds;
-  for (Test& test : tests) test.label = label_of(test, distinguishing, kinds);
+  for (const Test& test : tests) {
+    for (const std::string& variable : variables_of(test)) ++counts[variable];
+  }
+  for (Test& test : tests) {
+    Words own = variables_of(test);
+    std::erase_if(own, [&](const auto& variable) { return counts[variable] == tests.size(); });
+    test.label = join(own, " ");
+  }
 }
 
 /// Tests that only their order distinguishes from another one with the same row.
@@ -167,10 +110,11 @@ std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>&
   std::set<const Test*> unknown;
   for (const auto& each : conflicts) {
     for (const Test* test : each) {
-      const bool has_twin = std::ranges::count_if(each, [&](const Test* other) {
-                              return other->label == test->label && other->log == test->log;
-                            }) > 1;
-      if (has_twin && !test->is_known) unknown.insert(test);
+      const bool has_twin = std::ranges::any_of(each, [&](const Test* other) {
+        const bool repeats = !test->run.empty() && other->run == test->run;
+        return other != test && other->label == test->label && other->log == test->log && !repeats;
+      });
+      if (has_twin) unknown.insert(test);
     }
   }
   return unknown;
@@ -214,15 +158,11 @@ std::vector<LogLaunch> launches_of(std::span<const LogFile> logs, const LogHints
       }
     }
   }
-  const bool have_commands = std::ranges::all_of(tests, &Test::has_command);
-  for (Test& test : tests) {
-    if (have_commands) test.texts[Kind::Parameters].clear();  // the options have them
-  }
   const auto conflicts = conflicts_in(tests);
   if (conflicts.empty()) {
     return mapped(logs, [](const LogFile& log) { return LogLaunch{.log = log}; });
   }
-  set_labels(tests, conflicts);
+  set_labels(tests);
   const std::set<const Test*> unknown = unknown_twins(conflicts);
   std::vector<LogLaunch> launches;
   std::vector<std::set<RowKey>> rows;
@@ -237,18 +177,11 @@ std::vector<LogLaunch> launches_of(std::span<const LogFile> logs, const LogHints
 }
 
 std::string settings_text(std::span<const std::string> settings) {
-  std::vector<std::pair<std::string, std::size_t>> counts;
+  Words names;
   for (const std::string& setting : settings) {
-    const auto same = [&](const auto& known) { return known.first == setting; };
-    ++find_or_add(counts, same, {setting, 0}).second;
+    add_new(names, setting.empty() ? "no own setting" : setting);
   }
-  if (counts.size() == 1 && counts.front().first.empty()) {
-    return fmt::format("{} launches of one setting", settings.size());
-  }
-  return join_each(counts, ", ", [](const auto& one) {
-    const std::string name = one.first.empty() ? "no own setting" : one.first;
-    return one.second == 1 ? name : fmt::format("{} ({} launches)", name, one.second);
-  });
+  return join(names, ", ");
 }
 
 bool is_csv(const std::string& path) {

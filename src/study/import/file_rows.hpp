@@ -21,13 +21,13 @@ struct LogLaunch {
 };
 
 /// The launches of logs: each log where no two tests give the same row (model/row_key). Else tests
-/// that give the same row are distinguished: by the variables, options, titles, hosts and libraries
-/// in which they differ; where nothing in a log distinguishes them and no command shows that they
-/// are repetitions, by their order. A launch is of one log. Throws what records_of throws.
+/// that give the same row are distinguished by the variables of NCCL in which they differ, and by
+/// their order where they are not repetitions of a command. A launch is of one log. Throws what
+/// records_of throws.
 [[nodiscard]] std::vector<LogLaunch> launches_of(std::span<const LogFile> logs,
                                                  const LogHints& hints);
 
-/// "NCCL_ALGO=Ring, NCCL_ALGO=Tree (3 launches)", of the settings of all launches.
+/// "NCCL_ALGO=Ring, NCCL_ALGO=Tree", of the settings of all launches.
 [[nodiscard]] std::string settings_text(std::span<const std::string> settings);
 
 /// The rows of one launch: of a CSV of ours, or of another tool's log.
@@ -39,7 +39,7 @@ struct FileRows {
 };
 
 /// True for a file whose first line that is not a comment has the names of our rows' columns: not
-/// those of samples, of verdicts or of NCCL's inspector.
+/// those of samples or of verdicts.
 [[nodiscard]] bool is_csv(const std::string& path);
 
 /// The launches of a file, one of a CSV; hints and reading are for logs. Throws Error (Usage) for

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,9 +12,11 @@
 #include "base/units.hpp"
 #include "model/communicator.hpp"
 #include "model/flag.hpp"
-#include "study/import/log_settings.hpp"
 
 namespace busbar::study {
+
+/// Variables of the environment that a run was started with.
+using Settings = std::map<std::string, std::string>;
 
 /// A line of a log without what launchers, CI and collectors of logs put before it.
 struct LogLine {
@@ -86,12 +89,9 @@ struct LogTable {
   std::string backend{};  ///< nccl, rccl or mpi
   std::string library{};  ///< "NCCL 2.29.2"
   std::string command{};
-  Settings settings{};                    ///< of the environment, as far as the log has them
-  std::vector<std::string> titles{};      ///< above the test, outermost first
-  bool repeats = false;                   ///< a title numbers it: "run 2"
-  std::vector<std::string> parameters{};  ///< "graph 1", of the line that begins with nThread
-  std::string matrix{};                   ///< which of a log's matrices of pairs it is
-  std::vector<Flag> flags{};              ///< of all its rows
+  Settings settings{};        ///< of its command, and by NCCL's own lines
+  std::string matrix{};       ///< which of a log's matrices of pairs it is
+  std::vector<Flag> flags{};  ///< of all its rows
   std::string cadence{};
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   bool medians = false;       ///< its times are medians of operations, not means
@@ -129,6 +129,20 @@ struct LogFile {
 /// The value after a word: 8 for `after_word("nGpus 8 minBytes", "nGpus")`.
 [[nodiscard]] std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
                                                         std::string_view word);
+
+/// True for a test's program: "./build/all_reduce_perf", "all_gather_perf_mpi".
+[[nodiscard]] bool names_test(const std::string& word);
+
+/// The words of a line that is the command of a test, "+ NCCL_ALGO=Ring srun ./all_reduce_perf -b
+/// 8" or "Command: mpirun ...", from its first assignment or program on; nothing for titles
+/// and prose that name a program.
+[[nodiscard]] std::optional<std::vector<std::string>> command_in(std::string_view line);
+
+/// The variables that a command sets: before a program, by -x, -genv or --export.
+[[nodiscard]] Settings settings_of_command(const std::vector<std::string>& command);
+
+/// "NCCL_ALGO set by environment to Ring" of NCCL's own log, or nothing.
+[[nodiscard]] std::optional<Settings> settings_of_library(std::string_view message);
 
 /// A command's number of processes (-n, -np, --ntasks), where it is one of mpirun, mpiexec or srun.
 [[nodiscard]] std::optional<int> processes_of_command(const std::vector<std::string>& words);

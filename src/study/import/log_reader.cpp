@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "study/import/log_settings.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
@@ -31,17 +30,6 @@ bool is_of_copies(const LogLine& line) {
              "Running host_to_", "nvbandwidth Version", "nvloom_cli "});
 }
 
-/// A format of JSON by a key that only its files have; others are nccl-tests'.
-struct JsonFormat {
-  std::string_view key;
-  LogFile (*read)(std::string_view text, const std::string& path, const LogReading& reading);
-};
-constexpr std::array<JsonFormat, 5> kJsonFormats{{{"\"nvbandwidth\"", read_nvbandwidth_json},
-                                                  {"\"coll_perf\"", read_inspector_json},
-                                                  {"\"p2p_perf\"", read_inspector_json},
-                                                  {"\"test_info\"", read_perftest_json},
-                                                  {"\"size(B)\"", read_nccom_json}}};
-
 /// By its command or the names of its columns.
 bool is_nccl(const LogLine& line) {
   const std::vector<std::string> words = split_words(line.text);
@@ -54,10 +42,9 @@ struct TextFormat {
   LogFile (*read)(std::span<const LogLine> lines, const std::string& path,
                   const LogReading& reading);
 };
-constexpr std::array<TextFormat, 5> kTextFormats{{{is_mpi, read_mpi_text},
+constexpr std::array<TextFormat, 4> kTextFormats{{{is_mpi, read_mpi_text},
                                                   {is_of_copies, read_pairs_text},
                                                   {is_perftest, read_perftest_text},
-                                                  {is_nccom, read_nccom_text},
                                                   {is_nccl, read_nccl_text}}};
 
 /// Of each tool what it printed: another's begins behind the last row before its first line.
@@ -87,11 +74,16 @@ LogFile read_tools(std::span<const LogLine> lines, const std::string& path,
 }
 
 LogFile read_any(std::string_view text, const std::string& path, const LogReading& reading) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  if (has("\"coll_perf\"") || has("\"p2p_perf\"") || has("\"test_info\"") || has("count(elems)")) {
+    throw usage_error(
+        "{}: logs of NCCL Inspector and nccom-test and perftest's JSON are no longer read; busbar "
+        "import --help has the tools whose logs are",
+        path);
+  }
   if (trim(text).starts_with('{')) {
-    for (const JsonFormat& format : kJsonFormats) {
-      if (text.find(format.key) != std::string_view::npos) return format.read(text, path, reading);
-    }
-    return read_nccl_json(text, path);
+    return has("\"nvbandwidth\"") ? read_nvbandwidth_json(text, path, reading)
+                                  : read_nccl_json(text, path);
   }
   const std::vector<LogLine> lines = log_lines(text);
   if (is_summary(lines)) return read_summary_text(lines, path, reading);
@@ -212,8 +204,6 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
                         ? "where rows have columns of their own, busbar import --columns names them"
                         : hidden + ": take it off, as sed does");
 }
-
-bool is_part_of_log(std::string_view text) { return trim(text).starts_with("{\"header\""); }
 
 bool is_summary(std::span<const LogLine> lines) {
   return !lines.empty() && second_column(lines.front()).has_value();

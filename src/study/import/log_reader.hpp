@@ -39,24 +39,10 @@ struct LogReading {
                                             const LogReading& reading);
 [[nodiscard]] LogFile read_perftest_text(std::span<const LogLine> lines, const std::string& path,
                                          const LogReading& reading);
-[[nodiscard]] LogFile read_perftest_json(std::string_view text, const std::string& path,
-                                         const LogReading& reading);
-[[nodiscard]] LogFile read_nccom_text(std::span<const LogLine> lines, const std::string& path,
-                                      const LogReading& reading);
-[[nodiscard]] LogFile read_nccom_json(std::string_view text, const std::string& path,
-                                      const LogReading& reading);
-[[nodiscard]] LogFile read_inspector_json(std::string_view text, const std::string& path,
-                                          const LogReading& reading);
 /// @}
 
-/// @name True for the line above the rows of a tool's table
-/// @{
+/// True for the line above the rows of perftest's table.
 [[nodiscard]] bool is_perftest(const LogLine& line);
-[[nodiscard]] bool is_nccom(const LogLine& line);
-/// @}
-
-/// True for a text that is read joined with its like: NCCL Inspector writes a file per process.
-[[nodiscard]] bool is_part_of_log(std::string_view text);
 
 /// True for lines under the names OP,GPU,Bandwidth or OP,Packet,Bandwidth: rates without times, and
 /// without sizes or ranks.

@@ -25,7 +25,6 @@ struct TableMeaning {
   const Collective* collective = nullptr;
   int ranks = 0;
   int nodes = 0;            ///< 0: unknown
-  bool old_algbw = false;   ///< has_old_algbw
   bool part_sizes = false;  ///< its sizes are of one rank's part
 };
 
@@ -73,7 +72,9 @@ void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& mean
   set_time(record, half, *rate);
   const double factor = meaning.collective->bus_factor(meaning.ranks);
   const double algbw = static_cast<double>(record.size) / (*record.time_median_us * kMicrosecondGB);
-  record.algbw_GBps = meaning.old_algbw ? algbw : as_printed(algbw, half.algbw_GBps);
+  // Until June 2020 all-gather and reduce-scatter had the bus factor in it.
+  const bool is_rate = !half.algbw_GBps || can_be(*half.algbw_GBps, *rate, 1);
+  record.algbw_GBps = is_rate ? as_printed(algbw, half.algbw_GBps) : algbw;
   if (factor <= 0) return;
   const bool fits = !half.busbw_GBps || can_be(*half.busbw_GBps, *rate, factor);
   record.busbw_GBps = fits ? as_printed(algbw * factor, half.busbw_GBps) : algbw * factor;
@@ -113,7 +114,6 @@ Record record_of(const LogTable& table, const LogRow& row, const LogHalf& half,
   add_flag(record, Flag::Imported);
   if (!table.medians) add_flag(record, Flag::Mean);
   for (const Flag flag : table.flags) add_flag(record, flag);
-  if (meaning.old_algbw) add_flag(record, Flag::OldAlgbw);
   if (half.time_us) record.time_median_us = half.time_us->value;
   if (!table.medians) record.time_mean_us = record.time_median_us;
   if (half.cpu_time_us) record.enqueue_time_us = half.cpu_time_us->value;
@@ -277,13 +277,6 @@ class LogConverter {
     meaning.nodes = nodes_of(table, meaning.ranks);
     const bool nccl_tests = table.rows.front().halves.front().algbw_GBps.has_value();
     meaning.part_sizes = collective.others_size_part && !nccl_tests;
-    meaning.old_algbw = has_old_algbw(rows, collective, meaning.ranks);
-    if (meaning.old_algbw) {
-      warn(
-          "{}: algorithm bandwidths are by the definition of before June 2020, with "
-          "the bus factor in them; they are recomputed from size and time",
-          place(rows.front().line));
-    }
     std::vector<std::size_t> differing;
     for (const LogRow& row : rows) {
       if (row.size > kMostBytes / static_cast<Bytes>(meaning.ranks)) {

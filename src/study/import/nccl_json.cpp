@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What nccl-tests writes by -J. Of its environment, which may hold secrets, nothing is taken.
 
+#include <cmath>
+
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+#include "base/text.hpp"
+#include "format/json.hpp"
 #include "model/nccl_choice.hpp"
-#include "study/import/json_values.hpp"
 #include "study/import/log_reader.hpp"
 
 namespace busbar::study {
@@ -32,14 +36,27 @@ std::string without_inf(std::string_view text) {
   return valid;
 }
 
-/// %lf has six decimals.
+/// A member that is a finite number and not negative, of %lf's six decimals; nothing for others, as
+/// "nan".
 std::optional<Printed> number(const Json& object, const char* key) {
-  return json_number(object, key, 0.5e-6);
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  const auto value = found->get<double>();
+  if (!std::isfinite(value) || value < 0) return std::nullopt;
+  return Printed{.value = value, .half_unit = 0.5e-6};
 }
 
 std::optional<double> value(const Json& object, const char* key) {
   const auto printed = number(object, key);
   return printed ? std::optional(printed->value) : std::nullopt;
+}
+
+/// A member that is a text or a whole number, as text; empty for others.
+std::string json_word(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return {};
+  if (found->is_string()) return std::string(trim(found->get<std::string>()));
+  return found->is_number_integer() ? found->dump() : std::string{};
 }
 
 LogHalf half_of(const Json& row, const char* key, bool in_place) {
@@ -110,8 +127,8 @@ LogTable table_of(const Json& json) {
   }
   if (json.contains("args") && json["args"].is_array()) {
     std::vector<std::string> words;
-    for (const Json& word : json["args"]) {
-      if (word.is_string()) words.push_back(word.get<std::string>());
+    for (const Json& argument : json["args"]) {
+      if (argument.is_string()) words.push_back(argument.get<std::string>());
     }
     if (!words.empty()) table.collective = words.front();
     table.command = join(words, " ");

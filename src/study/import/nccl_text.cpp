@@ -15,7 +15,6 @@
 #include "model/data_type.hpp"
 #include "model/nccl_choice.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_settings.hpp"
 
 // What nccl-tests and rccl-tests print, in all of their versions.
 namespace busbar::study {
@@ -95,25 +94,6 @@ bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std
 }
 
 constexpr std::uint64_t kMostPerProcess = 64;
-
-/// "nGpus 8", "agg iters 1", "graph 0" of "nThread 1 nGpus 8 minBytes 8 ... agg iters: 1 graph: 0":
-/// all but the sizes.
-Words parameters_in(const Words& words) {
-  constexpr std::string_view kSizes = "minBytes maxBytes step";
-  Words parameters;
-  Words name;
-  for (const std::string& word : words) {
-    if (!to_number<double>(word.substr(0, word.find('(')))) {
-      name.push_back(word.substr(0, word.find(':')));
-      continue;
-    }
-    if (!name.empty() && kSizes.find(name.back()) == View::npos) {
-      parameters.push_back(join(name, " ") + ' ' + word);
-    }
-    name.clear();
-  }
-  return parameters;
-}
 
 /// Reads line after line; a table begins at what a test prints first and ends with its footer.
 class NcclText {
@@ -243,13 +223,9 @@ class NcclText {
     LogTable& test = table();
     test.line = line.number;
     test.columns = columns_;
-    if (test.command.empty()) test.command = context_.command();
     if (const auto command = command_in(test.command)) {
       test.settings.merge(settings_of_command(*command));
     }
-    test.settings.merge(context_.settings());
-    test.titles = context_.titles();
-    test.repeats = context_.is_repetition();
   }
   /// The last choice since the row before, of as many bytes or of a rank's part of them.
   LibraryChoice choice_for(Bytes size) {
@@ -332,7 +308,6 @@ class NcclText {
   void read_parameters(const Words& words) {
     start_test();
     LogTable& test = table();
-    test.parameters = parameters_in(words);
     const auto warmup = std::ranges::find(words, "warmup");
     if (words.end() - warmup > 3) {
       test.warmup = to_number<std::uint64_t>(*(warmup + 2));
@@ -363,12 +338,11 @@ class NcclText {
   /// that names the collective is not a command.
   void read_command(const LogLine& line, const Words& words) {
     const auto program = std::ranges::find_if(words, names_test);
-    if (program == words.end()) return context_.read(line.text);
+    if (program == words.end()) return;
     start_test();
     table().collective = *program;
-    if (!command_in(line.text)) return context_.read(line.text);
+    if (!command_in(line.text)) return;
     table().command = line.text;
-    context_.set_command(line.text);
     const std::string how = word_after(words, "-a");
     for (const auto& [digit, name] : {std::pair{"0", "rank0"}, {"2", "min"}, {"3", "max"}}) {
       if (how == digit) table().aggregation = name;
@@ -378,7 +352,6 @@ class NcclText {
   const LogReading& reading_;
   LogFile log_;
   LogColumns columns_{};
-  LogContext context_{};
   Settings logged_{};                  ///< by NCCL before a test began
   std::vector<NcclChoice> choices_{};  ///< since the last row
   std::set<std::string> hosts_{};

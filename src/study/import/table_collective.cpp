@@ -31,28 +31,123 @@ std::vector<SeenRate> observations_of(std::span<const LogRow> rows) {
   return seen;
 }
 
-/// What a row's algorithm bandwidth is by its own time and size.
-enum class Algbw { Unknown, OfNow, Old, Neither };
-
-Algbw algbw_of(const LogRow& row, const LogHalf& half, double factor) {
-  const auto rate = half.time_us ? rate_range(row.size, half) : std::nullopt;
-  if (!rate || !half.algbw_GBps) return Algbw::Unknown;
-  if (can_be(*half.algbw_GBps, *rate, 1)) return Algbw::OfNow;
-  return can_be(*half.algbw_GBps, *rate, factor) ? Algbw::Old : Algbw::Neither;
-}
-
-bool has_column(const LogTable& table, std::string_view name) {
-  return contains(table.columns, name);
-}
-
-/// How many times the count goes into the size; 0 where it does not, or the row has no count.
-int parts_of(const LogRow& row) {
-  const Bytes part = row.count * size_of_type(row.type);
-  if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
-  return static_cast<int>(row.size / part);
+/// How many times the count goes into the size of all rows that have one; 0: of no one number.
+int parts_of(std::span<const LogRow> rows) {
+  Bytes parts = 0;
+  for (const LogRow& row : rows) {
+    const Bytes part = row.count * size_of_type(row.type);
+    if (row.size == 0) continue;
+    if (part == 0 || row.size % part != 0 || row.size / part > kMostInferred) return 0;
+    if (parts != 0 && parts != row.size / part) return 0;
+    parts = row.size / part;
+  }
+  return static_cast<int>(parts);
 }
 
 bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
+
+/// Whether the rows were verified in place too; nothing where they were not at all.
+std::optional<bool> checked_in_place(std::span<const LogRow> rows) {
+  for (const LogRow& row : rows) {
+    if (row.halves.size() != 2 || !was_checked(row.halves[0])) continue;
+    return was_checked(row.halves[1]);
+  }
+  return std::nullopt;
+}
+
+/// Bus bandwidth over size over time, by the row with the most digits.
+std::optional<double> measured_factor(std::span<const LogRow> rows) {
+  const std::vector<SeenRate> seen = observations_of(rows);
+  const auto best =
+      std::ranges::max_element(seen, {}, [](const SeenRate& one) { return one.busbw.value; });
+  if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
+  return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
+}
+
+/// What the rows of a table show of their collective, which the log does not name. nccl-tests'
+/// source of all versions since 2019 is behind the rules.
+class RowEvidence {
+ public:
+  /// `ranks` where the log or the user gives them.
+  RowEvidence(const LogTable& table, std::optional<int> ranks)
+      : table_(table),
+        // --columns may name the nodes of each row, and with them the ranks change.
+        rows_(filtered(table.rows,
+                       [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; })),
+        ranks_(ranks),
+        op_(table.rows.front().op),
+        parts_(ranks == 1 ? 0 : parts_of(rows_)),
+        checked_in_place_(checked_in_place(rows_)) {
+    for (const LogRow& row : rows_) {
+      if (row.root) rooted_ = rooted_.value_or(false) || *row.root >= 0;
+    }
+    if (!rooted_ && !table.columns.empty() && !contains(table.columns, "root")) rooted_ = false;
+    // Earlier versions verified in place what they could not do in place.
+    if (op_.empty() && checked_in_place_ == true) checked_in_place_.reset();
+  }
+
+  /// Names of all collectives that can have printed the rows.
+  [[nodiscard]] std::vector<std::string> candidates() const {
+    std::vector<std::string> names;
+    for (const Collective& collective : all_collectives()) {
+      if (allows(collective)) names.emplace_back(collective.name);
+    }
+    return names;
+  }
+  [[nodiscard]] bool allows_op(const Collective& collective) const {
+    // Until August 2022 an all-to-all had a redop without a word in it, and all others without a
+    // reduction no such column.
+    if (op_.empty() && table_.columns.empty()) return true;
+    if (op_.empty()) return !collective.reduces && has_redop() == collective.had_empty_redop;
+    // Of all that do not reduce, send-receive alone has a redop since September 2022.
+    return collective.movement == Movement::SendReceive || (op_ != "none") == collective.reduces;
+  }
+  /// False where no bus factor of the collective is that of a good part of the rows.
+  [[nodiscard]] bool allows_factor(const Collective& collective) const {
+    const std::optional<int> ranks =
+        !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
+    if (ranks) return !contradicts(rows_, collective.bus_factor(*ranks));
+    return !measured_factor(rows_) || ranks_allowed(rows_, collective).least > 0;
+  }
+  /// "redop sum, no root, bus bandwidth 1.75 times size over time, on 8 ranks".
+  [[nodiscard]] std::string text() const {
+    std::vector<std::string> words;
+    words.push_back(op_.empty() ? has_redop() ? "an empty redop" : "no redop" : "redop " + op_);
+    if (rooted_) words.emplace_back(*rooted_ ? "a root" : "no root");
+    if (parts_ > 1) words.push_back(fmt::format("a count of 1/{} of the size", parts_));
+    if (checked_in_place_ == false) words.emplace_back("not verified in place");
+    if (checked_in_place_ == true && op_ == "none") words.emplace_back("verified in place");
+    if (const auto factor = measured_factor(rows_)) {
+      words.push_back(fmt::format("bus bandwidth {:.4g} times size over time", *factor));
+    }
+    if (ranks_) words.push_back(counted(*ranks_, "rank"));
+    return join(words, ", ");
+  }
+
+ private:
+  [[nodiscard]] bool has_redop() const { return contains(table_.columns, "redop"); }
+
+  [[nodiscard]] bool allows(const Collective& collective) const {
+    if (collective.movement == Movement::HostCopy) return false;  // their logs name them
+    if (rooted_.value_or(collective.rooted) != collective.rooted) return false;
+    if (checked_in_place_.value_or(collective.checks_in_place) != collective.checks_in_place) {
+      return false;
+    }
+    return allows_op(collective) && allows_parts(collective) && allows_factor(collective);
+  }
+  [[nodiscard]] bool allows_parts(const Collective& collective) const {
+    if (parts_ == 0) return true;
+    return collective.counts_parts ? parts_ > 1 && parts_ == ranks_.value_or(parts_) : parts_ == 1;
+  }
+
+  const LogTable& table_;
+  std::vector<LogRow> rows_;
+  std::optional<int> ranks_;
+  std::string op_;  ///< empty where the log has none
+  int parts_;       ///< parts_of
+  std::optional<bool> checked_in_place_;
+  std::optional<bool> rooted_{};
+};
 
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);
@@ -61,46 +156,31 @@ const Collective& known(const std::string& given) {
                     join(collective_names(), ", "));
 }
 
-/// Why a collective that the user gives cannot be; empty where it can.
-std::string contradiction(const LogTable& table, const Collective& given,
-                          const RowEvidence& evidence) {
-  const bool no_op = any_has(table.rows, "none", &LogRow::op);
+TableCollective unnamed_collective(const LogTable& table, const std::string& place,
+                                   const std::string& given, std::optional<int> ranks) {
+  // The user's ranks are checked against the user's collective afterwards.
+  const std::optional<int> given_ranks = given.empty() ? ranks : std::nullopt;
+  const RowEvidence evidence(table, ranks ? given_ranks : listed_ranks(table));
   const std::vector<std::string> fitting = evidence.candidates();
-  if (contains(fitting, given.name) ||
-      (fitting.empty() && evidence.allows_factor(given) && !(given.reduces && no_op))) {
-    return {};
+  if (given.empty()) {
+    if (fitting.size() == 1) return {find_collective(fitting.front()), evidence.text(), true};
+    throw usage_error(
+        "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
+        "--collective NAME",
+        place, evidence.text(), fitting.empty() ? "none that busbar knows" : alternatives(fitting));
   }
-  const std::string rows = fmt::format("its rows have {}", evidence.text());
-  if (fitting.empty()) return rows + "; give the collective that was run, or --ranks N";
-  return fmt::format("{}: that is {}; give it, or leave --collective out", rows,
-                     alternatives(fitting));
-}
-
-TableCollective given_collective(const LogTable& table, const std::string& place,
-                                 const std::string& given, std::optional<int> ranks) {
   const Collective& collective = known(given);
-  // Ranks that the user gives are checked against the collective afterwards.
-  const auto assumed = ranks ? std::nullopt : listed_ranks(table);
-  std::string why = contradiction(table, collective, RowEvidence(table, assumed));
-  if (!why.empty() && ranks) why = contradiction(table, collective, RowEvidence(table, ranks));
-  if (why.empty()) return {.collective = &collective, .source = "--collective"};
-  throw usage_error("--collective {}: {} is of another: {}", collective.name, place, why);
-}
-
-TableCollective inferred_collective(const LogTable& table, const std::string& place,
-                                    std::optional<int> ranks) {
-  const RowEvidence evidence(table, ranks ? ranks : listed_ranks(table));
-  const std::vector<std::string> fitting = evidence.candidates();
-  if (fitting.size() == 1) {
-    return {.collective = find_collective(fitting.front()),
-            .source = evidence.text(),
-            .inferred = true};
-  }
-  const std::string fit = fitting.empty() ? "none that busbar knows" : alternatives(fitting);
+  // Rows of which some are damaged may fit none.
+  const bool fits = fitting.empty()
+                        ? evidence.allows_op(collective) && evidence.allows_factor(collective)
+                        : contains(fitting, collective.name);
+  if (fits) return {&collective, "--collective"};
   throw usage_error(
-      "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
-      "--collective NAME",
-      place, evidence.text(), fit);
+      "--collective {}: {} is of another: its rows have {}{}", collective.name, place,
+      evidence.text(),
+      fitting.empty()
+          ? "; give the collective that was run, or --ranks N"
+          : fmt::format(": that is {}; give it, or leave --collective out", alternatives(fitting)));
 }
 
 }  // namespace
@@ -138,17 +218,6 @@ bool contradicts(std::span<const LogRow> rows, double factor) {
   return others > 0 && (others >= telling || (others > 1 && others * kGoodPart > telling));
 }
 
-std::optional<double> measured_factor(std::span<const LogRow> rows) {
-  const std::vector<SeenRate> seen = observations_of(rows);
-  const auto unsure = [](const SeenRate& one) {
-    return one.busbw.value > 0 ? one.busbw.half_unit / one.busbw.value : 1;
-  };
-  const auto best = std::ranges::min_element(
-      seen, [&](const SeenRate& a, const SeenRate& b) { return unsure(a) < unsure(b); });
-  if (best == seen.end() || best->busbw.value <= 0) return std::nullopt;
-  return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
-}
-
 RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& collective) {
   const std::vector<SeenRate> seen = observations_of(rows);
   RanksAllowed allowed;
@@ -169,123 +238,6 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
   return allowed;
 }
 
-bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective, int ranks) {
-  const double factor = collective.bus_factor(ranks);
-  bool differs = false;
-  for (const LogRow& row : rows) {
-    for (const LogHalf& half : row.halves) {
-      const Algbw kind = algbw_of(row, half, factor);
-      if (kind == Algbw::Neither) return false;
-      differs = differs || kind == Algbw::Old;
-    }
-  }
-  return differs;
-}
-
-RowEvidence::RowEvidence(const LogTable& table, std::optional<int> ranks)
-    : table_(table),
-      // --columns may name the nodes of each row, and with them the ranks change.
-      rows_(filtered(table.rows,
-                     [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; })),
-      ranks_(ranks),
-      op_(rows_.empty() ? "" : rows_.front().op) {
-  read_root();
-  read_parts();
-  read_checks();
-}
-
-void RowEvidence::read_root() {
-  for (const LogRow& row : rows_) {
-    if (row.root) rooted_ = rooted_.value_or(false) || *row.root >= 0;
-  }
-  if (!rooted_ && !table_.columns.empty() && !has_column(table_, "root")) rooted_ = false;
-}
-
-void RowEvidence::read_parts() {
-  for (const LogRow& row : rows_) {
-    if (row.size == 0) continue;
-    const int parts = parts_of(row);
-    const bool same = parts > 0 && (parts_ == 0 || parts == parts_);
-    parts_ = same ? parts : 0;
-    if (!same) return;
-  }
-  if (parts_ == 0 || ranks_ == 1) return;
-  parted_ = parts_ > 1;
-}
-
-void RowEvidence::read_checks() {
-  for (const LogRow& row : rows_) {
-    if (row.halves.size() != 2 || !was_checked(row.halves[0])) continue;
-    checked_in_place_ = was_checked(row.halves[1]);
-    return;
-  }
-}
-
-/// Until August 2022 every test had its own columns: all-to-all a redop without a word in it, and
-/// all-gather and send-receive neither redop nor root.
-bool RowEvidence::allows_columns(const Collective& collective) const {
-  const bool has_op = has_column(table_, "redop");
-  const bool has_root = has_column(table_, "root");
-  if (table_.columns.empty() || (has_op && has_root)) return true;
-  if (has_root) return collective.rooted && !collective.reduces;
-  const bool with_op = collective.reduces || collective.had_empty_redop;
-  return !collective.rooted && with_op == has_op;
-}
-
-bool RowEvidence::allows_factor(const Collective& collective) const {
-  const std::optional<int> ranks =
-      !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
-  if (ranks) return !contradicts(rows_, collective.bus_factor(*ranks));
-  return !measured_factor(rows_) || ranks_allowed(rows_, collective).least > 0;
-}
-
-bool RowEvidence::allows(const Collective& collective) const {
-  if (collective.movement == Movement::HostCopy) return false;  // their logs name them
-  const bool reduces = !op_.empty() && op_ != "none";
-  // Of all that do not reduce, send-receive alone has a redop since September 2022.
-  const bool op_fits = collective.movement == Movement::SendReceive ||
-                       reduces == collective.reduces || (op_.empty() && table_.columns.empty());
-  const auto fits = [](std::optional<bool> seen, bool value) {
-    return seen.value_or(value) == value;
-  };
-  // Earlier versions verified in place what they could not do in place.
-  const bool old = checked_in_place_ == true && op_.empty();
-  const bool parts_fit =
-      fits(parted_, collective.counts_parts) &&
-      (!collective.counts_parts || parted_ != true || !ranks_ || parts_ == *ranks_);
-  return op_fits && fits(rooted_, collective.rooted) && parts_fit && allows_columns(collective) &&
-         (old || fits(checked_in_place_, collective.checks_in_place)) && allows_factor(collective);
-}
-
-std::vector<std::string> RowEvidence::candidates() const {
-  std::vector<std::string> names;
-  for (const Collective& collective : all_collectives()) {
-    if (!allows(collective)) continue;
-    names.emplace_back(collective.name);
-    // Its rows are those of an old all-gather: both bandwidths are (n - 1) / n of size over time.
-    const bool gathers_to_all = collective.movement == Movement::Parts && !collective.reduces;
-    const bool both = gathers_to_all && op_.empty() &&
-                      has_old_algbw(rows_, collective, ranks_.value_or(std::max(parts_, 2)));
-    if (both) names.emplace_back("hypercube");
-  }
-  return names;
-}
-
-std::string RowEvidence::text() const {
-  std::vector<std::string> words;
-  const char* no_op = has_column(table_, "redop") ? "an empty redop" : "no redop";
-  words.push_back(op_.empty() ? no_op : "redop " + op_);
-  if (rooted_) words.emplace_back(*rooted_ ? "a root" : "no root");
-  if (parted_ == true) words.push_back(fmt::format("a count of 1/{} of the size", parts_));
-  if (checked_in_place_ == false) words.emplace_back("not verified in place");
-  if (checked_in_place_ == true && op_ == "none") words.emplace_back("verified in place");
-  if (const auto factor = measured_factor(rows_)) {
-    words.push_back(fmt::format("bus bandwidth {:.4g} times size over time", *factor));
-  }
-  if (ranks_) words.push_back(counted(*ranks_, "rank"));
-  return join(words, ", ");
-}
-
 TableCollective collective_of(const LogTable& table, const std::string& place,
                               const std::string& given, std::optional<int> ranks) {
   const Collective* said = find_collective(table.collective);
@@ -293,10 +245,7 @@ TableCollective collective_of(const LogTable& table, const std::string& place,
     throw usage_error("{}: unknown collective '{}'; busbar knows {}", place, table.collective,
                       join(collective_names(), ", "));
   }
-  if (said == nullptr) {
-    return given.empty() ? inferred_collective(table, place, ranks)
-                         : given_collective(table, place, given, ranks);
-  }
+  if (said == nullptr) return unnamed_collective(table, place, given, ranks);
   if (!given.empty() && said != &known(given)) {
     throw usage_error("{} is of {}, not of {}", place, said->name, known(given).name);
   }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "model/collective.hpp"
 #include "study/import/log.hpp"
@@ -28,9 +27,6 @@ struct Range {
 /// of them, or two and a quarter. One damaged row is none.
 [[nodiscard]] bool contradicts(std::span<const LogRow> rows, double factor);
 
-/// Bus bandwidth over size over time, by the row whose digits are most exact.
-[[nodiscard]] std::optional<double> measured_factor(std::span<const LogRow> rows);
-
 /// Numbers of ranks, of 2 to 65536, that all printed bus bandwidths of the rows allow: the first
 /// and the last of them. Both are 0 where no number does, and where no row has a bandwidth.
 struct RanksAllowed {
@@ -39,44 +35,6 @@ struct RanksAllowed {
 };
 [[nodiscard]] RanksAllowed ranks_allowed(std::span<const LogRow> rows,
                                          const Collective& collective);
-
-/// True where algorithm bandwidths are by nccl-tests' definition of before June 2020, which had the
-/// bus factor of all-gather and reduce-scatter in them already.
-[[nodiscard]] bool has_old_algbw(std::span<const LogRow> rows, const Collective& collective,
-                                 int ranks);
-
-/// What the rows of a table show of their collective, which the log does not name: reduction, root,
-/// whether the count is of the whole size or of one of equal parts, what is verified in place, and
-/// the bus factor. nccl-tests' source of all versions since 2019 is behind the rules.
-class RowEvidence {
- public:
-  /// `ranks` where the log or the user gives them.
-  RowEvidence(const LogTable& table, std::optional<int> ranks);
-
-  /// False where the collective cannot have printed the rows.
-  [[nodiscard]] bool allows(const Collective& collective) const;
-  /// Names of all collectives that can have; also hypercube, which is none of ours.
-  [[nodiscard]] std::vector<std::string> candidates() const;
-  /// False where no bus factor of the collective is that of a good part of the rows.
-  [[nodiscard]] bool allows_factor(const Collective& collective) const;
-  /// "redop sum, no root, bus bandwidth 1.75 times size over time, on 8 ranks".
-  [[nodiscard]] std::string text() const;
-
- private:
-  void read_root();
-  void read_parts();
-  void read_checks();
-  [[nodiscard]] bool allows_columns(const Collective& collective) const;
-
-  const LogTable& table_;
-  std::vector<LogRow> rows_;  ///< those of as many nodes as the first
-  std::optional<int> ranks_;
-  std::string op_{};  ///< of the rows; empty where the log has none
-  std::optional<bool> rooted_{};
-  std::optional<bool> parted_{};  ///< the count is of one of equal parts
-  int parts_ = 0;
-  std::optional<bool> checked_in_place_{};
-};
 
 /// The collective of a table, and who said it.
 struct TableCollective {
