@@ -87,7 +87,7 @@ Status run(std::span<char* const> arguments) {
   std::vector<study::Dataset> datasets = mapped(line.positionals, study::load_dataset);
   for (study::Dataset& dataset : datasets) recognize_machine(dataset);
   const study::ReportData data = study::make_report_data(std::move(datasets), std::move(graphs));
-  if (data.panels.empty() && !line.positionals.empty()) {
+  if (data.collectives.empty() && !line.positionals.empty()) {
     throw usage_error(
         "report: nothing to show; the files need rows with status ok, a time and a bus bandwidth, "
         "of 2 ranks or more");

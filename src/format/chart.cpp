@@ -257,19 +257,6 @@ CurveStyle Palette::of(const std::string& system, std::size_t line, bool simulat
           .dash = dashes.at(further % dashes.size())};
 }
 
-int scale_colour(double share) {
-  const double at = std::clamp(share, 0.0, 1.0) * kLastStop;
-  const auto low = std::min(static_cast<std::size_t>(at), kCividis.size() - 2);
-  const double part = at - static_cast<double>(low);
-  int colour = 0;
-  for (const unsigned shift : {16U, 8U, 0U}) {
-    const double from = kCividis.at(low) >> shift & 0xFFU;
-    const double to = kCividis.at(low + 1) >> shift & 0xFFU;
-    colour = colour * 256 + static_cast<int>(std::lround(from + part * (to - from)));
-  }
-  return colour;
-}
-
 std::string scale_definition() {
   std::string stops;
   for (std::size_t i = 0; i < kCividis.size(); ++i) {

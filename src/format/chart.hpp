@@ -39,10 +39,7 @@ class Palette {
   std::map<std::string, std::size_t> places_{};  ///< in the table of styles, and beyond it
 };
 
-/// The colour of a share of a scale from 0 to 1, dark to light: cividis.
-[[nodiscard]] int scale_colour(double share);
-
-/// The same scale for gnuplot's `set palette defined`.
+/// A scale of colours, dark to light, for gnuplot's `set palette defined`: cividis.
 [[nodiscard]] std::string scale_definition();
 
 struct ChartPoint {
@@ -86,27 +83,20 @@ struct ChartMark {
   int colour = 0x444444;
 };
 
-/// A rectangle of a bar chart.
+/// A lying bar from 0.
 struct ChartBox {
-  double left = 0;
   double right = 0;
   double bottom = 0;
   double top = 0;
   int fill = 0xFFFFFF;
-  std::optional<int> outline{};
+  int outline = 0;
 };
 
+/// Right of the axes.
 struct ChartText {
-  enum class Align { Left, Centre, Right };
-
-  double x = 0;
   double y = 0;
   std::string text{};
-  Align align = Align::Left;
-  int colour = 0x1A1A1A;
-  bool bold = false;
-  std::optional<CurveStyle> marker{};  ///< a shape in front of the text
-  bool beside = false;                 ///< right of the axes, whatever x is
+  CurveStyle marker{};  ///< a shape in front of the text
 };
 
 enum class AxisKind {

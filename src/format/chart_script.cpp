@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -133,10 +132,9 @@ class Script {
       add("EOD\n");
     }
     for (const ChartBox& box : chart_.boxes) {
-      boxes_[box.outline.value_or(-1)] +=
-          fmt::format("{:.7g} {:.7g} {:.7g} {:.7g} {}\n", (box.left + box.right) / 2,
-                      (box.bottom + box.top) / 2, (box.right - box.left) / 2,
-                      (box.top - box.bottom) / 2, box.fill);
+      boxes_[box.outline] +=
+          fmt::format("{:.7g} {:.7g} {:.7g} {:.7g} {}\n", box.right / 2, (box.bottom + box.top) / 2,
+                      box.right / 2, (box.top - box.bottom) / 2, box.fill);
     }
     index = 0;
     for (const auto& [outline, rows] : boxes_) add("$boxes{} << EOD\n{}EOD\n", ++index, rows);
@@ -290,21 +288,13 @@ class Script {
   }
 
   void texts() {
-    constexpr std::array kAligns{"left", "center", "right"};
-    std::size_t longest = 0;  // of those beside the axes
+    std::size_t longest = 0;
     for (const ChartText& text : chart_.texts) {
-      const std::string at = text.beside ? "graph 1.03, first" : fmt::format("{:.7g},", text.x);
-      add(R"(set label {} at {} {:.7g} {} front font "{},12" tc rgb "#{:06x}")",
-          gnuplot_text(text.text), at, text.y, kAligns.at(static_cast<std::size_t>(text.align)),
-          text.bold ? "DejaVu Sans Bold" : "", text.colour);
-      if (text.marker) {
-        add(" point pt {} ps 1.2 * mark lw 2.5 lc rgb \"#{:06x}\" offset character 1.2, -0.25",
-            text.marker->point, text.marker->colour);
-      } else if (text.align == ChartText::Align::Left) {
-        add(" offset character 0.6, 0");
-      }
-      add("\n");
-      if (text.beside) longest = std::max(longest, text.text.size());
+      add("set label {} at graph 1.03, first {:.7g} left front font \",12\" tc rgb \"#1a1a1a\" "
+          "point "
+          "pt {} ps 1.2 * mark lw 2.5 lc rgb \"#{:06x}\" offset character 1.2, -0.25\n",
+          gnuplot_text(text.text), text.y, text.marker.point, text.marker.colour);
+      longest = std::max(longest, text.text.size());
     }
     if (longest > 0) add("set rmargin {:.3g}\n", static_cast<double>(longest) * 0.9 + 6);
   }
@@ -316,9 +306,9 @@ class Script {
     std::vector<std::string> single;  // above the points of others
     for (const auto& [outline, rows] : boxes_) {
       below.push_back(fmt::format(
-          "$boxes{} using 1:2:3:4:5 with boxxyerror fs solid 1 {} lc rgb variable notitle",
-          below.size() + 1,
-          outline < 0 ? "noborder" : fmt::format("border lc rgb \"#{:06x}\"", outline)));
+          "$boxes{} using 1:2:3:4:5 with boxxyerror fs solid 1 border lc rgb \"#{:06x}\" lc rgb "
+          "variable notitle",
+          below.size() + 1, outline));
     }
     for (std::size_t i = 0; i < chart_.curves.size(); ++i) {
       const ChartCurve& curve = chart_.curves[i];
@@ -431,7 +421,7 @@ class Script {
   int width_;  ///< of a panel
   int height_;
   bool bordered_ = true;                ///< whether it has axes
-  std::map<int, std::string> boxes_{};  ///< rows by the colour of the outline; -1: none
+  std::map<int, std::string> boxes_{};  ///< rows by the colour of the outline
   std::string text_{};
 };
 

@@ -159,8 +159,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
                            .text = wrong   ? outcome + " wrong data"
                                    : value ? fmt::format("{} {} {}", outcome, figure(value), axis)
                                            : outcome,
-                           .marker = style_of(result.outcome),
-                           .beside = true});
+                           .marker = style_of(result.outcome)});
   }
   chart.curves = {marks.launches, marks.warns, marks.fails, marks.references};
   keep_used(chart);

@@ -389,24 +389,22 @@ std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
   return styles;
 }
 
-Scaling scaling_of(std::span<const SizeCurve* const> curves, std::optional<Bytes> size,
-                   std::size_t least, bool with_label) {
+Scaling scaling_of(const SizeCurves& curves, std::optional<Bytes> size) {
   std::map<CurveKey, CurvesByRanks> groups;
-  for (const SizeCurve* curve : curves) {
-    groups[without_ranks(curve->key)][curve->key.ranks].push_back(curve);
+  for (const SizeCurve& curve : curves.curves) {
+    groups[without_ranks(curve.key)][curve.key.ranks].push_back(&curve);
   }
-  std::erase_if(groups, [&](const auto& group) { return group.second.size() < least; });
+  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
   if (!size) size = largest_common_size(groups);
   Scaling scaling{.size = size.value_or(0)};
   if (!size) return scaling;
   std::vector<CurveKey> keys;
   for (const auto& [key, by_ranks] : groups) {
     keys.push_back(key);
-    scaling.curves.push_back({.key = key,
-                              .style = by_ranks.begin()->second.front()->style,
-                              .points = best_points(by_ranks, *size)});
+    scaling.curves.push_back(
+        {.style = by_ranks.begin()->second.front()->style, .points = best_points(by_ranks, *size)});
   }
-  CurveNames names = curve_names(keys, with_label);
+  CurveNames names = curve_names(keys);
   scaling.common = std::move(names.common);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     scaling.curves[i].title = std::move(names.titles[i]);

@@ -93,7 +93,6 @@ std::string set_looks(std::span<const CurveKey> keys, std::vector<Drawn>& curves
 
 /// A curve over numbers of ranks, at one size.
 struct ScalingCurve {
-  CurveKey key{};  ///< without what follows from the ranks
   std::string title{};
   CurveStyle style{};
   std::map<int, const SizePoint*> points{};  ///< by ranks; null where the size is missing
@@ -106,12 +105,10 @@ struct Scaling {
   std::string common{};  ///< as in SizeCurves
 };
 
-/// Curves at `size`, or at the largest size that all have, of those with `least` numbers of ranks
-/// or more. Of several device sets of one number of ranks the best counts; sizes that were measured
-/// in place only are left out. The points are those of the curves given, names as in curve_names.
-[[nodiscard]] Scaling scaling_of(std::span<const SizeCurve* const> curves,
-                                 std::optional<Bytes> size, std::size_t least,
-                                 bool with_label = false);
+/// Curves at `size`, or at the largest size that all have, of those with two numbers of ranks or
+/// more. Of several device sets of one number of ranks the best counts; sizes that were measured in
+/// place only are left out. The points are those of the curves given, names as in curve_names.
+[[nodiscard]] Scaling scaling_of(const SizeCurves& curves, std::optional<Bytes> size);
 
 /// @name What makes a size of a curve slow, our choice
 /// @{

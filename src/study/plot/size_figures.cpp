@@ -291,8 +291,7 @@ Chart latency_figure(const SizeCurves& curves) {
 
 Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
                      std::optional<bool> logarithmic) {
-  const auto all = mapped(curves.curves, [](const SizeCurve& curve) { return &curve; });
-  const Scaling scaling = scaling_of(all, size, 2);
+  const Scaling scaling = scaling_of(curves, size);
   Chart figure{.name = "scaling",
                .title = fmt::format("Scaling at {}{}{}", format_bytes(scaling.size),
                                     scaling.common.empty() ? "" : ": ", scaling.common),

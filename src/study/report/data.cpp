@@ -53,38 +53,6 @@ void drop_pairs(ReportData& data) {
   }
 }
 
-SetsOfSize sets_of_size(const topo::Graph& graph, int k) {
-  SetsOfSize sets{.k = k};
-  try {
-    sets.prefix = topo::choose(graph, k, topo::Policy::Prefix);
-    sets.best = topo::choose(graph, k, topo::Policy::Best);
-    sets.worst = topo::choose(graph, k, topo::Policy::Worst);
-    for (topo::SetClass& one : topo::classes_of(graph, k)) {
-      if (one.fallback.empty()) {
-        sets.classes.push_back(std::move(one));
-      } else {
-        append(sets.classes, one.fallback);
-      }
-    }
-  } catch (const Error& error) {
-    sets.gap = error.what();
-  }
-  return sets;
-}
-
-void add_sets(ReportSystem& system, const std::vector<Dataset>& datasets) {
-  const int devices = static_cast<int>(system.graph->devices.size());
-  std::set<int> ks{devices};
-  for (int k = 2; k <= devices; k = devices <= 8 ? k + 1 : k * 2) ks.insert(k);
-  for (const Dataset& dataset : datasets) {
-    if (dataset.label != system.name) continue;
-    for (const Record& record : dataset.records) ks.insert(record.ranks);
-  }
-  for (const int k : ks) {
-    if (k > 1 && k <= devices) system.sets.push_back(sets_of_size(*system.graph, k));
-  }
-}
-
 /// The bound of the devices that the row names; of the first ones where it names none.
 std::optional<topo::Bound> bound_by_topology(const topo::Graph& graph, const CurveKey& key) {
   if (key.ranks > static_cast<int>(graph.devices.size())) return std::nullopt;
@@ -143,15 +111,17 @@ std::optional<CurveExpectation> expectation_of(const ReportData& data, const Rep
 
 void add_expectations(ReportData& data) {
   const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
-  for (ReportPanel& panel : data.panels) {
-    for (SizeCurve& curve : panel.curves) {
-      const auto system = std::ranges::find(data.systems, curve.key.label, &ReportSystem::name);
-      const auto& added =
-          panel.expectations.emplace_back(expectation_of(data, *system, curve, published));
+  for (SizeCurves& collective : data.collectives) {
+    for (SizeCurve& curve : collective.curves) {
+      const ReportSystem& system = *find_by(data.systems, curve.key.label, &ReportSystem::name);
+      auto added = expectation_of(data, system, curve, published);
+      if (!added) continue;
       // Of several nodes the topology of one has no bound.
-      if (!added || !added->expected.bound_GBps || curve.points.back().bound_GBps) continue;
-      for (SizePoint& point : curve.points) point.bound_GBps = added->expected.bound_GBps;
-      curve.limit = added->expected.bottleneck;
+      if (added->expected.bound_GBps && !curve.points.back().bound_GBps) {
+        for (SizePoint& point : curve.points) point.bound_GBps = added->expected.bound_GBps;
+        curve.limit = added->expected.bottleneck;
+      }
+      data.expectations.emplace(curve.key, std::move(*added));
     }
   }
 }
@@ -166,67 +136,54 @@ void set_bound(const ReportSystem& system, SizeCurve& curve) {
     rate_GBps.reset();
     if (bound) rate_GBps = topo::collective_GBps(*bound, curve.key.collective);
     if (bound && rate_GBps > bound->bound_GBps) {
-      curve.limit += fmt::format(", all-reduce {}", beyond_rings(*bound));
+      const bool in_switch = bound->in_switch_GBps.value_or(0) >= bound->tree_GBps.value_or(0);
+      curve.limit += in_switch ? ", all-reduce in the switch (NVLS)" : ", all-reduce by trees";
     }
   }
   for (SizePoint& point : curve.points) point.bound_GBps = rate_GBps;
 }
 
-/// The same line of a system has one style in all panels of a collective.
-void set_styles(ReportData& data) {
-  const auto systems = mapped(data.systems, &ReportSystem::name);
-  std::map<std::string, std::vector<SizeCurve*>> curves;  // by collective
-  for (ReportPanel& panel : data.panels) {
-    for (SizeCurve& curve : panel.curves) curves[panel.collective].push_back(&curve);
-  }
-  for (const auto& [collective, all] : curves) {
-    const std::vector<CurveStyle> styles = curve_styles(mapped(all, &SizeCurve::key), systems);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i]->style = styles[i];
-  }
-}
-
 /// The curves of the CSVs. Out of place where a system has both placements; one rank has no bus
-/// bandwidth and no panel.
-void add_panels(ReportData& data) {
+/// bandwidth and no curve. The same line of a system looks alike at all numbers of ranks.
+void add_curves(ReportData& data) {
+  std::map<std::string, std::vector<SizeCurve>> collectives;
   const SizeCurves all = size_curves(data.datasets, PlotPlacement::Out);
-  std::map<std::pair<std::string, int>, std::vector<SizeCurve>> panels;
   for (const ReportSystem& system : data.systems) {
     for (const SizeCurve& curve : all.curves) {
       if (curve.key.label != system.name || curve.key.ranks < 2) continue;
-      std::vector<SizeCurve>& panel = panels[{curve.key.collective, curve.key.ranks}];
-      panel.push_back(curve);
-      set_bound(system, panel.back());
+      std::vector<SizeCurve>& curves = collectives[curve.key.collective];
+      curves.push_back(curve);
+      set_bound(system, curves.back());
     }
   }
-  for (auto& [key, curves] : panels) {
-    ReportPanel& panel = data.panels.emplace_back();
-    panel = {.collective = key.first, .ranks = key.second, .curves = std::move(curves)};
-    const CurveNames names = curve_names(mapped(panel.curves, &SizeCurve::key), true);
-    for (std::size_t i = 0; i < names.titles.size(); ++i) {
-      panel.curves[i].title = names.titles[i];
+  const auto systems = mapped(data.systems, &ReportSystem::name);
+  for (auto& [collective, curves] : collectives) {
+    const auto keys = mapped(curves, &SizeCurve::key);
+    CurveNames names = curve_names(keys, true);
+    const std::vector<CurveStyle> styles = curve_styles(keys, systems);
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      curves[i].title = std::move(names.titles[i]);
+      curves[i].style = styles[i];
     }
+    // what trains models comes first
+    const auto at = collective == "allreduce" ? data.collectives.begin() : data.collectives.end();
+    data.collectives.insert(at, {std::move(curves), std::move(names.common)});
   }
-  // what trains models comes first
-  std::stable_partition(data.panels.begin(), data.panels.end(),
-                        [](const ReportPanel& panel) { return panel.collective == "allreduce"; });
-  set_styles(data);
-}
-
-bool is_simulated(const ReportPanel& panel) {
-  return std::ranges::all_of(panel.curves,
-                             [](const SizeCurve& curve) { return curve.key.simulated; });
 }
 
 }  // namespace
 
-std::string ReportPanel::where() const {
-  return fmt::format("{}{}, {}", is_simulated(*this) ? "simulated " : "",
-                     collective_name(collective), counted(ranks, "rank"));
+std::vector<std::string> ReportSystem::doubts() const {
+  if (!graph || !built_in.empty()) return {};
+  return {graph->warnings.rbegin(), graph->warnings.rend()};
 }
 
-std::string ReportPanel::title(const SizeCurve& curve) const {
-  const std::size_t suffix = is_simulated(*this) ? origin_suffix(curve.key).size() : 0;
-  return curve.title.substr(0, curve.title.size() - suffix);
+std::vector<SizeCurves> split_by_ranks(const SizeCurves& curves) {
+  const auto ranks_of = [](const SizeCurve& curve) { return curve.key.ranks; };
+  return mapped(set_of(curves.curves, ranks_of), [&](int ranks) {
+    const auto has_them = [&](const SizeCurve& curve) { return curve.key.ranks == ranks; };
+    return SizeCurves{filtered(curves.curves, has_them), curves.common};
+  });
 }
 
 ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Graph> graphs) {
@@ -243,29 +200,14 @@ ReportData make_report_data(std::vector<Dataset> datasets, std::vector<topo::Gra
   drop_pairs(data);
   join_systems(data);
   for (ReportSystem& system : data.systems) {
-    if (system.graph) add_sets(system, data.datasets);
+    if (system.graph) system.sets = topo::summarize(*system.graph);
   }
-  add_panels(data);
+  add_curves(data);
   add_expectations(data);
   // Both placements are looked at, though one is drawn.
   const SizeCurves all = size_curves(data.datasets, PlotPlacement::Both);
   data.curve_findings = mapped(curve_findings(all.curves), curve_and_text);
   return data;
-}
-
-std::vector<std::string> doubts_of(const ReportSystem& system) {
-  if (!system.graph || !system.built_in.empty()) return {};
-  const std::vector<std::string>& warnings = system.graph->warnings;
-  return {warnings.rbegin(), warnings.rend()};
-}
-
-std::string doubted_name(const ReportSystem& system) {
-  return system.name + (doubts_of(system).empty() ? "" : " (doubtful)");
-}
-
-std::string_view beyond_rings(const topo::Bound& bound) {
-  return bound.in_switch_GBps.value_or(0) >= bound.tree_GBps.value_or(0) ? "in the switch (NVLS)"
-                                                                         : "by trees";
 }
 
 }  // namespace busbar::study

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "format/markup_text.hpp"
+#include "format/topo_text.hpp"
 #include "model/collective.hpp"
 #include "study/plot/figures.hpp"
 #include "study/report/data.hpp"
@@ -15,197 +16,187 @@
 namespace busbar::study {
 namespace {
 
-/// The caption says what dotted lines are.
-Chart on_page(Chart chart, std::string title) {
-  chart.title = std::move(title);
-  for (ChartCurve& curve : chart.curves) {
-    if (curve.kind == CurveKind::Bound) curve.title.clear();
+/// The system's name, marked where it is in doubt.
+std::string doubted_name(const ReportSystem& system) {
+  return system.name + (system.doubts().empty() ? "" : " (doubtful)");
+}
+
+using Row = std::vector<std::string>;
+
+Row row_of(const SizeCurve& curve) {
+  const SizePoint& best = highest_point(curve);
+  const std::optional<double> share = best_share(curve);
+  return {curve.title,
+          collective_name(curve.key.collective),
+          fmt::format("{}", curve.key.ranks),
+          best.bound_GBps ? format_figure(*best.bound_GBps) : "",
+          format_figure(best.busbw_GBps.median),
+          share ? format_percent(*share) : "",
+          format_bytes(best.size),
+          curve.limit};
+}
+
+/// All devices of a system that no curve is of.
+Row row_of(const ReportSystem& system) {
+  Row row(8);
+  row[0] = doubted_name(system);
+  if (system.sets.empty()) return row;
+  const topo::Bound& bound = system.sets.front().choice.bound;
+  row[1] = collective_name("allreduce");
+  row[2] = fmt::format("{}", bound.devices.size());
+  row[3] = format_figure(topo::collective_GBps(bound, "allreduce").value_or(bound.bound_GBps));
+  row[7] = bound.limit;
+  return row;
+}
+
+/// Of many rows the last, of most devices, of each system and collective.
+void keep_last(std::vector<Row>& rows) {
+  constexpr std::size_t kMost = 16;
+  if (rows.size() <= kMost) return;
+  std::set<std::pair<std::string, std::string>> seen;
+  std::ranges::reverse(rows);
+  std::erase_if(rows, [&](const Row& row) { return !seen.emplace(row[0], row[1]).second; });
+  std::ranges::reverse(rows);
+}
+
+/// The systems in their order, each with its curves.
+Table systems_table(const ReportData& data) {
+  Table table{
+      .caption = "Bus bandwidth in GB/s; the bound is what the links allow",
+      .columns = {"system", "collective", "devices", "bound", "highest", "of bound", "at", "limit"},
+      .numbers = {2, 3, 4, 5, 6}};
+  for (const ReportSystem& system : data.systems) {
+    const std::size_t before = table.rows.size();
+    for (const SizeCurves& collective : data.collectives) {
+      for (const SizeCurve& curve : collective.curves) {
+        if (curve.key.label == system.name) table.rows.push_back(row_of(curve));
+      }
+    }
+    if (table.rows.size() == before) table.rows.push_back(row_of(system));
   }
-  chart.width = 540;
-  chart.height = 320;
-  return chart;
+  keep_last(table.rows);
+  if (!data.collectives.empty()) return table;
+  const auto drop_rates = [](Row& row) { row.erase(row.begin() + 4, row.begin() + 7); };
+  drop_rates(table.columns);
+  std::ranges::for_each(table.rows, drop_rates);
+  table.numbers = {2, 3};
+  return table;
 }
 
-/// Where the curves of a panel are from, and what their marks mean.
-std::string origin_caption(const ReportPanel& panel) {
-  std::size_t simulated = 0;
-  std::size_t imported = 0;
-  bool fake = false;
-  bool in_place = false;
-  for (const SizeCurve& curve : panel.curves) {
-    simulated += curve.key.simulated ? 1 : 0;
-    imported += curve.key.imported ? 1 : 0;
-    fake = fake || curve.key.fake;
-    in_place = in_place || std::ranges::any_of(curve.points, &SizePoint::in_place_only);
+std::vector<Section> finding_sections(const ReportData& data) {
+  std::vector<Section> sections{{.level = 2, .id = "findings", .heading = "Findings"}};
+  std::vector<DocumentBlock>& blocks = sections.front().blocks;
+  const auto warn = [&](std::string text) {
+    blocks.emplace_back(Paragraph{.text = std::move(text), .warning = true});
+  };
+  for (const ReportSystem& system : data.systems) {
+    for (const std::string& doubt : system.doubts()) warn(system.name + ": " + doubt);
   }
-  const std::size_t all = panel.curves.size();
-  if (simulated == all) return "All curves are simulated, not measured.";
-  std::string text = imported == 0     ? "Measured."
-                     : imported == all ? "Imported means of other tools' logs."
-                                       : "Measured, and imported means of other tools' logs.";
-  if (simulated > 0) text += " Dashed: simulated, not measured.";
-  if (in_place) text += " Hollow: measured in place only.";
-  if (fake) text += " Fake GPUs: no figure is real.";
-  return text;
-}
-
-/// What the caption says of a logarithmic axis.
-std::string_view axis_caption(const Chart& chart) {
-  return chart.panels.front().y.kind == AxisKind::Log
-             ? " The axis of bandwidths is logarithmic: the peaks differ by more than 30 times."
-             : "";
-}
-
-bool any_bound(const ReportPanel& panel) {
-  return std::ranges::any_of(panel.curves, [](const SizeCurve& curve) {
-    return curve.points.back().bound_GBps.has_value();
-  });
-}
-
-template <class Text>
-void add_curves_row(const ReportPanel& panel, std::string heading, Text text_of, Table& table) {
-  std::vector<std::string>& row = table.rows.emplace_back();
-  row.push_back(std::move(heading));
-  for (const SizeCurve& curve : panel.curves) row.push_back(text_of(curve));
-}
-
-void add_bounds(const ReportPanel& panel, Table& table) {
-  const auto bound = [](const SizeCurve& curve) {
-    const std::optional<double> bound_GBps = curve.points.back().bound_GBps;
-    return bound_GBps ? format_figure(*bound_GBps) : std::string();
+  for (const std::string& warning : comparison_warnings(data)) warn(warning);
+  for (const std::string& note : data.notes) blocks.emplace_back(Paragraph{.text = note});
+  std::vector<Section> parts;
+  const auto add = [&](const char* heading, const char* text, std::vector<std::string> items) {
+    if (items.empty()) return;
+    parts.push_back({.level = 3, .heading = heading});
+    parts.back().blocks = {Paragraph{.text = text}, Bullets{.items = std::move(items)}};
   };
-  const auto share = [](const SizeCurve& curve) {
-    const std::optional<double> best = best_share(curve);
-    return best ? format_percent(*best) : std::string();
-  };
-  add_curves_row(panel, "bound", bound, table);
-  add_curves_row(panel, "highest of bound", share, table);
-  add_curves_row(
-      panel, "limit", [](const SizeCurve& curve) { return curve.limit; }, table);
+  add("Low or suspect",
+      "Curves below what others published at their largest size; curves whose highest rate is "
+      "below 60 % or above 102 % of the bound; sizes that take longer than a larger one, or have "
+      "much less than the rate of smaller ones, of both neighbours or of the other placement.",
+      suspect_findings(data));
+  add("Where the lead changes",
+      "Between two sizes that were run; nothing is interpolated, and rates within 2 % of each "
+      "other are level.",
+      crossing_findings(data));
+  if (blocks.empty() && parts.empty()) return {};
+  append(sections, parts);
+  return sections;
 }
 
-/// A row per size, and the bounds below.
-Table rate_table(const ReportPanel& panel, const std::string& where) {
-  Table table{.caption = fmt::format("Bus bandwidth in GB/s, {}", where)};
+/// A row per size.
+Table rate_table(const SizeCurves& curves) {
+  Table table{.caption = fmt::format("Bus bandwidth in GB/s over {} ranks: {}",
+                                     curves.curves.front().key.ranks, curves.common)};
   add_number_column(table, "size");
   std::set<Bytes> sizes;
-  for (const SizeCurve& curve : panel.curves) {
+  for (const SizeCurve& curve : curves.curves) {
     add_number_column(table, curve.title);
     for (const SizePoint& point : curve.points) sizes.insert(point.size);
     sizes.insert(curve.missing.begin(), curve.missing.end());
   }
   for (const Bytes size : sizes) {
-    const auto rate = [&](const SizeCurve& curve) -> std::string {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    row.push_back(format_bytes(size));
+    for (const SizeCurve& curve : curves.curves) {
       const SizePoint* point = point_at(curve, size);
-      if (point == nullptr) return {};
-      return format_figure(point->busbw_GBps.median) + (point->in_place_only ? " (in place)" : "");
-    };
-    add_curves_row(panel, format_bytes(size), rate, table);
-  }
-  if (any_bound(panel)) add_bounds(panel, table);
-  return table;
-}
-
-/// What `busbar expect` prints of each curve.
-Table others_table(const ReportPanel& panel, const std::string& where) {
-  Table table{.caption = fmt::format("What such machines reach in GB/s, {}", where),
-              .columns = {"system", "size", "figure", "GB/s", "by"},
-              .numbers = {1, 3}};
-  for (std::size_t i = 0; i < panel.curves.size(); ++i) {
-    const auto& known = panel.expectations[i];
-    if (!known) continue;
-    for (const auto& row : figures_table(known->request, known->expected).rows) {
-      const bool is_measured = row.front() == "yours";
-      table.rows.push_back({panel.curves[i].title, format_bytes(known->request.size),
-                            is_measured ? "this curve" : row[0], row[1], row[2]});
+      row.push_back(point == nullptr ? "" : format_figure(point->busbw_GBps.median));
+      if (point != nullptr && point->in_place_only) row.back() += " (in place)";
     }
   }
   return table;
 }
 
-/// ", float sum", where all curves have that type and operation.
-std::string common_type(const ReportPanel& panel) {
-  std::string text;
-  for (std::string CurveKey::*part : {&CurveKey::type, &CurveKey::op}) {
-    const std::string& first = panel.curves.front().key.*part;
-    const bool common = std::ranges::all_of(
-        panel.curves, [&](const SizeCurve& curve) { return curve.key.*part == first; });
-    if (common && !first.empty() && first != "none") text += (text.empty() ? ", " : " ") + first;
+/// A picture with a panel for each number of ranks, and their tables.
+std::vector<Section> curve_sections(const ReportData& data) {
+  if (data.collectives.empty()) return {};
+  std::vector<Section> sections{{.level = 2, .id = "curves", .heading = "Curves"}};
+  sections.front().blocks.emplace_back(
+      Paragraph{.text = "Medians over launches, or means where they are imported. Out of place "
+                        "where both placements were run; of a size that was measured in place "
+                        "only, that value. A missing value is a gap."});
+  for (const SizeCurves& collective : data.collectives) {
+    Figure figure{.chart = busbw_figure(collective), .wide = true};
+    figure.caption = figure.chart.title;
+    Section& section = sections.emplace_back(
+        Section{.level = 3, .heading = collective_name(collective.curves.front().key.collective)});
+    section.blocks.emplace_back(std::move(figure));
+    for (const SizeCurves& part : split_by_ranks(collective)) {
+      section.blocks.emplace_back(rate_table(part));
+    }
   }
-  return text;
+  return sections;
 }
 
-/// Slow links vanish beside fast ones: as a share of its own bound each shows.
-Section panel_section(const ReportPanel& panel) {
-  const std::string collective = collective_name(panel.collective);
-  const std::string ranks = counted(panel.ranks, "rank");
-  const std::string where = fmt::format("{}, {}{}", collective, ranks, common_type(panel));
-  const std::string origin = origin_caption(panel);
-  const SizeCurves curves{.curves = panel.curves};
-  Section section{.level = 3,
-                  .id = fmt::format("{}-{}", panel.collective, panel.ranks),
-                  .heading = fmt::format("{} over {}", collective, ranks)};
-  Figure rates{.chart = on_page(busbw_figure(curves), "Bus bandwidth against size: " + where)};
-  rates.caption =
-      fmt::format("Bus bandwidth, {}. {}{}{}", where, origin,
-                  any_bound(panel) ? " Dotted: the bound." : "", axis_caption(rates.chart));
-  section.blocks.emplace_back(std::move(rates));
-  if (any_bound(panel)) {
-    section.blocks.emplace_back(
-        Figure{.chart = on_page(share_figure(curves), "Share of the bound against size: " + where),
-               .caption = fmt::format("Share of each system's own bound, {}. {}", where, origin)});
+Table sets_table(const ReportSystem& system) {
+  Table table{.caption = fmt::format("Sets of devices of {}: bound in GB/s", system.name),
+              .columns = {"set", "devices", "bound", "over", "limit"},
+              .numbers = {2}};
+  for (const topo::SetComparison& set : system.sets) {
+    const topo::Bound& bound = set.choice.bound;
+    table.rows.push_back({set.system, devices_text(bound.devices), format_figure(bound.bound_GBps),
+                          bound.kind, bound.limit});
   }
-  section.blocks.emplace_back(rate_table(panel, where));
-  if (Table others = others_table(panel, where); !others.rows.empty()) {
-    section.blocks.emplace_back(std::move(others));
+  return table;
+}
+
+/// Its drawing, its best and worst sets, and its warnings.
+Section system_section(const ReportSystem& system) {
+  Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
+  std::vector<DocumentBlock>& blocks = section.blocks;
+  if (!system.graph) {
+    blocks.emplace_back(Paragraph{
+        .text = fmt::format("No topology is known for {}; the only bounds are those that rows have "
+                            "themselves. Give --system FILE, or --system NAME to the run or the "
+                            "import.",
+                            system.name)});
+    return section;
+  }
+  const topo::Graph& graph = *system.graph;
+  blocks.emplace_back(
+      Figure{.svg = svg_graph(graph, topo::ConstantSet::Nominal),
+             .caption = fmt::format("{}{}{}. {}", graph.name, graph.title.empty() ? "" : ": ",
+                                    graph.title, svg_graph_caption(graph)),
+             .wide = true});
+  if (!system.sets.empty()) blocks.emplace_back(sets_table(system));
+  for (const std::string& warning : graph.warnings) {
+    blocks.emplace_back(Paragraph{.text = warning, .warning = true});
+  }
+  for (const topo::Assumption& assumption : graph.assumptions) {
+    blocks.emplace_back(Paragraph{.text = "Bounds here are estimates. Assumed: " + assumption.text,
+                                  .warning = true});
   }
   return section;
-}
-
-/// A curve and a row for each system.
-void add_scaling(const Scaling& scaling, Section& section) {
-  const std::string where = fmt::format(
-      "{}, {}", collective_name(scaling.curves.front().key.collective), format_bytes(scaling.size));
-  std::set<int> ranks;
-  for (const ScalingCurve& curve : scaling.curves) {
-    for (const auto& [count, point] : curve.points) ranks.insert(count);
-  }
-  if (ranks.size() < 2) return;
-  Chart chart{.panels = {{}}};
-  Table table{.caption = fmt::format("Bus bandwidth in GB/s by ranks, {}", where),
-              .columns = {"system"}};
-  for (const int count : ranks) add_number_column(table, fmt::format("{} ranks", count));
-  table.columns.emplace_back("trend");
-  for (const ScalingCurve& scaled : scaling.curves) {
-    ChartCurve curve{.title = scaled.title, .style = scaled.style};
-    std::vector<std::string>& row = table.rows.emplace_back();
-    row.push_back(scaled.title);
-    for (const int count : ranks) {
-      const auto at = scaled.points.find(count);
-      row.emplace_back();
-      if (at == scaled.points.end() || at->second == nullptr) continue;
-      const double rate_GBps = at->second->busbw_GBps.median;
-      curve.points.push_back({.x = static_cast<double>(count), .y = rate_GBps});
-      row.back() = format_figure(rate_GBps);
-    }
-    row.emplace_back(name(trend_of(rates_of(scaled))));
-    chart.curves.push_back(std::move(curve));
-  }
-  chart.panels.front().x = powers_axis("ranks", x_range(chart));
-  set_rate_axis(chart, {});
-  Figure figure{.chart = on_page(std::move(chart), "Bus bandwidth against ranks: " + where)};
-  figure.caption = fmt::format("Bus bandwidth by ranks, {}.{}", where, axis_caption(figure.chart));
-  section.blocks.emplace_back(std::move(figure));
-  section.blocks.emplace_back(std::move(table));
-}
-
-std::string values_text(const ReportData& data) {
-  const std::size_t imported = count_of(
-      data.datasets, [](const Dataset& dataset) { return origin_of(dataset) == Origin::Imported; });
-  if (imported == 0) return "Medians over launches.";
-  const char* means = "means, as the imported logs give them.";
-  return imported == data.datasets.size() ? fmt::format("Values are {}", means)
-                                          : fmt::format("Medians over launches, and {}", means);
 }
 
 /// A file's name without its folder: the folder is of this machine.
@@ -245,7 +236,6 @@ Table runs_table(const ReportData& data) {
                                     {fact::kDevices, "devices"},
                                     {fact::kLibrary, "library"},
                                     {fact::kDeviceSet, "device set"},
-                                    {fact::kBoundLimit, "limit"},
                                     {fact::kBusbar, "busbar"},
                                     {fact::kCommand, "command"}}) {
     const auto has_it = [fact = fact](const Dataset& run) { return !run.fact(fact).empty(); };
@@ -260,37 +250,6 @@ Table runs_table(const ReportData& data) {
   return table;
 }
 
-/// Where the curves are from: the first thing that a reader must know.
-std::string lead_of(const ReportData& data) {
-  std::string text = fmt::format("Peak bandwidth between the GPUs of {}, and its bottleneck.",
-                                 counted(data.systems.size(), "system"));
-  if (data.datasets.empty()) return text + " From topologies alone: nothing here is measured.";
-  std::map<Origin, std::size_t> runs;
-  std::set<std::string> tools;
-  for (const Dataset& dataset : data.datasets) {
-    ++runs[origin_of(dataset)];
-    const std::string tool = dataset.fact(fact::kTool);
-    if (origin_of(dataset) == Origin::Imported && !tool.empty()) {
-      tools.insert(tool.substr(0, tool.find_first_of(" ,")));
-    }
-  }
-  if (tools.empty()) tools.insert("other tools");
-  const std::string logs =
-      fmt::format("imported from logs of {}: each value is a mean, where our own are medians",
-                  join_and(std::vector<std::string>(tools.begin(), tools.end())));
-  for (const auto& [origin, what] :
-       {std::pair<Origin, std::string>{Origin::Simulated,
-                                       "simulated: predicted from the topology, not measured"},
-        {Origin::Fake, "of the fake GPU machine: no figure is real"},
-        {Origin::Imported, logs},
-        {Origin::Measured, "measured"}}) {
-    if (runs[origin] == 0) continue;
-    text += runs[origin] == 1 ? " One run is " : fmt::format(" {} runs are ", runs[origin]);
-    text += what + ".";
-  }
-  return text + " Bandwidths are bus bandwidths in GB/s (10^9 bytes a second); sizes are binary.";
-}
-
 /// No two headings may have one id.
 void make_ids_unique(Document& document) {
   std::set<std::string> taken{"contents"};
@@ -299,57 +258,6 @@ void make_ids_unique(Document& document) {
     section.id = id;
     for (int i = 2; !taken.insert(section.id).second; ++i) section.id = fmt::format("{}-{}", id, i);
   }
-}
-
-std::vector<Section> finding_sections(const ReportData& data) {
-  std::vector<Section> sections{{.level = 2, .id = "findings", .heading = "Findings"}};
-  std::vector<DocumentBlock> blocks;
-  for (const ReportSystem& system : data.systems) {
-    for (const std::string& doubt : doubts_of(system)) {
-      blocks.emplace_back(
-          Paragraph{.text = fmt::format("{}: {}", system.name, doubt), .warning = true});
-    }
-  }
-  for (const std::string& warning : comparison_warnings(data)) {
-    blocks.emplace_back(Paragraph{.text = warning, .warning = true});
-  }
-  for (const std::string& note : data.notes) blocks.emplace_back(Paragraph{.text = note});
-  blocks.emplace_back(Bullets{.items = short_findings(data)});
-  sections.front().blocks = std::move(blocks);
-  const auto add = [&](const char* heading, const char* text, std::vector<std::string> items) {
-    if (items.empty()) return;
-    sections.push_back({.level = 3, .id = heading, .heading = heading});
-    sections.back().blocks = {Paragraph{.text = text}, Bullets{.items = std::move(items)}};
-  };
-  add("Who is fastest", "Rates within 2 % of each other are level.", fastest_findings(data.panels));
-  add("Highest bound", "By topology: what the links allow, whatever is measured.",
-      topology_findings(data));
-  add("Where the lead changes", "Between two sizes that were run; nothing is interpolated.",
-      crossing_findings(data.panels));
-  add("More ranks",
-      "Flat: greatest and least differ by 5 % or less. Rising, falling: no step of more than 5 % "
-      "the other way. Mixed: up and down.",
-      trend_findings(data));
-  add("Low or suspect",
-      "Curves below what others published at their largest size; curves whose highest rate is "
-      "below 60 % or above 102 % of the bound; sizes that take longer than a larger one, or have "
-      "much less than the rate of smaller ones, of both neighbours or of the other placement.",
-      suspect_findings(data));
-  return sections;
-}
-
-std::vector<Section> curve_sections(const ReportData& data) {
-  if (data.panels.empty()) return {};
-  std::vector<Section> sections{{.level = 2, .id = "curves", .heading = "Curves"}};
-  sections.front().blocks.emplace_back(
-      Paragraph{.text = values_text(data) +
-                        " Out of place where both placements were run; of a size that was measured "
-                        "in place only, that value. A missing value is a gap."});
-  for (const ReportPanel& panel : data.panels) sections.push_back(panel_section(panel));
-  Section scalings{.level = 2, .id = "scaling", .heading = "Scaling with the number of ranks"};
-  for (const Scaling& scaling : scalings_of(data)) add_scaling(scaling, scalings);
-  if (!scalings.blocks.empty()) sections.push_back(std::move(scalings));
-  return sections;
 }
 
 std::vector<Section> run_sections(const ReportData& data) {
@@ -362,26 +270,40 @@ std::vector<Section> run_sections(const ReportData& data) {
   reading.blocks.emplace_back(Bullets{
       .items = {
           R"(Bus bandwidth: size over time, times a factor of the collective (2(n-1)/n for all-reduce, 1 for broadcast), so that it can be set against a link's rate whatever the number of ranks.)",
-          R"(Bound: the highest bus bandwidth of rings over the links of a set of devices; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
-          R"(Cut: what crosses the narrowest division of the set, per direction; no algorithm passes it in a broadcast.)",
-          R"(First: devices 0, 1, 2 and so on, which a job takes that does not choose.)",
+          R"(Bound: the highest bus bandwidth of rings over the links of a set of devices, by the links' nominal rates; for all-reduce the most of rings, of trees and of what the switch adds (NVLS), whichever is highest.)",
           R"(Simulated: predicted from the topology and from efficiencies in the system's file. Measured: timed on the machine that the runs' table names. Imported means: from the log of another tool, which gives a mean where our own rows have a median.)",
           R"(A dash is a missing value, never zero.)"}});
   sections.push_back(std::move(reading));
   return sections;
 }
 
+/// Where the curves are from: the first thing that a reader must know.
+std::string lead_of(const ReportData& data) {
+  std::string text = fmt::format("Peak bandwidth between the GPUs of {}, and its bottleneck.",
+                                 counted(data.systems.size(), "system"));
+  if (data.datasets.empty()) return text + " From topologies alone: nothing here is measured.";
+  std::map<std::string_view, std::size_t> runs;
+  for (const Dataset& dataset : data.datasets) ++runs[name(origin_of(dataset))];
+  return fmt::format(
+      "{} Runs: {}. Bandwidths are bus bandwidths in GB/s (10^9 bytes a second); "
+      "sizes are binary.",
+      text, join_each(runs, ", ", [](const auto& one) {
+        return fmt::format("{} ({})", one.first, one.second);
+      }));
+}
+
 }  // namespace
 
 Document report_document(const ReportData& data) {
-  const auto names = mapped(data.systems, &ReportSystem::name);
-  Document document{.title = "Interconnects compared: " + join_and(names), .lead = lead_of(data)};
-  const Palette palette(names);
-  for (const auto& sections : {std::vector{summary_section(data, palette)}, finding_sections(data),
-                               topology_sections(data, palette), curve_sections(data),
-                               system_sections(data), run_sections(data)}) {
-    append(document.sections, sections);
-  }
+  Document document{
+      .title = "Interconnects compared: " + join_and(mapped(data.systems, &ReportSystem::name)),
+      .lead = lead_of(data),
+      .sections = {{.id = "short", .heading = "In short", .blocks = {systems_table(data)}}}};
+  append(document.sections, finding_sections(data));
+  append(document.sections, curve_sections(data));
+  document.sections.push_back({.level = 2, .id = "systems", .heading = "The systems"});
+  append(document.sections, mapped(data.systems, system_section));
+  append(document.sections, run_sections(data));
   make_ids_unique(document);
   return document;
 }

@@ -130,12 +130,6 @@ TEST(Palette, DistinguishesLinesOfASystemByPointAndDash) {
   }
 }
 
-TEST(ScaleColour, GoesFromDarkToLight) {
-  EXPECT_EQ(scale_colour(0), 0x00224E);
-  EXPECT_EQ(scale_colour(1), 0xFEE838);
-  EXPECT_EQ(scale_colour(-1), scale_colour(0));
-}
-
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -179,7 +173,7 @@ TEST(DrawCharts, ShowsHostileNamesAsTheyAre) {
   chart.panels[0].y = {.title = name, .kind = AxisKind::Names, .low = -0.5, .high = 4};
   chart.panels[0].y.names = {name.substr(0, 30)};
   chart.marks = {{.x = 1, .text = name}};
-  chart.texts = {{.x = 1, .y = 1, .text = name}};
+  chart.texts = {{.y = 1, .text = name}};
   Document document = page_of({chart});
   draw_charts(document);
   const std::string svg = svg_of(document, 0);

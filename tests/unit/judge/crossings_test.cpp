@@ -67,8 +67,8 @@ Seen curves(const TwoRows& two) {
 }
 Seen report(const TwoRows& two) {
   Seen seen;
-  for (const auto& panel : study::make_report_data({two.dataset()}, {}).panels) {
-    for (const auto& curve : panel.curves) seen.insert(panel.title(curve));
+  for (const auto& collective : study::make_report_data({two.dataset()}, {}).collectives) {
+    for (const auto& curve : collective.curves) seen.insert(curve.title);
   }
   return seen;
 }
