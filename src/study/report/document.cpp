@@ -174,14 +174,6 @@ Table sets_table(const ReportSystem& system) {
 Section system_section(const ReportSystem& system) {
   Section section{.level = 3, .id = "system-" + system.name, .heading = system.name};
   std::vector<DocumentBlock>& blocks = section.blocks;
-  if (!system.graph) {
-    blocks.emplace_back(Paragraph{
-        .text = fmt::format("No topology is known for {}; the only bounds are those that rows have "
-                            "themselves. Give --system FILE, or --system NAME to the run or the "
-                            "import.",
-                            system.name)});
-    return section;
-  }
   const topo::Graph& graph = *system.graph;
   blocks.emplace_back(
       Figure{.svg = svg_graph(graph, topo::ConstantSet::Nominal),
@@ -197,6 +189,26 @@ Section system_section(const ReportSystem& system) {
                                   .warning = true});
   }
   return section;
+}
+
+std::vector<Section> system_sections(const ReportData& data) {
+  std::vector<Section> sections{{.level = 2, .id = "systems", .heading = "The systems"}};
+  std::vector<std::string> without;
+  for (const ReportSystem& system : data.systems) {
+    if (system.graph) {
+      sections.push_back(system_section(system));
+    } else {
+      without.push_back(system.name);
+    }
+  }
+  if (!without.empty()) {
+    sections.front().blocks.emplace_back(
+        Paragraph{.text = fmt::format(
+                      "No topology is known for {}; the only bounds are those that rows have "
+                      "themselves. Give --system FILE, or --system NAME to the run or the import.",
+                      join_and(without))});
+  }
+  return sections;
 }
 
 /// A file's name without its folder: the folder is of this machine.
@@ -236,6 +248,7 @@ Table runs_table(const ReportData& data) {
                                     {fact::kDevices, "devices"},
                                     {fact::kLibrary, "library"},
                                     {fact::kDeviceSet, "device set"},
+                                    {fact::kBoundLimit, "limit"},
                                     {fact::kBusbar, "busbar"},
                                     {fact::kCommand, "command"}}) {
     const auto has_it = [fact = fact](const Dataset& run) { return !run.fact(fact).empty(); };
@@ -301,8 +314,7 @@ Document report_document(const ReportData& data) {
       .sections = {{.id = "short", .heading = "In short", .blocks = {systems_table(data)}}}};
   append(document.sections, finding_sections(data));
   append(document.sections, curve_sections(data));
-  document.sections.push_back({.level = 2, .id = "systems", .heading = "The systems"});
-  append(document.sections, mapped(data.systems, system_section));
+  append(document.sections, system_sections(data));
   append(document.sections, run_sections(data));
   make_ids_unique(document);
   return document;
