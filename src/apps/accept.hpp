@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "judge/baseline.hpp"
 #include "judge/fleet/rehearsal.hpp"
 #include "judge/judge.hpp"
 #include "judge/observation.hpp"
+#include "judge/run/journal.hpp"
 #include "judge/spec/lint.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
@@ -39,12 +39,11 @@ struct RehearsalOptions {
 
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
-  std::vector<std::string> files{};  ///< of judge and baseline
-  bool partial = false;              ///< judge: files that no run of the specification made
-  std::string output{};              ///< run: a folder; baseline: a file
+  std::vector<std::string> files{};  ///< of judge
+  std::string output{};              ///< run: a folder
   std::string profile{};
   std::vector<std::string> rules{};  ///< ids of the only ones; empty: all
-  std::string setting{};             ///< judge, baseline: of rows of several
+  std::string setting{};             ///< judge: of rows of several
   std::vector<std::string> hosts{};
   std::string hostfile{};
   std::optional<std::uint64_t> seed{};
@@ -70,8 +69,6 @@ struct AcceptOptions {
 [[nodiscard]] Status accept_run(const AcceptOptions& options);
 /// `busbar accept judge`: judges files of runs.
 [[nodiscard]] Status accept_judge(AcceptOptions options);
-/// `busbar accept baseline`: makes one of files of runs.
-[[nodiscard]] Status accept_baseline(AcceptOptions options);
 
 /// `busbar accept rehearse`: tests a simulated fleet.
 [[nodiscard]] Status accept_rehearse(const AcceptOptions& options);
@@ -88,16 +85,13 @@ struct AcceptOptions {
     const AcceptOptions& options, std::vector<std::string>* all_faults = nullptr);
 /// The same, and refuses what `accept lint` refuses.
 [[nodiscard]] judge::Specification read_specification(const AcceptOptions& options);
-/// The findings of `accept lint`; `nodes` as of judge::lint().
-[[nodiscard]] std::vector<judge::LintFinding> lint_findings(
-    const judge::Specification& specification, std::size_t nodes = 0);
 
 /// Judges observations of nodes, which all must be accounted for; none: the nodes of the
 /// specification or of the files.
 struct Judge {
   const judge::Specification& specification;
   const AcceptOptions& options;
-  std::optional<judge::Baseline> baseline{};
+  std::optional<judge::Journal> baseline{};
   std::optional<HostLevels> levels{};
 
   /// What the observations are judged by. The result refers to all of it.
@@ -108,8 +102,8 @@ struct Judge {
 /// Where these hosts are in the fabric by --levels, as a CSV; empty: it is not given.
 [[nodiscard]] std::string named_levels(const AcceptOptions& options,
                                        const std::vector<std::string>& hosts);
-/// Reads the baseline if a rule compares with one; `levels` is a CSV. The others must outlive the
-/// result.
+/// Reads the earlier run if a rule compares with one; `levels` is a CSV. The others must outlive
+/// the result.
 [[nodiscard]] Judge judge_by(const judge::Specification& specification,
                              const AcceptOptions& options, const std::string& levels);
 

@@ -102,11 +102,11 @@ void set_power(AcceptOptions& options, View /*option*/, View /*text*/) {
 constexpr View kLaunching = "run,soak";
 constexpr View kSeeded = "run,soak,rehearse";
 constexpr View kJudgingCommands = "run,soak,judge";
-constexpr View kMeasuringCommands = "run,soak,judge,lint,baseline,rehearse";
+constexpr View kMeasuringCommands = "run,soak,judge,lint,rehearse";
 constexpr View kPlanning = "rehearse,lint";
 constexpr int kMostNodes = 100'000;
 constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
-    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak,baseline"},
+    {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak"},
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
     {"--hostfile", "FILE", set::value<&AcceptOptions::hostfile>, kLaunching},
     {"--seed", "N", set::integer<&AcceptOptions::seed, 0>, kSeeded},
@@ -140,7 +140,7 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--power", "", set_power, "rehearse"},
     {"--profile", "NAME", set::value<&AcceptOptions::profile>},
     {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
-    {"--setting", "TEXT", set::value<&AcceptOptions::setting>, "judge,baseline"},
+    {"--setting", "TEXT", set::value<&AcceptOptions::setting>, "judge"},
     {"--assume", "KEY=VALUE", add_assumed, kMeasuringCommands},
     {"--dump-spec", "", set::value<&AcceptOptions::dump_specification>, kMeasuringCommands},
 });
@@ -148,13 +148,13 @@ constexpr std::array<View, 2> kAcceptExclusive{"--hosts,--hostfile", "--seed,--r
 constexpr CommandLineTable<AcceptOptions> kAcceptTable{
     {.program = "busbar accept",
      .help = "docs/accept-options.md",
-     .commands = "run,soak,judge,lint,rehearse,baseline,list",
+     .commands = "run,soak,judge,lint,rehearse,list",
      .exclusive = kAcceptExclusive},
     kAcceptOptions};
 
 /// Takes SPEC, FILES and the launcher's arguments from the command line.
 void take_accept_positionals(AcceptOptions& options, const Arguments& line) {
-  const bool takes_files = line.command == "judge" || line.command == "baseline";
+  const bool takes_files = line.command == "judge";
   const bool launches = line.command == "run" || line.command == "soak";
   const std::vector<std::string>& all = line.positionals;
   const std::size_t own = launches ? line.before_dashes : all.size();
@@ -180,8 +180,7 @@ void check_accept(const AcceptOptions& options, View command) {
   const bool soaks = command == "soak";
   if (command == "run" || soaks) need(options.output, "output; give a new folder with -o DIR");
   if (soaks && !options.soak_for) throw usage_error("accept soak: missing time; give --for 1h");
-  if (command == "baseline") need(options.output, "output; give a new file with -o FILE.csv");
-  if (command == "judge" || command == "baseline") {
+  if (command == "judge") {
     need(options.files, "files; give CSVs or the folder of an accept run after the specification");
   }
   const auto& arguments = options.launcher_arguments;
@@ -241,7 +240,7 @@ Status lint_specification(const AcceptOptions& options) {
   if (!read) return Status::Usage;
   const judge::Specification& specification = *read;
   const std::vector<judge::LintFinding> findings =
-      lint_findings(specification, planned_nodes(specification, options));
+      judge::lint(specification, this_day(), planned_nodes(specification, options));
   const std::size_t facts = specification.facts.size();
   fmt::print("{}{}: {}{}, {}, {}\n", judge::lint_text(specification.file, findings),
              specification.file, counted(specification.rules.size(), "rule"),
@@ -275,7 +274,6 @@ Status run_accept(std::span<char* const> arguments) {
   options.soak = line.command == "soak";
   if (line.command == "run" || options.soak) return accept_run(options);
   if (line.command == "judge") return accept_judge(std::move(options));
-  if (line.command == "baseline") return accept_baseline(std::move(options));
   if (line.command == "rehearse") return accept_rehearse(options);
   return line.command == "lint" ? lint_specification(options) : list_specifications(options);
 }

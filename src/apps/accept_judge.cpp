@@ -3,10 +3,8 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +14,7 @@
 #include "base/host.hpp"
 #include "base/text.hpp"
 #include "format/output_file.hpp"
-#include "judge/baseline.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/fleet/fabric_file.hpp"
 #include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
@@ -102,9 +100,23 @@ AcceptFiles read_files(const std::vector<std::string>& paths, const std::string&
   return files;
 }
 
+/// What answers for the first log of another tool, which is one launch; empty where there is none.
+std::string answer_of_log(const AcceptFiles& files) {
+  for (const study::FileRows& file : files.csvs) {
+    const study::Dataset& log = file.dataset;
+    if (origin_of(log) != study::Origin::Imported || log.records.empty()) continue;
+    return fmt::format("a log is one launch; busbar expect {} --measured {} answers for it",
+                       log.records.front().collective, log.path);
+  }
+  return {};
+}
+
 /// "auto" is the ready-made specification of the system that the first launch ran on.
 void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   if (options.specification != topo::kAutoSystem) return;
+  if (const std::string answer = answer_of_log(files); !answer.empty()) {
+    throw usage_error("accept judge auto: {}", answer);
+  }
   judge::Observation first;
   if (!files.csvs.empty()) {
     const study::Dataset& dataset = files.csvs.front().dataset;
@@ -155,55 +167,6 @@ Measurements measurements_of(const AcceptFiles& files, const judge::Specificatio
   return measured;
 }
 
-bool judges(const judge::Rule& rule, const judge::Observation& launch) {
-  return rule.device_set == launch.device_set && contains(rule.collectives, launch.collective) &&
-         std::ranges::any_of(launch.records, [&](const Record& row) {
-           return std::ranges::find(rule.sizes, row.size) != rule.sizes.end();
-         });
-}
-
-std::vector<std::string> rules_with_data(const judge::Specification& specification,
-                                         const AcceptFiles& files) {
-  std::vector<std::string> ignored;
-  const auto launches = judge::observe_files(specification, files.csvs, ignored);
-  std::vector<std::string> rules;
-  for (const judge::Rule& rule : specification.rules) {
-    if (std::ranges::any_of(
-            launches, [&](const judge::Observation& launch) { return judges(rule, launch); })) {
-      rules.push_back(rule.id);
-    }
-  }
-  return rules;
-}
-
-/// Logs of other tools, and whatever is judged by auto: no run of the specification made them, so
-/// what they lack is not an error. Single rules that are asked for are.
-bool is_partial(const AcceptOptions& options, const AcceptFiles& files) {
-  if (!files.journals.empty() || !options.rules.empty() || !options.hosts.empty()) return false;
-  return options.specification == topo::kAutoSystem ||
-         std::ranges::all_of(files.csvs, [](const study::FileRows& file) {
-           return origin_of(file.dataset) == study::Origin::Imported;
-         });
-}
-
-/// "allreduce of 8 B to 8 GiB (ranks: 16, nodes: 2); ...".
-std::string contents_of(const AcceptFiles& files) {
-  std::map<std::tuple<std::string, int, int>, std::set<Bytes>> kinds;
-  for (const study::FileRows& file : files.csvs) {
-    for (const Record& row : file.dataset.records) {
-      kinds[{row.collective, row.ranks, row.nodes}].insert(row.size);
-    }
-  }
-  return join_each(kinds, "; ", [](const auto& kind) {
-    const auto& [key, sizes] = kind;
-    const auto& [collective, ranks, nodes] = key;
-    const std::string low = format_bytes(*sizes.begin());
-    return fmt::format("{} of {}{} (ranks: {}, nodes: {})", collective, low,
-                       sizes.size() == 1 ? "" : " to " + format_bytes(*sizes.rbegin()), ranks,
-                       nodes);
-  });
-}
-
 /// Sizes of the files' curves that are slow, the worst.
 std::vector<std::string> curve_notes(const AcceptFiles& files) {
   constexpr std::size_t kMost = 4;
@@ -218,27 +181,6 @@ std::vector<std::string> curve_notes(const AcceptFiles& files) {
   return found;
 }
 
-/// Where no rule of the profile is for the files: a note that names a profile that has some, which
-/// partial files are judged by unless the user named one.
-std::string other_profile(AcceptOptions& options, const AcceptFiles& files) {
-  if (!options.rules.empty() || !files.journals.empty()) return {};
-  const judge::Specification own = parse_specification(options);
-  if (!rules_with_data(own, files).empty()) return {};
-  const judge::SpecificationSource source = judge::find_specification(options.specification);
-  for (const judge::Specification& other : judge::parse_profiles(source.text, source.path)) {
-    const std::string rules = join(rules_with_data(other, files), ", ");
-    if (rules.empty()) continue;
-    const bool taken = options.partial && options.profile.empty();
-    if (taken) options.profile = other.profile;
-    return fmt::format("{} has no rule for these files; {} {}",
-                       own.profile.empty() ? own.file : "profile " + own.profile,
-                       taken ? fmt::format("judged by profile {}, which has", other.profile)
-                             : fmt::format("--profile {} has", other.profile),
-                       rules);
-  }
-  return fmt::format("{} has no rule for what these files have: {}", own.file, contents_of(files));
-}
-
 }  // namespace
 
 judge::Specification parse_specification(const AcceptOptions& options,
@@ -251,22 +193,11 @@ judge::Specification parse_specification(const AcceptOptions& options,
 judge::Specification read_specification(const AcceptOptions& options) {
   judge::Specification specification = parse_specification(options);
   if (options.same_machine) specification.run.same_machine = true;
-  for (const judge::LintFinding& finding : lint_findings(specification)) {
+  for (const judge::LintFinding& finding : judge::lint(specification, this_day())) {
     if (finding.severity != judge::LintFinding::Severity::Refused) continue;
     throw usage_error(std::string(trim(judge::lint_text(specification.file, {&finding, 1}))));
   }
   return specification;
-}
-
-std::vector<judge::LintFinding> lint_findings(const judge::Specification& specification,
-                                              std::size_t nodes) {
-  std::optional<judge::Baseline> baseline;
-  try {
-    if (specification.baseline) baseline = judge::load_baseline(specification.baseline->file);
-  } catch (const Error&) {
-    baseline.reset();  // that it cannot be read is a finding
-  }
-  return judge::lint(specification, baseline ? &*baseline : nullptr, this_day(), nodes);
 }
 
 std::string named_levels(const AcceptOptions& options, const std::vector<std::string>& hosts) {
@@ -279,7 +210,10 @@ Judge judge_by(const judge::Specification& specification, const AcceptOptions& o
                const std::string& levels) {
   Judge judge{.specification = specification, .options = options};
   if (specification.needs_baseline() && specification.baseline) {
-    judge.baseline = judge::load_baseline(specification.baseline->file);
+    judge.baseline = judge::load_journal(specification.baseline->run + "/launches.csv");
+    const std::string other =
+        judge::fingerprint_error(specification, judge.baseline->lines, options.assumed);
+    if (!other.empty()) throw usage_error("[baseline] run: {}", other);
   }
   if (!levels.empty()) judge.levels.emplace(levels, "levels.csv");
   return judge;
@@ -295,7 +229,6 @@ judge::JudgeInput Judge::input(std::span<const judge::Observation> observations,
           .nodes = nodes,
           .levels = levels ? &*levels : nullptr,
           .soak = options.soak,
-          .partial = options.partial,
           .machines = &machines,
           .assumed = options.assumed};
 }
@@ -357,13 +290,9 @@ std::string this_day() { return local_time().substr(0, std::string_view("2026-11
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
   const AcceptFiles files = read_files(options.files, options.setting);
-  options.partial = is_partial(options, files);
   options.soak = any_has(files.journals, true, &judge::Journal::soak);
   take_own_specification(options, files);
   take_profile_and_rules(options, files);
-  // Nodes that are listed must be accounted for.
-  if (!parse_specification(options).system.nodes.empty()) options.partial = false;
-  const std::string profile_note = other_profile(options, files);
   const judge::Specification specification = read_specification(options);
   const Measurements measured = measurements_of(files, specification);
   const std::vector<std::string>& hosts = options.hosts.empty() ? measured.nodes : options.hosts;
@@ -373,24 +302,11 @@ Status accept_judge(AcceptOptions options) {
       judge::judge_all(judge.input(measured.observations, hosts, measured.machines));
   std::vector<std::string>& notes = acceptance.head.notes;
   append(notes, measured.notes);
-  add_new(notes, profile_note);
+  if (std::cmp_less(files.csvs.size(), specification.run.min_launches)) {
+    if (std::string answer = answer_of_log(files); !answer.empty()) notes.push_back(answer);
+  }
   append(notes, curve_notes(files));
   return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
-}
-
-Status accept_baseline(AcceptOptions options) {
-  check_new(options.output, "-o");
-  const AcceptFiles files = read_files(options.files, options.setting);
-  take_own_specification(options, files);
-  take_profile_and_rules(options, files);
-  const judge::Specification specification = parse_specification(options);
-  const Measurements measured = measurements_of(files, specification);
-  for (const std::string& note : measured.notes) fmt::print(stderr, "busbar: {}\n", note);
-  const judge::Baseline baseline =
-      judge::build_baseline(specification, measured.observations, this_day(), options.assumed);
-  OutputFile(options.output, "-o", OutputFile::Mode::New).append(judge::baseline_text(baseline));
-  fmt::print("{}: {}\n", options.output, counted(baseline.rows.size(), "row"));
-  return Status::Ok;
 }
 
 }  // namespace busbar

@@ -66,12 +66,6 @@ std::vector<std::string> hosts_of_run(const AcceptOptions& options,
           "device set {} needs two nodes, and there is only {}; name more with --hosts", set.id,
           hosts.front());
     }
-    for (const std::string& node : set.nodes) {
-      if (contains(hosts, node)) continue;
-      throw usage_error(
-          "device set {} needs node {}, which is not among the hosts; add it with --hosts", set.id,
-          node);
-    }
   }
   return hosts;
 }
@@ -165,13 +159,13 @@ void refuse_another_mpi(const LauncherChoice& choice, const std::optional<MpiLib
       choice.program, known->title, program, library->name);
 }
 
-LauncherChoice find_launcher_of(const AcceptOptions& options, const judge::RunContract& run,
+LauncherChoice find_launcher_of(const AcceptOptions& options, const std::string& backend,
                                 const std::vector<std::string>& hosts, const std::string& program) {
   const Facts version = version_facts(program);
-  refuse_absent_backend(run.backend, version, program);
+  refuse_absent_backend(backend, version, program);
   const std::optional<MpiLibrary> library = library_of(version);
-  const bool is_named = !options.launcher.empty() || run.launcher != "auto";
-  LauncherRequest request{.wanted = options.launcher.empty() ? run.launcher : options.launcher,
+  const bool is_named = !options.launcher.empty();
+  LauncherRequest request{.wanted = is_named ? options.launcher : "auto",
                           .has_hosts = !std::ranges::all_of(hosts, is_this_host),
                           .library = library ? &*library : nullptr,
                           .option = is_named ? "--launcher" : "accept run",
@@ -201,30 +195,21 @@ std::string any_program(const std::string& folder, const judge::Specification& s
   return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());
 }
 
-/// How many launches run at the same time; first contacts measure nothing, so that they need not
-/// wait for each other where measurements do.
-struct LaunchesAtOnce {
-  std::size_t measuring = 1;
-  std::size_t touching = 1;
-};
-
-/// Printed on stderr with the launcher where there is more than one node.
-LaunchesAtOnce launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
-                                const LauncherChoice& launcher, std::size_t nodes) {
+/// How many launches run at the same time: printed on stderr with the launcher where there is more
+/// than one node.
+std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
+                             const LauncherChoice& launcher, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();
-  const judge::AtOnce touching = options.serial ? judge::choose_at_once(limits, 1, "--serial")
-                                 : options.at_once
-                                     ? judge::choose_at_once(limits, options.at_once, "--at-once")
-                                     : judge::choose_at_once(limits, run.at_once, "[run] at_once");
-  const bool in_turn = !options.at_once && !options.serial && !run.parallel;
-  const judge::AtOnce measuring =
-      in_turn ? judge::choose_at_once(limits, 1, "[run] parallel") : touching;
+  const judge::AtOnce at_once = options.serial ? judge::choose_at_once(limits, 1, "--serial")
+                                : options.at_once
+                                    ? judge::choose_at_once(limits, options.at_once, "--at-once")
+                                    : judge::choose_at_once(limits, run.at_once, "[run] at_once");
   if (nodes > 1) {
     fmt::print(stderr, "busbar: launches at the same time: {} ({}); launcher: {}\n",
-               measuring.launches, measuring.reason, launcher.text());
+               at_once.launches, at_once.reason, launcher.text());
   }
-  judge::allow_launches(limits, std::min(touching.launches, nodes));
-  return {.measuring = measuring.launches, .touching = touching.launches};
+  judge::allow_launches(limits, std::min(at_once.launches, nodes));
+  return at_once.launches;
 }
 
 /// Nothing is kept of what is refused before its first launch.
@@ -300,8 +285,8 @@ Status accept_run(const AcceptOptions& options) {
   check_outputs(options);
   const std::string programs = find_programs(options, specification);
   judge::LaunchSetup setup{.arguments = options.launcher_arguments, .programs = programs};
-  setup.launcher =
-      find_launcher_of(options, specification.run, hosts, any_program(programs, specification));
+  setup.launcher = find_launcher_of(options, specification.run.backend, hosts,
+                                    any_program(programs, specification));
   refuse_unresolved(options, setup.launcher, hosts);
   setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
     return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
@@ -331,14 +316,11 @@ Status accept_run(const AcceptOptions& options) {
         stderr, "{}: {}\n", launch,
         result->failure.empty() ? fmt::format("{:.1f} s", result->seconds) : result->failure);
   };
-  const LaunchesAtOnce at_once =
-      launches_at_once(options, specification.run, setup.launcher, hosts.size());
   judge::Campaign campaign(
       {.specification = specification,
        .nodes = hosts,
        .setup = setup,
-       .at_once = at_once.measuring,
-       .touched_at_once = at_once.touching,
+       .at_once = launches_at_once(options, specification.run, setup.launcher, hosts.size()),
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },

@@ -86,17 +86,25 @@ Json context_schema() {
 }
 
 Json word_schemas() {
-  return {
-      {"outcome", one_of<judge::Outcome>()},     {"metric", one_of<judge::Metric>()},
-      {"statistic", one_of<judge::Statistic>()}, {"rule_kind", one_of<judge::RuleKind>()},
-      {"set_kind", one_of<judge::SetKind>()},    {"on_noisy", one_of<judge::OnNoisy>()},
-      {"decide", one_of<judge::Decide>()},       {"ceiling_model", one_of<judge::CeilingModel>()},
-      {"defect", one_of<judge::Defect>()},       {"node_state", one_of<judge::NodeState>()},
-      {"comparison", one_of<study::Verdict>()},  {"interval_kind", one_of<study::IntervalKind>()},
-      {"severity", one_of<study::Severity>()},   {"evidence", one_of<study::Evidence>()},
-      {"grade", one_of<study::Grade>()},         {"frequency", one_of<topo::Frequency>()},
-      {"policy", one_of<topo::Policy>()},        {"node_kind", one_of<topo::NodeKind>()},
-      {"link_kind", one_of<topo::LinkKind>()},   {"collective", one_of(collective_names())}};
+  return {{"outcome", one_of<judge::Outcome>()},
+          {"metric", one_of<judge::Metric>()},
+          {"statistic", one_of<judge::Statistic>()},
+          {"rule_kind", one_of<judge::RuleKind>()},
+          {"set_kind", one_of<judge::SetKind>()},
+          {"on_noisy", one_of<judge::OnNoisy>()},
+          {"ceiling_model", one_of<judge::CeilingModel>()},
+          {"defect", one_of<judge::Defect>()},
+          {"node_state", one_of<judge::NodeState>()},
+          {"comparison", one_of<study::Verdict>()},
+          {"interval_kind", one_of<study::IntervalKind>()},
+          {"severity", one_of<study::Severity>()},
+          {"evidence", one_of<study::Evidence>()},
+          {"grade", one_of<study::Grade>()},
+          {"frequency", one_of<topo::Frequency>()},
+          {"policy", one_of<topo::Policy>()},
+          {"node_kind", one_of<topo::NodeKind>()},
+          {"link_kind", one_of<topo::LinkKind>()},
+          {"collective", one_of(collective_names())}};
 }
 
 /// A member a line, so that a change of the document is one of the line.

@@ -35,7 +35,7 @@ std::string failed_launches(CheckedRow& row) {
 }
 
 /// Wrong data, no data, not applicable.
-void judge_presence(CheckedRow& row, bool partial) {
+void judge_presence(CheckedRow& row) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {
     decide(row, Outcome::Fail, "wrong data: " + join(sample.wrong, "; "), DecidedBy::WrongData);
@@ -44,12 +44,11 @@ void judge_presence(CheckedRow& row, bool partial) {
   } else if (!sample.values.empty()) {
     return;
   } else if (!sample.failures.empty()) {
-    const bool absent = sample.failures.front().absent;
-    decide_absent(row, first_failure(row), partial && absent);
+    decide(row, Outcome::Error, first_failure(row));
   } else if (sample.skipped_one_rank) {
     decide(row, Outcome::Skip, "one rank: nothing crosses a bus, so it has no bus bandwidth");
   } else {
-    decide_absent(row, "no data", partial);
+    decide(row, Outcome::Error, "no data");
   }
 }
 
@@ -198,11 +197,6 @@ Miss miss_of(const Bounds& bounds, double ratio) {
   return {};
 }
 
-void decide_absent(CheckedRow& row, const std::string& why, bool partial) {
-  decide(row, partial ? Outcome::Skip : Outcome::Error,
-         partial ? "not measured in these files: " + why : why);
-}
-
 void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
   std::set<std::string> crashed;  // nodes with a launch that did
   bool any_good = false;
@@ -224,7 +218,7 @@ void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
 
 CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input) {
   CheckedRow row = blank_row(key.rule, key.instance, key.collective, key.size);
-  row.sample = gather(key, input.observations, input.specification.noise.decide);
+  row.sample = gather(key, input.observations);
   take_sample(row, key.rule, input);
   return row;
 }
@@ -234,10 +228,7 @@ void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input) {
   row.attempts = row.sample.attempts;
   if (!row.values.empty()) row.value = stats::median(row.values);
   row.cv = variation_of(row.values);
-  if (input.partial && row.value) {  // another log of the same nodes is not a failed launch
-    std::erase_if(row.sample.failures, [](const LaunchFailure& one) { return one.absent; });
-  }
-  judge_presence(row, input.partial);
+  judge_presence(row);
   if (!row.decided) judge_noise(row, rule, input.specification);
 }
 

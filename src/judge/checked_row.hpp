@@ -14,7 +14,7 @@ namespace busbar::judge {
 /// What a value is measured by.
 struct Reference {
   double value = 0;     ///< GB/s or us
-  std::string kind{};   ///< "absolute", "ceiling: ...", "baseline of 2026-11-21", "fleet median"
+  std::string kind{};   ///< "absolute", "ceiling: ...", "baseline FOLDER", "fleet median"
   std::string error{};  ///< why there is none
 };
 
@@ -63,9 +63,6 @@ struct Miss {
 /// node that did not answer after one that did, become FAILs. Where no other instance was measured
 /// without such a launch, the software may be at fault, and nothing changes.
 void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest);
-
-/// The row is not in the files, for this reason: an ERROR, or a SKIP of partial ones.
-void decide_absent(CheckedRow& row, const std::string& why, bool partial);
 
 /// No bound is to be asked any more.
 void decide(CheckedRow& row, Outcome outcome, std::string reason,

@@ -85,7 +85,6 @@ class NodeCheck {
     for (const auto& [instance, most] : fleet_) {
       if (!values.contains(instance)) check_fleet(instance, "");
     }
-    check_balance();
     return std::move(finding_);
   }
 
@@ -102,7 +101,7 @@ class NodeCheck {
                                                 is_text(instance, text), *rule_.at_least));
       }
     }
-    if (rule_.delta_max || rule_.balance_min) check_rise(instance);
+    if (rule_.delta_max) check_rise(instance);
     if (!rule_.same.empty()) check_fleet(instance, text);
   }
 
@@ -114,21 +113,9 @@ class NodeCheck {
                                instance.empty() ? "" : " "));
       return;
     }
-    rises_[instance] = *rise;
-    if (!rule_.delta_max || *rise <= *rule_.delta_max) return;
+    if (*rise <= *rule_.delta_max) return;
     finding_.add(Outcome::Fail, fmt::format("{}{}rose by {:.0f}, at most {:g} is allowed", instance,
                                             instance.empty() ? "" : " ", *rise, *rule_.delta_max));
-  }
-
-  void check_balance() {
-    if (!rule_.balance_min || rises_.empty()) return;
-    const auto by_rise = [](const auto& one) { return one.second; };
-    const auto low = std::ranges::min_element(rises_, {}, by_rise);
-    const auto high = std::ranges::max_element(rises_, {}, by_rise);
-    if (high->second <= 0 || low->second >= *rule_.balance_min * high->second) return;
-    finding_.add(Outcome::Fail,
-                 fmt::format("{} rose by {:.3g} and {} by {:.3g}: less than {:g} of it", low->first,
-                             low->second, high->first, high->second, *rule_.balance_min));
   }
 
   void check_fleet(const std::string& instance, const std::string& text) {
@@ -146,7 +133,6 @@ class NodeCheck {
   const HostWindow& window_;
   const std::map<std::string, std::string>& fleet_;
   FactFinding finding_{};
-  std::map<std::string, double> rises_{};
 };
 
 FactFinding check_node(const FactRule& rule, const JudgeInput& input, const std::string& node,

@@ -103,7 +103,6 @@ bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std:
   if (set.kind == SetKind::PerNode) shape = is(1);
   const bool pairs = set.kind == SetKind::Pairwise;
   if (pairs) shape = part.grouped ? nodes.size() > 1 : is(2);
-  if (set.kind == SetKind::List) shape = is(set.nodes.size()) && has_all(set.nodes, nodes);
   const bool has_groups = pairs || (set.kind == SetKind::Rails) == part.grouped;
   return shape && has_all(all, nodes) && has_groups &&
          part.ranks == shape_of(set, pairs ? 2 : nodes.size()).ranks &&

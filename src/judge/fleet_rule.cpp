@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -92,23 +91,10 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);
 }
 
-bool skipped(const CheckedRow& row) { return row.outcome == Outcome::Skip; }
-
-void decide_all_absent(PointResult& point, const std::string& why) {
-  for (CheckedRow& row : point.rows) {
-    if (!skipped(row) && !row.wrong_data()) decide_absent(row, why, true);
-  }
-  decide_absent(*point.fleet, why, true);
-}
-
 }  // namespace
 
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
-  const std::size_t measured = count_of(point.rows, std::not_fn(skipped));
-  if (input.partial && measured < kFewest) {
-    return decide_all_absent(point, too_few(measured));
-  }
   std::vector<CheckedRow*> rows;
   for (CheckedRow& row : point.rows) {
     if (!row.decided) rows.push_back(&row);

@@ -90,7 +90,6 @@ Acceptance judge_all(const JudgeInput& given) {
   input.nodes = nodes_to_judge(given.nodes, given.specification, given.observations);
   Acceptance acceptance;
   acceptance.head.notes = notes_of(input);
-  acceptance.head.partial = input.partial;
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
   const auto set_errors = set_errors_of(input);

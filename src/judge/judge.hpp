@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "judge/baseline.hpp"
 #include "judge/observation.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
@@ -14,23 +13,23 @@
 
 namespace busbar::judge {
 
+struct Journal;
+
 struct JudgeInput {
   const Specification& specification;
   std::span<const Observation> observations;
-  const Baseline* baseline = nullptr;  ///< none where no rule compares with one
-  std::string today{};                 ///< "2026-11-21": ages, known issues
+  const Journal* baseline = nullptr;   ///< the earlier run; none where no rule compares with one
+  std::string today{};                 ///< "2026-11-21": known issues
   std::vector<std::string> nodes{};    ///< all that must be accounted for
   const HostLevels* levels = nullptr;  ///< where they are in the fabric; none: nothing is known
   bool soak = false;                   ///< launches are turns of a soak, and judged as such
-  bool partial = false;                ///< what files lack was not measured: SKIP, no ERROR
   const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read
   Facts assumed{};  ///< facts of the fingerprint that files do not report
 };
 
 /// Results in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise
 /// INCONCLUSIVE; oversubscribed, simulated or fake INCONCLUSIVE; bounds FAIL, WARN, PASS; not
-/// applicable SKIP. A rule's instance without observations is an ERROR, never left out; of
-/// `partial` files a SKIP, and INCONCLUSIVE where nothing else is left.
+/// applicable SKIP. A rule's instance without observations is an ERROR, never left out.
 [[nodiscard]] Acceptance judge_all(const JudgeInput& given);
 
 }  // namespace busbar::judge

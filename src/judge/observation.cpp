@@ -30,7 +30,6 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
   std::vector<Instance> instances;
   switch (set.kind) {
     case SetKind::Whole: return {{.name = "all", .nodes = all}};
-    case SetKind::List: return {{.name = "all", .nodes = set.nodes}};
     case SetKind::Rails:
       for (int rail = 0; rail < set.ranks_per_node; ++rail) {
         instances.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});

@@ -32,10 +32,8 @@ class PairwiseJudge {
         reference_of_(reference_of),
         paths_(input.levels != nullptr ? input.levels->paths_of(input.nodes)
                                        : std::vector<NodePath>(input.nodes.size())),
-        table_(gather_pairs(keys.front(), input.observations, input.nodes, false,
-                            input.specification.noise.decide)),
-        again_(gather_pairs(keys.front(), input.observations, input.nodes, true,
-                            input.specification.noise.decide)),
+        table_(gather_pairs(keys.front(), input.observations, input.nodes, false)),
+        again_(gather_pairs(keys.front(), input.observations, input.nodes, true)),
         launches_(keys.front().set.id, keys.front().collective, input.observations, input.nodes) {
     for (const SampleKey& key : keys) {
       CheckedRow& row =
@@ -419,8 +417,7 @@ class PairwiseJudge {
     for (CheckedRow& row : point_.rows) {
       if (!row.decided) decide(row, Outcome::Inconclusive, why);
     }
-    const bool none = std::ranges::count(has_value_, true) == 0;
-    fleet.outcome = input_.partial && none ? Outcome::Skip : Outcome::Inconclusive;
+    fleet.outcome = Outcome::Inconclusive;
     fleet.reason = why;
   }
 

@@ -61,7 +61,7 @@ bool is_host_copy(const Record& record) {
 std::vector<std::string> differences_of(const Record& record, const Rule& rule) {
   std::vector<std::string> differences;
   if (record.type != rule.type && !is_host_copy(record)) differences.push_back("as " + record.type);
-  const bool has_op = record.op.empty() || record.op == "none" || record.op == rule.op;
+  const bool has_op = record.op.empty() || record.op == "none" || record.op == "sum";
   if (!has_op) differences.push_back("with " + record.op);
   if (record.in_place != rule.in_place) {
     differences.emplace_back(record.in_place ? "in place" : "out of place");
@@ -190,7 +190,7 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
     return;
   }
   if (rows.empty()) {
-    sample.failures.push_back({.reason = missing_text(observation, key), .absent = true});
+    sample.failures.push_back({.reason = missing_text(observation, key)});
     return;
   }
   if (shares_machine(observation)) sample.flaws.insert(Flaw::SameMachine);
@@ -245,7 +245,7 @@ void add_pairs(PairTable& table, const Observation& launch, const SampleKey& key
   if (shares_machine(launch)) table.common.flaws.insert(Flaw::SameMachine);
   const std::vector<const Record*> rows = rows_of(launch, key);
   if (rows.empty()) {
-    table.common.failures.push_back({.reason = missing_text(launch, key), .absent = true});
+    table.common.failures.push_back({.reason = missing_text(launch, key)});
   }
   add_wrong_pairs(table, launch, key, numbers);
   for (const Record* row : rows) {
@@ -332,7 +332,7 @@ RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
   return {.value = *rate.value * *median.value / *time.value};
 }
 
-Sample gather(const SampleKey& key, std::span<const Observation> observations, Decide decide) {
+Sample gather(const SampleKey& key, std::span<const Observation> observations) {
   std::vector<const Observation*> launches;
   std::vector<std::string> others;  // collectives
   int last = -1;
@@ -348,18 +348,17 @@ Sample gather(const SampleKey& key, std::span<const Observation> observations, D
   Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
   if (launches.empty() && !others.empty()) {
     sample.failures.push_back(
-        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", ")),
-         .absent = true});
+        {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
   }
   for (const Observation* launch : launches) {
     add_wrong(sample, *launch, key);
-    if (decide == Decide::AllSamples || launch->attempt == last) add_launch(sample, *launch, key);
+    add_launch(sample, *launch, key);
   }
   return sample;
 }
 
 PairTable gather_pairs(const SampleKey& key, std::span<const Observation> observations,
-                       std::span<const std::string> nodes, bool confirmations, Decide decide) {
+                       std::span<const std::string> nodes, bool confirmations) {
   NodeNumbers numbers;
   for (const std::string& node : nodes) numbers.emplace(node, numbers.size());
   std::vector<const Observation*> wanted;
@@ -375,9 +374,7 @@ PairTable gather_pairs(const SampleKey& key, std::span<const Observation> observ
   table.common.attempts = static_cast<std::size_t>(last) + 1;
   std::map<std::pair<int, int>, std::size_t> launches;  // their numbers by launch and attempt
   for (const Observation* launch : wanted) {
-    const bool counts = launch->failure.empty() &&
-                        (decide == Decide::AllSamples || launch->attempt == last || confirmations);
-    if (!counts) {
+    if (!launch->failure.empty()) {
       add_wrong_pairs(table, *launch, key, numbers);
       continue;
     }

@@ -76,7 +76,6 @@ constexpr auto enum_names(Flaw) {
 struct LaunchFailure {
   std::string reason{};
   std::string unreachable{};  ///< the node that did not answer, if that is the reason
-  bool absent = false;        ///< the file is whole, and has no such row
   bool crashed = false;       ///< it was made, and hung or crashed
 };
 
@@ -108,9 +107,8 @@ struct Sample {
 /// Converts a metric so that higher is better (times become 1/t), and back.
 [[nodiscard]] double as_rate(double value, Metric metric);
 
-/// Gathers; `decide` selects which attempts give values. Wrong data count from every attempt.
-[[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations,
-                            Decide decide);
+/// Gathers the launches of all attempts.
+[[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations);
 
 /// Two nodes, by number, that a row of a launch measured together.
 struct MeasuredPair {
@@ -133,7 +131,6 @@ struct PairTable {
 /// Any key of the size will do.
 [[nodiscard]] PairTable gather_pairs(const SampleKey& key,
                                      std::span<const Observation> observations,
-                                     std::span<const std::string> nodes, bool confirmations,
-                                     Decide decide);
+                                     std::span<const std::string> nodes, bool confirmations);
 
 }  // namespace busbar::judge

@@ -36,7 +36,7 @@ constexpr auto enum_names(Outcome) {
 /// What decided an outcome, where a later step must know it; the reason is for people.
 enum class DecidedBy {
   Other,
-  WrongData,       ///< no tolerance: neither a waiver nor a miss that is allowed
+  WrongData,       ///< no tolerance, and no waiver
   FailedLaunches,  ///< they hung or crashed, and those of others did not: no tolerance either
   TooFewLaunches,
   Noisy,    ///< launches scattered too much: they may be launched again
@@ -62,7 +62,7 @@ struct CheckResult {
   std::optional<double> value{};  ///< median of them, GB/s or us
   std::optional<double> cv{};     ///< standard deviation (n - 1) over mean; two launches at least
   std::optional<double> reference{};
-  std::string reference_kind{};  ///< "absolute", "ceiling: ...", "baseline of DATE", "fleet median"
+  std::string reference_kind{};   ///< "absolute", "ceiling: ...", "baseline FOLDER", "fleet median"
   std::optional<double> ratio{};  ///< value over reference
   Bounds bounds{};
   Outcome outcome = Outcome::Error;
@@ -125,7 +125,6 @@ struct AcceptanceHead {
   std::string seed{};            ///< of the order of launches; empty for files
   std::vector<std::string>
       notes{};            ///< "oversubscribed: ...", files that no set wants, assumptions
-  bool partial = false;   ///< of files that were not measured for these rules: SKIP is not success
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 
@@ -141,9 +140,7 @@ struct Acceptance {
   /// The worst outcome; ERROR if there is no result.
   [[nodiscard]] Outcome overall() const {
     const auto worst = std::ranges::max_element(verdicts, {}, &CheckResult::outcome);
-    if (worst == verdicts.end()) return Outcome::Error;
-    const bool nothing = head.partial && worst->outcome == Outcome::Skip;
-    return nothing ? Outcome::Inconclusive : worst->outcome;
+    return worst == verdicts.end() ? Outcome::Error : worst->outcome;
   }
   [[nodiscard]] std::size_t count(Outcome outcome) const {
     return static_cast<std::size_t>(std::ranges::count(verdicts, outcome, &CheckResult::outcome));

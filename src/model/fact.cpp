@@ -59,10 +59,8 @@ std::string fact_key(std::string_view text) {
   if (text == "nccl") return key(fact::kLibrary);
   if (text == "transport") return key(fact::kLinks);
   if (text == "ngpus") return key(fact::kRanksPerNode);
-  std::string name(text);  // of a baseline it may have a device set's id: "driver.my-pairs"
-  std::replace(name.begin(),
-               name.begin() + static_cast<std::ptrdiff_t>(std::min(name.find('.'), name.size())),
-               '-', '_');
+  std::string name(text);
+  std::ranges::replace(name, '-', '_');
   return name;
 }
 

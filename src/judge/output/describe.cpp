@@ -307,7 +307,6 @@ std::string reference_text(const Rule& rule) {
 std::string limit_text(const FactRule& rule) {
   std::string limit;
   if (rule.delta_max) limit = fmt::format("delta_max {:g}", *rule.delta_max);
-  if (rule.balance_min) limit = fmt::format("balance_min {:g}", *rule.balance_min);
   if (rule.at_least) limit = fmt::format("at_least {:g}", *rule.at_least);
   if (!rule.equals.empty()) limit = fmt::format("equals {}", alternatives(rule.equals));
   if (!rule.same.empty()) limit = "same " + rule.same;

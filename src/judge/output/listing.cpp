@@ -111,22 +111,6 @@ std::string common_text(const ListedRow& row, Text text, std::string_view otherw
   return same ? first : std::string(otherwise);
 }
 
-/// A rule that files of other tools have nothing for is one line.
-std::vector<ListedRow> skipped_rules(const Acceptance& acceptance) {
-  std::vector<ListedRow> rows;
-  for (const CheckResult& result : acceptance.verdicts) {
-    const bool known = !rows.empty() && rows.back().first().rule == result.rule;
-    if (!known) rows.push_back({.outcome = Outcome::Skip, .reason = result.reason});
-    ListedRow& row = rows.back();
-    row.results.push_back(&result);
-    row.outcome = std::max(row.outcome, result.outcome);
-    row.instance =
-        row.results.size() == 1 ? result.instance : fmt::format("{} verdicts", row.results.size());
-  }
-  std::erase_if(rows, [](const ListedRow& row) { return row.outcome != Outcome::Skip; });
-  return rows;
-}
-
 constexpr auto kListedColumns = std::to_array<Column<ListedRow>>({
     {"rule", "rule", [](const ListedRow& row) { return row.first().rule; }},
     {"instance", "instance", [](const ListedRow& row) { return row.instance; }},
@@ -156,16 +140,8 @@ constexpr auto kListedColumns = std::to_array<Column<ListedRow>>({
 
 std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specification& specification) {
   std::vector<ListedRow> rows;
-  std::vector<ListedRow> skipped;
-  if (acceptance.head.partial) skipped = skipped_rules(acceptance);
   for (const Results& curve : curves_of(acceptance)) {
     const CheckResult& first = *curve.front();
-    const auto rule = std::ranges::find_if(
-        skipped, [&](const ListedRow& row) { return row.first().rule == first.rule; });
-    if (rule != skipped.end()) {
-      if (&rule->first() == &first) rows.push_back(*rule);
-      continue;
-    }
     const std::string_view noun = instances_noun(specification, curve);
     if (acceptance.head.refused.empty()) {
       list_curve(curve, noun, rows);

@@ -15,14 +15,10 @@ namespace {
 Table run_table(const Specification& specification) {
   const RunContract& run = specification.run;
   const NoiseGate& noise = specification.noise;
-  const CeilingRule& ceiling = specification.ceiling;
   constexpr double kPercent = 100;
   Table table{.caption = "How it is measured", .columns = {"term", "value"}};
   const auto add = [&](const std::string& term, const std::string& value) {
     if (!value.empty()) table.rows.push_back({term, value});
-  };
-  const auto rate = [](const std::optional<double>& value) {
-    return value ? fmt::format("{:g} GB/s", *value) : "";
   };
   add("launches", fmt::format("{}, at least {} valid", run.launches, run.min_launches));
   add("timed operations of a launch",
@@ -33,20 +29,13 @@ Table run_table(const Specification& specification) {
   add("data checked", run.check_data ? "yes, no tolerance" : "no");
   add("timeout of a launch", fmt::format("{:g} s", run.timeout_s));
   add("noise gate", fmt::format("cv over launches up to {:g} %", noise.max_cv * kPercent));
-  add("noisy",
-      fmt::format("{}; at most {} reruns; decided by {}",
-                  noise.on_noisy == OnNoisy::Rerun  ? "launched again, then INCONCLUSIVE"
-                  : noise.on_noisy == OnNoisy::Warn ? "WARN"
-                                                    : "INCONCLUSIVE",
-                  noise.max_reruns,
-                  noise.decide == Decide::Last ? "the last attempt" : "all attempts together"));
-  add("ceiling inside a node", rate(ceiling.scale_up));
-  add("ceiling between nodes", rate(ceiling.scale_out));
-  add("ceilings of the system", ceiling.system);
-  if (specification.baseline) {
-    add("baseline", fmt::format("{}, at most {} days old", specification.baseline->file,
-                                specification.baseline->max_age_days));
-  }
+  add("noisy", fmt::format("{}; at most {} reruns; decided by all attempts together",
+                           noise.on_noisy == OnNoisy::Rerun  ? "launched again, then INCONCLUSIVE"
+                           : noise.on_noisy == OnNoisy::Warn ? "WARN"
+                                                             : "INCONCLUSIVE",
+                           noise.max_reruns));
+  add("ceilings of the system", specification.ceiling.system);
+  if (specification.baseline) add("baseline", specification.baseline->run);
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
     add("fingerprint: " + fact, join(wanted, " or "));
   }

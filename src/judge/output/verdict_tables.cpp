@@ -19,7 +19,6 @@ Json rules_json(const Specification& specification) {
 
 Json contract_json(const Specification& specification) {
   const RunContract& run = specification.run;
-  const CeilingRule& ceiling = specification.ceiling;
   Json fingerprint = Json::object();
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
     fingerprint[fact] = join(wanted, " or ");
@@ -34,9 +33,7 @@ Json contract_json(const Specification& specification) {
           {"same_machine", run.same_machine},
           {"max_cv", specification.noise.max_cv},
           {"max_reruns", specification.noise.max_reruns},
-          {"scale_up_GBps", json_or_null(ceiling.scale_up)},
-          {"scale_out_GBps", json_or_null(ceiling.scale_out)},
-          {"ceiling_system", ceiling.system},
+          {"ceiling_system", specification.ceiling.system},
           {"fingerprint", fingerprint},
           {"rules", rules_json(specification)},
           {"facts", json_array(specification.facts, [](const FactRule& rule) {

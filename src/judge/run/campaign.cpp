@@ -57,9 +57,10 @@ bool Campaign::run() {
 }
 
 void Campaign::launch(std::span<const LaunchCommands> launches, double timeout_s,
-                      std::size_t at_once, const LaunchEvents& events) {
+                      const LaunchEvents& events) {
   start_failure_ = run_launches(
-      launches, {.timeout = Seconds{timeout_s}, .at_once = at_once, .stop = request_.stop}, events);
+      launches, {.timeout = Seconds{timeout_s}, .at_once = request_.at_once, .stop = request_.stop},
+      events);
 }
 
 /// Links flap, and servers of ssh are busy: who cannot be reached at first is asked again.
@@ -97,8 +98,7 @@ std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
-  launch(launches, timeout_s, request_.touched_at_once,
-         {.ended = [&](std::size_t number, const LaunchResult& result) {
+  launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
            const std::string& node = nodes[number];
            folder_.add_facts(node, result.csv);
            if (!result.csv.starts_with("busbar ")) {
@@ -173,7 +173,7 @@ void Campaign::run_unit(const Unit& unit) {
   const auto launches = mapped(
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   std::vector<std::string> doubtful;
-  launch(launches, timeout_of(jobs), request_.at_once,
+  launch(launches, timeout_of(jobs),
          {.begun =
               [&](std::size_t i) {
                 ++begun_;

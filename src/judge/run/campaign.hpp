@@ -22,8 +22,7 @@ struct CampaignRequest {
   const Specification& specification;
   std::vector<std::string> nodes{};
   LaunchSetup setup{};
-  std::size_t at_once = 1;          ///< at most this many launches measure at the same time
-  std::size_t touched_at_once = 1;  ///< at most this many first contacts
+  std::size_t at_once = 1;  ///< at most this many launches at the same time
   /// Who cannot be reached at first is contacted again after so long, and then once more.
   std::array<Seconds, 2> contact_again{Seconds{2}, Seconds{5}};
   std::uint64_t seed = 0;
@@ -60,7 +59,7 @@ class Campaign {
  private:
   [[nodiscard]] bool is_stopped() const;
   [[nodiscard]] const std::vector<Observation>& seen() const { return folder_.journal().lines; }
-  void launch(std::span<const LaunchCommands> launches, double timeout_s, std::size_t at_once,
+  void launch(std::span<const LaunchCommands> launches, double timeout_s,
               const LaunchEvents& events);
   void reach();
   void touch(const std::vector<std::string>& nodes) { static_cast<void>(contact(nodes)); }

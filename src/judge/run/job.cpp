@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "bootstrap/socket.hpp"
-#include "model/collective.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -25,15 +24,12 @@ struct RowGroup {
   std::set<std::string_view> modes{};  ///< "in", "out"
 };
 
-/// By type and reduction, which is empty where nothing is reduced.
-std::map<std::pair<std::string, std::string>, RowGroup> row_groups(
-    const Specification& specification, const Job& job) {
-  const Collective* known = find_collective(job.collective);
-  const bool reduces = known != nullptr && known->reduces;
-  std::map<std::pair<std::string, std::string>, RowGroup> groups;
+/// By type.
+std::map<std::string, RowGroup> row_groups(const Specification& specification, const Job& job) {
+  std::map<std::string, RowGroup> groups;
   for (const Rule& rule : specification.rules) {
     if (rule.device_set != job.device_set || !contains(rule.collectives, job.collective)) continue;
-    RowGroup& group = groups[{rule.type, reduces ? rule.op : std::string()}];
+    RowGroup& group = groups[rule.type];
     group.sizes.insert(rule.sizes.begin(), rule.sizes.end());
     group.modes.insert(rule.in_place ? "in" : "out");
   }
@@ -165,16 +161,15 @@ std::vector<Words> commands_of(const Specification& specification, const LaunchS
     return {command_of(specification, setup, job, options)};
   }
   std::vector<Words> commands;
-  for (const auto& [key, group] : row_groups(specification, job)) {
+  for (const auto& [type, group] : row_groups(specification, job)) {
     const std::string mode(group.modes.size() > 1 ? "both" : *group.modes.begin());
     for (const SizeRun& run : size_runs({group.sizes.begin(), group.sizes.end()})) {
       Words options{"--csv",       "-",
                     "-b",          fmt::format("{}", run.first),
                     "-e",          fmt::format("{}", run.last),
                     "-f",          fmt::format("{}", run.factor),
-                    "-d",          key.first,
+                    "-d",          type,
                     "--placement", mode};
-      if (!key.second.empty()) append(options, {"-o", key.second});
       append(options, contract_options(specification.run));
       commands.push_back(command_of(specification, setup, job, options));
     }

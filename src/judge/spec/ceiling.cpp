@@ -23,25 +23,6 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// ---- of scale_up and scale_out ----------------------------------------------------------------
-
-/// n ranks on k nodes, g = n / k on each.
-struct RankCounts {
-  double n = 0;
-  double k = 0;
-  double g = 0;
-};
-
-/// How a collective crosses the network: what times one GPU's share of it is the ceiling.
-struct NetworkShare {
-  double times = 0;
-  std::string text{};
-};
-
-NetworkShare fraction(double above, double below) {
-  return {.times = above / below, .text = fmt::format("{}/{}", above, below)};
-}
-
 bool is_reduced_in_network(const CeilingRule& rule, Movement movement) {
   return rule.in_network_reduction && movement == Movement::AllReduce;
 }
@@ -49,68 +30,6 @@ bool is_reduced_in_network(const CeilingRule& rule, Movement movement) {
 bool may_be_hierarchical(Movement movement) {
   return movement == Movement::AllReduce || movement == Movement::Parts;
 }
-
-NetworkShare crossing_of(const CeilingRule& rule, Movement movement, const RankCounts& c) {
-  // An all-reduce whose network adds (SHARP): each card sends its 1/g and receives it once, where
-  // bus bandwidth counts 2(n-1)/n: 2(n-1)/n : 1/g = 2(n-1)/k.
-  if (is_reduced_in_network(rule, movement)) return fraction(2 * (c.n - 1), c.k);
-  // Reduce-scatter inside, exchange of 1/g by each card between k nodes, gather inside: a card
-  // moves (k-1)/k of its 1/g, and bus bandwidth counts (n-1)/n of the whole:
-  // (n-1)/n : (k-1)/(k g) = (n-1)/(k-1). An all-reduce does both twice.
-  const bool ring = rule.model == CeilingModel::Ring;
-  if (may_be_hierarchical(movement) && !ring) return fraction(c.n - 1, c.k - 1);
-  switch (movement) {
-    case Movement::AllReduce:
-    case Movement::Parts:
-    case Movement::Chain:
-      // A node sends and receives the whole size once, through the cards of all its GPUs.
-      return {.times = c.g, .text = fmt::format("{}", c.g)};
-    case Movement::AllToAll:
-    case Movement::Gather:
-    case Movement::Scatter:
-      // Each rank, or the root, exchanges (n-g)/n of the size with other nodes through the card of
-      // its own GPU, and bus bandwidth counts (n-1)/n of it.
-      return fraction(c.n - 1, c.n - c.g);
-    case Movement::SendReceive:
-    case Movement::HostCopy: break;
-  }
-  return {.times = 1, .text = "1"};  // the ranks at a node's border send all to the next node
-}
-
-/// Within a node: every algorithm sends what bus bandwidth counts through each GPU's port. Where
-/// the switch adds, a GPU of an all-reduce sends the size once and receives it once, so that on the
-/// wire algorithm bandwidth is what B_up limits: bus bandwidth reaches B_up x 2(n-1)/n, which is
-/// more from three ranks on. A reduce-scatter gains nothing: its factor is below 1.
-double scale_up_ceiling(const CeilingRule& rule, Movement movement, double n) {
-  const bool adds = is_reduced_in_network(rule, movement);
-  return *rule.scale_up * (adds ? std::max(1.0, 2 * (n - 1) / n) : 1.0);
-}
-
-std::string_view model_text(const CeilingRule& rule, Movement movement) {
-  if (is_reduced_in_network(rule, movement)) return ", in-network reduction";
-  if (!may_be_hierarchical(movement)) return "";
-  return rule.model == CeilingModel::Ring ? ", ring" : ", hierarchical";
-}
-
-std::optional<CeilingFigure> scale_ceiling(const CeilingRule& rule, Movement movement,
-                                           const RankCounts& c) {
-  const NetworkShare crossing =
-      crossing_of(rule, movement, {.n = c.n, .k = std::max(c.k, 2.0), .g = c.g});
-  const bool inside = c.g > 1;
-  const bool outside = c.k > 1;
-  // Half of the truth would be no ceiling.
-  if ((inside && !rule.scale_up) || (outside && !rule.scale_out)) return std::nullopt;
-  const double up = inside ? scale_up_ceiling(rule, movement, c.n) : kUnlimited;
-  const double out = outside ? *rule.scale_out * crossing.times : kUnlimited;
-  const std::string up_text = fmt::format("{:.4g} scale-up", up);
-  if (!outside) return CeilingFigure{.GBps = up, .text = up_text};
-  std::string out_text = fmt::format("{:.4g} x {} scale-out", *rule.scale_out, crossing.text);
-  if (inside) out_text = fmt::format("min({}, {})", up_text, out_text);
-  return CeilingFigure{.GBps = std::min(up, out),
-                       .text = out_text + std::string(model_text(rule, movement))};
-}
-
-// ---- of the graph of a system ------------------------------------------------------------------
 
 std::size_t hosts_in(const topo::Graph& graph) {
   std::set<int> hosts;
@@ -199,14 +118,18 @@ double domain_ceiling(const CeilingRule& rule, const Collective& collective,
   return bound.bound_GBps * (adds ? std::max(1.0, 2 * (n - 1) / (n + 1)) : 1.0);
 }
 
-/// What the cut between two nodes allows; the cut is what a node sends out, whatever its cards. The
-/// formulas are those of crossing_of with the cut for g times a card.
+/// What the cut between two nodes allows; the cut is what a node sends out, whatever its cards.
 double across_ceiling(const CeilingRule& rule, const Collective& collective,
                       const topo::Bound& bound, double n, double k) {
   const double g = n / k;
   const double most = bound.cut_GBps * (n - 1) / (n - g);
   const Movement movement = collective.movement;
+  // An all-reduce whose network adds (SHARP): a node sends the size once, and receives it once,
+  // where bus bandwidth counts 2(n-1)/n.
   if (is_reduced_in_network(rule, movement)) return bound.cut_GBps * 2 * (n - 1) / n;
+  // Reduce-scatter inside, exchange between k nodes, gather inside: a node sends (k-1)/k of the
+  // size, and bus bandwidth counts (n-1)/n of the whole: (n-1)/(n-g). An all-reduce does both
+  // twice.
   if (may_be_hierarchical(movement)) {
     return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
   }
@@ -228,8 +151,6 @@ bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }
 
-/// The ceiling by the graph of the named system; nothing where the graph has none for this
-/// collective or has no such hosts.
 std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collective& collective,
                                            const SetShape& shape) {
   const auto figures = figures_of(rule, shape);
@@ -269,11 +190,8 @@ std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::stri
   // Nodes with different numbers of ranks: no formula holds.
   if (shape.ranks % shape.nodes != 0) return std::nullopt;
   const Collective* known = find_collective(collective);
-  if (known == nullptr || !known->equal_parts) return std::nullopt;
-  if (!rule.system.empty()) return graph_ceiling(rule, *known, shape);
-  const double ranks = shape.ranks;
-  const double nodes = shape.nodes;
-  return scale_ceiling(rule, known->movement, {.n = ranks, .k = nodes, .g = ranks / nodes});
+  if (known == nullptr || !known->equal_parts || rule.system.empty()) return std::nullopt;
+  return graph_ceiling(rule, *known, shape);
 }
 
 Ceilings ceilings_of(const CeilingRule& rule) {

@@ -12,13 +12,12 @@ namespace busbar::judge {
 /// The most that a collective can reach, and where that is from.
 struct CeilingFigure {
   double GBps = 0;     ///< bus bandwidth
-  std::string text{};  ///< "min(450 scale-up, 50 x 15/1 scale-out), hierarchical"
+  std::string text{};  ///< "450 of dgx-h100 over nvswitch, limited by its links"
 };
 
-/// From [ceiling]: of scale_up and scale_out (acceptance of one node, flat ring, hierarchical,
-/// all-to-all, in-switch reduction), or of the named system's graph; nothing where it gives none,
-/// and then a row's own bound_GBps counts. Throws Error (Usage) for a system with fewer devices on
-/// a node than the set wants.
+/// By the graph of the system that [ceiling] names; nothing where it gives none for this collective
+/// or has no such hosts, and then a row's own bound_GBps counts. Throws Error (Usage) for a system
+/// with fewer devices on a node than the set wants.
 [[nodiscard]] std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule,
                                                       const std::string& collective,
                                                       const SetShape& shape);

@@ -41,9 +41,6 @@ void refuse_twice(const TomlFields& table, std::string_view key,
 /// Throws where the key is there: "KEY is only valid with OTHER = "TEXT"".
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
                     std::string_view text);
-/// A size of at least one byte.
-[[nodiscard]] Bytes read_size(const TomlFields& table, std::string_view key,
-                              const std::string& text);
 
 /// Reads the keys that a table has into the fields of a struct; what is missing stays. Throws Error
 /// (Usage) with file:line:column for values that the field's check refuses.
@@ -61,7 +58,7 @@ class FieldReader {
     const auto step = [&] {
       const bool misspelt = std::ranges::find(misspelt_, key) != misspelt_.end();
       if (mode_ == Mode::Whole && !misspelt) check_presence(key, check);
-      if (table_.has(key) && !check.by_hand) read(key, value, check);
+      if (table_.has(key)) read(key, value, check);
     };
     if (faults_ == nullptr) return step();
     faults_->collect(step);

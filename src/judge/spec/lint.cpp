@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <tuple>
 #include <utility>
 
@@ -275,67 +276,7 @@ void lint_ignored(const Specification& specification, Findings& findings) {
 
 // ---- the baseline -----------------------------------------------------------------------------
 
-/// Why a fact cannot be matched, or empty.
-std::string fact_fault(const Specification& specification, const Baseline& baseline,
-                       const std::string& fact) {
-  // Each of its rows is of one, which is held against the rules'.
-  if (fact == key(fact::kDeviceSet)) return {};
-  const std::string key =
-      fact == busbar::key(fact::kRanksPerNode) ? busbar::key(fact::kGpusPerNode) : fact;
-  const auto reported = baseline.facts.find(fact);
-  const auto wanted = specification.system.fingerprint.find(key);
-  if (reported == baseline.facts.end()) {
-    return fmt::format("must_match needs {}, which {} does not have", fact, baseline.file);
-  }
-  if (wanted == specification.system.fingerprint.end()) {
-    return fmt::format("must_match needs {}, but the fingerprint of [system] has no {} to match",
-                       fact, key);
-  }
-  if (study::matches_fact(key, reported->second, wanted->second)) return {};
-  return fmt::format("{} is of {} '{}', the fingerprint of [system] wants {} {}", baseline.file,
-                     fact, reported->second, key, alternatives(wanted->second));
-}
-
-std::string age_fault(const BaselineRule& rule, const Baseline& baseline,
-                      const std::string& today) {
-  const int days = days_between(baseline.made_on, today);
-  if (days < 0) {
-    return fmt::format("{} was made on {}, after today ({})", baseline.file, baseline.made_on,
-                       today);
-  }
-  if (days <= rule.max_age_days) return {};
-  return fmt::format("{} was made on {}, {} days ago; max_age_days is {}: measure a new one",
-                     baseline.file, baseline.made_on, days, rule.max_age_days);
-}
-
-bool has_row(const Baseline& baseline, BaselineKey wanted) {
-  return std::ranges::any_of(baseline.rows, [&](const BaselineRow& row) {
-    wanted.instance = row.key.instance;
-    return row.key == wanted;
-  });
-}
-
-/// The first size that the baseline lacks.
-void lint_rows(const Baseline& baseline, const Rule& rule, Findings& findings) {
-  for (const std::string& collective : rule.collectives) {
-    for (const Bytes size : rule.sizes) {
-      const bool found = has_row(baseline, {.device_set = rule.device_set,
-                                            .collective = collective,
-                                            .type = rule.type,
-                                            .size = size,
-                                            .metric = rule.metric,
-                                            .statistic = rule.statistic});
-      if (found) continue;
-      return findings.refuse(rule.place, rule.id, "{} has no {} {} of {} {} on {}", baseline.file,
-                             name(rule.statistic), name(rule.metric), collective,
-                             format_bytes(size), rule.device_set);
-    }
-  }
-}
-
-/// Age, facts and rows of the baseline.
-void lint_baseline(const Specification& specification, const Baseline* baseline,
-                   const std::string& today, Findings& findings) {
+void lint_baseline(const Specification& specification, Findings& findings) {
   if (!specification.baseline) return;
   const BaselineRule& rule = *specification.baseline;
   if (!specification.needs_baseline()) {
@@ -343,20 +284,8 @@ void lint_baseline(const Specification& specification, const Baseline* baseline,
     if (specification.profile.empty() && specification.only.empty()) {
       findings.warn(rule.place, "", "no rule is compared with the [baseline]");
     }
-    return;
-  }
-  if (baseline == nullptr) {
-    findings.refuse(rule.place, "",
-                    "{} is not there or cannot be read; busbar accept baseline makes one",
-                    rule.file);
-    return;
-  }
-  findings.refuse(rule.place, "", "{}", age_fault(rule, *baseline, today));
-  for (const std::string& fact : rule.must_match) {
-    findings.refuse(rule.place, "", "{}", fact_fault(specification, *baseline, fact));
-  }
-  for (const Rule& each : specification.rules) {
-    if (each.compare == RuleKind::Baseline) lint_rows(*baseline, each, findings);
+  } else if (!std::filesystem::exists(rule.run + "/launches.csv")) {
+    findings.refuse(rule.place, "", "{} is not the folder of an accept run", rule.run);
   }
 }
 
@@ -378,13 +307,13 @@ void lint_file(const Specification& specification, Findings& findings) {
 
 }  // namespace
 
-std::vector<LintFinding> lint(const Specification& specification, const Baseline* baseline,
-                              const std::string& today, std::size_t nodes) {
+std::vector<LintFinding> lint(const Specification& specification, const std::string& today,
+                              std::size_t nodes) {
   Findings findings;
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   lint_file(specification, findings);
   lint_ignored(specification, findings);
-  lint_baseline(specification, baseline, today, findings);
+  lint_baseline(specification, findings);
   for (const Rule& rule : specification.rules) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "judge/baseline.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
@@ -22,12 +21,10 @@ struct LintFinding {
   std::string text{};  ///< one line
 };
 
-/// All findings in the order of the file. `baseline` is the one that the specification names, null
-/// where it names none or it could not be read; `today` is "2026-11-21"; `nodes` are those of a
-/// run, 0 where their number is not known.
+/// All findings in the order of the file; `today` is "2026-11-21"; `nodes` are those of a run, 0
+/// where their number is not known.
 [[nodiscard]] std::vector<LintFinding> lint(const Specification& specification,
-                                            const Baseline* baseline, const std::string& today,
-                                            std::size_t nodes = 0);
+                                            const std::string& today, std::size_t nodes = 0);
 
 /// True where one is Refused.
 [[nodiscard]] bool is_refused(std::span<const LintFinding> findings);

@@ -14,36 +14,15 @@ std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
   return mapped(rules, &Listed::id);
 }
 
-/// The listed ids (checked to exist); all ids if the key is absent.
-std::vector<std::string> chosen(const TomlFields& profile, std::string_view key,
-                                const std::vector<std::string>& known) {
-  if (!profile.has(key)) return known;
-  std::vector<std::string> ids = one_or_many(profile, key);
-  for (const std::string& id : ids) {
-    if (!contains(known, id)) throw profile.fault(key, unknown_word("id", id, known));
-  }
-  return ids;
-}
-
+/// The listed rules; all if the key is absent.
 void choose_rules(const TomlFields& profile, Specification& spec) {
-  const auto rules = chosen(profile, "expect", ids_of(spec.rules));
-  const auto sets = chosen(profile, "device_sets", ids_of(spec.device_sets));
-  std::vector<std::string> used;
-  std::erase_if(spec.rules, [&](const Rule& rule) {
-    if (!contains(rules, rule.id)) return true;
-    if (!contains(sets, rule.device_set) && profile.has("expect")) {
-      throw profile.fault(
-          "expect",
-          "rule \"{}\" needs device_set \"{}\", which device_sets of this profile leaves out",
-          rule.id, rule.device_set);
-    }
-    used.push_back(rule.device_set);
-    return !contains(sets, rule.device_set);
-  });
-  for (const std::string& set : sets) {
-    if (contains(used, set) || !profile.has("device_sets")) continue;
-    throw profile.fault("device_sets", "no rule of this profile is for device_set \"{}\"", set);
+  if (!profile.has("expect")) return;
+  const std::vector<std::string> known = ids_of(spec.rules);
+  const std::vector<std::string> ids = one_or_many(profile, "expect");
+  for (const std::string& id : ids) {
+    if (!contains(known, id)) throw profile.fault("expect", unknown_word("id", id, known));
   }
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(ids, rule.id); });
 }
 
 /// What no rule of the profile needs is not measured.
@@ -51,51 +30,6 @@ void drop_unused_sets(Specification& spec) {
   std::erase_if(spec.device_sets, [&](const DeviceSetRule& set) {
     return !any_has(spec.rules, set.id, &Rule::device_set);
   });
-}
-
-void limit_sizes(const TomlFields& profile, Specification& spec) {
-  if (!profile.has("max_size")) return;
-  const Bytes most = read_size(profile, "max_size", profile.required_text("max_size"));
-  for (Rule& rule : spec.rules) {
-    std::erase_if(rule.sizes, [&](Bytes size) { return size > most; });
-    if (rule.sizes.empty()) {
-      throw profile.fault(
-          "max_size",
-          "max_size leaves no size of rule \"{}\"; name the rules that stay in expect = [...]",
-          rule.id);
-    }
-    const int misses = static_cast<int>(rule.sizes.size()) - 1;
-    rule.allow_misses = std::min(rule.allow_misses, misses);
-  }
-}
-
-/// `known` are the ids that may have a value.
-void read_values(const TomlFields& profile, const std::vector<std::string>& known,
-                 Specification& spec) {
-  const toml::node* found = profile.find("values");
-  if (found == nullptr) return;
-  const TomlFields values(*found, profile.origin(), "values");
-  values.allow_only(known);
-  for (Rule& rule : spec.rules) {
-    if (!values.has(rule.id)) continue;
-    if (rule.compare != RuleKind::Absolute) {
-      throw values.fault(
-          rule.id,
-          "a value is only valid with compare = \"absolute\", which rule \"{}\" does not have",
-          rule.id);
-    }
-    rule.value = values.positive(rule.id, 0);
-    rule.value_place = place_of(values, rule.id);
-  }
-}
-
-void need_values(std::string_view origin, const Specification& spec, Faults& faults) {
-  for (const Rule& rule : spec.rules) {
-    if (rule.compare != RuleKind::Absolute || rule.value) continue;
-    faults.add(usage_error(R"({}:{}:{}: rule "{}" needs value, since compare = "absolute")",
-                           rule.place.file.empty() ? origin : rule.place.file, rule.place.line,
-                           rule.place.column, rule.id));
-  }
 }
 
 /// Of rules of facts too, which every profile has.
@@ -117,9 +51,8 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
 
 /// With `rules` these stay, whichever the profile chooses.
 Specification apply(const TomlFields& profile, Specification spec, const std::string& name,
-                    const std::vector<std::string>& rules, Faults& faults) {
+                    const std::vector<std::string>& rules) {
   spec.profile = name;
-  const std::vector<std::string> all = ids_of(spec.rules);
   if (rules.empty()) {
     choose_rules(profile, spec);
   } else {
@@ -136,9 +69,6 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   if (spec.noise.on_noisy != OnNoisy::Rerun) {
     refuse_without(profile, "max_reruns", "on_noisy", "rerun");
   }
-  limit_sizes(profile, spec);
-  read_values(profile, rules.empty() ? ids_of(spec.rules) : all, spec);
-  need_values(profile.origin(), spec, faults);
   return spec;
 }
 
@@ -166,15 +96,14 @@ Specification with_profile(const TomlFields& file, const Specification& specific
   const bool is_whole = faults.count() == 0;  // else what is missing would be a fault of profiles
   const auto read_one = [&](const std::string& key, const toml::node& node) {
     there.push_back(key);
-    const std::vector<std::string> keys{"device_sets", "expect",   "launches",  "min_launches",
-                                        "iterations",  "warmup",   "timeout_s", "max_cv",
-                                        "max_reruns",  "max_size", "values"};
-    const TomlFields fields(node, file.origin(), fmt::format("[profile.{}]", key));
+    const std::vector<std::string> keys{"expect", "launches",  "min_launches", "iterations",
+                                        "warmup", "timeout_s", "max_cv",       "max_reruns"};
+    const TomlFields fields(node, file.origin(), "[profile]");
     for (const Error& unknown : fields.unknown_keys(keys)) faults.add(unknown);
     if (!is_whole) return;
-    Specification applied = apply(fields, specification, key, {}, faults);
+    Specification applied = apply(fields, specification, key, {});
     if (key != (profile.empty() ? "standard" : profile)) return;
-    wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules, faults);
+    wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
   };
   if (file.has("profile")) {
     const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
@@ -186,17 +115,13 @@ Specification with_profile(const TomlFields& file, const Specification& specific
       faults.collect([&, &key = key, &node = node] { read_one(key, *node); });
     }
   }
-  if (wanted || faults.count() > 0) {
-    if (!file.has("profile")) need_values(file.origin(), specification, faults);
-    return wanted.value_or(specification);
-  }
+  if (wanted || faults.count() > 0) return wanted.value_or(specification);
   if (!profile.empty()) throw unknown_profile(file.origin(), profile, there);
   Specification whole = specification;
   if (!rules.empty()) {
     keep_only(rules, whole);
     drop_unused_sets(whole);
   }
-  need_values(file.origin(), whole, faults);
   return whole;
 }
 

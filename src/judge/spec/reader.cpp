@@ -11,7 +11,6 @@
 #include "machine/machine_fact.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
-#include "model/fact.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/system_file.hpp"
 
@@ -41,7 +40,7 @@ SystemIdentity read_system(const TomlFields& file, Faults& faults) {
 }
 
 /// A path is relative to the file, as the baseline's is; a name is a built-in system.
-void check_system(const TomlFields& ceiling, std::string& system) {
+void check_ceiling(const TomlFields& ceiling, std::string& system) {
   if (system.find('/') != std::string::npos || system.ends_with(".toml")) {
     system = beside(file_of(ceiling, "system"), system);
   }
@@ -52,34 +51,18 @@ void check_system(const TomlFields& ceiling, std::string& system) {
   }
 }
 
-void check_ceiling(const TomlFields& fields, CeilingRule& rule) {
-  const bool scales = rule.scale_up || rule.scale_out;
-  if (scales && !rule.system.empty()) {
-    throw fields.fault("system", "system and scale_up or scale_out are mutually exclusive");
-  }
-  if (!scales && rule.system.empty()) {
-    throw fields.fault("system",
-                       "[ceiling] needs scale_up or scale_out (GB/s of one GPU and direction), or "
-                       "system = \"NAME\"");
-  }
-  if (!rule.system.empty()) check_system(fields, rule.system);
-}
-
 CeilingRule read_ceiling(const TomlFields& file, Faults& faults) {
   if (!file.has("ceiling")) return {};
   const TomlFields fields = table_of(file, "ceiling");
-  auto rule = read_checked<CeilingRule>(fields, faults,
-                                        [&](CeilingRule& one) { check_ceiling(fields, one); });
-  rule.place = place_of(file, "ceiling");
-  return rule;
+  return read_checked<CeilingRule>(fields, faults,
+                                   [&](CeilingRule& rule) { check_ceiling(fields, rule.system); });
 }
 
 std::optional<BaselineRule> read_baseline(const TomlFields& file, Faults& faults) {
   if (!file.has("baseline")) return std::nullopt;
   const TomlFields fields = table_of(file, "baseline");
   auto rule = read_fields<BaselineRule>(fields, {}, &faults);
-  for (std::string& fact : rule.must_match) fact = fact_key(fact);
-  rule.file = beside(file_of(fields, "file"), rule.file);
+  rule.run = beside(file_of(fields, "run"), rule.run);
   rule.place = place_of(file, "baseline");
   return rule;
 }
@@ -92,10 +75,7 @@ RunContract read_run(const TomlFields& file, Faults& faults) {
 
 NoiseGate read_noise(const TomlFields& file, Faults& faults) {
   const TomlFields fields = table_of(file, "noise");
-  return read_checked<NoiseGate>(fields, faults, [&](const NoiseGate& noise) {
-    if (noise.decide != Decide::Last || noise.on_noisy == OnNoisy::Rerun) return;
-    throw fields.fault("decide", R"(decide = "last" is only valid with on_noisy = "rerun")");
-  });
+  return read_fields<NoiseGate>(fields, {}, &faults);
 }
 
 /// The number of GPUs that a list names; 0 for a policy and for none.
@@ -128,26 +108,13 @@ int ranks_per_node(const TomlFields& fields, const DeviceSetRule& set,
                      "fingerprint of [system]");
 }
 
-void check_nodes(const TomlFields& fields, const DeviceSetRule& set, const SystemIdentity& system) {
-  if (set.kind == SetKind::List && set.nodes.empty()) {
-    throw fields.fault("nodes", "nodes is an empty list");
-  }
-  for (const std::string& node : set.nodes) {
-    const auto& all = system.nodes;
-    if (all.empty() || contains(all, node)) continue;
-    throw fields.fault("nodes", unknown_word("node of [system]", node, all));
-  }
-}
-
 /// `system`: null where it could not be read.
 DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
                        const SystemIdentity* system, Faults& faults) {
   const std::vector<std::string> old{"members", "all_pairs_up_to"};
   const auto check = [&](DeviceSetRule& set) {
     set.ignored = filtered(old, [&](const std::string& key) { return fields.has(key); });
-    if (system == nullptr) return;
-    set.ranks_per_node = ranks_per_node(fields, set, *system);
-    check_nodes(fields, set, *system);
+    if (system != nullptr) set.ranks_per_node = ranks_per_node(fields, set, *system);
   };
   auto set = read_checked<DeviceSetRule>(fields, faults, check, old);
   set.place = place;
@@ -191,15 +158,6 @@ void read_collectives(const TomlFields& fields, Rule& rule) {
   refuse_twice(fields, "collective", rule.collectives);
 }
 
-void check_type_and_op(const TomlFields& fields, const Rule& rule) {
-  static_cast<void>(fields.one_of("type", mapped<std::string>(kTypes, &TypeInfo::name)));
-  const auto op = fields.one_of("op", {kOpNames.begin(), kOpNames.end() - 1});
-  const bool reduces = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
-    return find_collective(collective)->reduces;
-  });
-  if (op && !reduces) throw fields.fault("op", "op is only valid with a collective that reduces");
-}
-
 /// fail_below <= warn_below < warn_above <= fail_above of those that are there.
 void check_bounds(const TomlFields& fields, const Bounds& bounds) {
   using NamedBound = std::pair<std::string_view, std::optional<double>>;
@@ -238,16 +196,13 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, Rule& rule)
     throw fields.fault("metric",
                        R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
   }
-  if (set.kind == SetKind::Whole || set.kind == SetKind::List) {
+  if (set.kind == SetKind::Whole) {
     throw fields.fault(
         "compare", "compare = \"fleet\" needs several sets of nodes: {} is \"{}\", which is one",
         set.id, name(set.kind));
   }
   if (*rule.bounds.fail_below >= 1) {
     throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");
-  }
-  if (fields.has("allow_misses")) {
-    throw fields.fault("allow_misses", "allow_misses is not valid with compare = \"fleet\"");
   }
 }
 
@@ -256,7 +211,7 @@ void check_compare(const TomlFields& fields, const DeviceSetRule& set, Rule& rul
                    const Specification& specification) {
   if (rule.compare == RuleKind::Fleet) check_fleet(fields, set, rule);
   if (rule.compare == RuleKind::Baseline && !specification.baseline) {
-    throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its file");
+    throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its run");
   }
   if (rule.compare == RuleKind::Theoretical && rule.metric != Metric::BusBandwidth) {
     throw fields.fault(
@@ -301,16 +256,12 @@ Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specifica
   rule.value_place = fields.has("value") ? place_of(fields, "value") : place;
   faults.collect([&] {
     read_collectives(fields, rule);
-    check_type_and_op(fields, rule);
+    static_cast<void>(fields.one_of("type", mapped<std::string>(kTypes, &TypeInfo::name)));
   });
   const DeviceSetRule* set = nullptr;
   faults.collect([&] { set = set_of(fields, specification, ids); });
   if (faults.count() > before) return rule;
   faults.collect([&] { check_bounds(fields, rule.bounds); });
-  faults.collect([&] {
-    const int most_misses = static_cast<int>(rule.sizes.size()) - 1;
-    rule.allow_misses = fields.integer("allow_misses", 0, std::max(most_misses, 0), 0);
-  });
   if (set == nullptr) return rule;
   faults.collect([&] { check_with_set(fields, *set, rule, specification); });
   return rule;
@@ -326,18 +277,16 @@ FactRule read_fact_rule(const TomlFields& fields, const TextPlace& place, Faults
                        mapped<std::string>(machine::machine_facts(), &machine::MachineFact::name)));
     }
     std::vector<std::string> limits;
-    for (const char* key : {"delta_max", "balance_min", "at_least", "equals", "same"}) {
+    for (const char* key : {"delta_max", "at_least", "equals", "same"}) {
       if (fields.has(key)) limits.emplace_back(key);
     }
     if (limits.size() != 1) {
       throw fields.fault(
-          "fact", "[[expect_fact]] needs one limit: delta_max, balance_min, at_least, equals or {}",
-          R"(same = "fleet")");
+          "fact",
+          R"([[expect_fact]] needs one limit: delta_max, at_least, equals or same = "fleet")");
     }
-    const bool rises = rule.delta_max || rule.balance_min;
-    if (rises && !machine::is_counter(*fact)) {
-      throw fields.fault(limits.front(), "{} needs a counter, which {} is not", limits.front(),
-                         rule.fact);
+    if (rule.delta_max && !machine::is_counter(*fact)) {
+      throw fields.fault("delta_max", "delta_max needs a counter, which {} is not", rule.fact);
     }
     static_cast<void>(fields.one_of("same", {"fleet"}));
   };

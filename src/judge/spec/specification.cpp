@@ -53,7 +53,7 @@ SetShape shape_of(const DeviceSetRule& set, std::size_t nodes) {
 SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
   if (set.kind == SetKind::PerNode) return shape_of(set, 1);
   if (set.kind == SetKind::Pairwise) return shape_of(set, 2);
-  return shape_of(set, (set.kind == SetKind::List ? set.nodes : system.nodes).size());
+  return shape_of(set, system.nodes.size());
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {

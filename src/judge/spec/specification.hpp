@@ -27,9 +27,8 @@ enum class Metric {
 };
 enum class Statistic { Median, Mean, Min, P90, P99, Max };
 enum class RuleKind { Absolute, Theoretical, Baseline, Fleet };
-enum class SetKind { PerNode, Pairwise, Rails, Whole, List };
+enum class SetKind { PerNode, Pairwise, Rails, Whole };
 enum class OnNoisy { Rerun, Inconclusive, Warn };
-enum class Decide { AllSamples, Last };
 enum class CeilingModel { Hierarchical, Ring };
 
 /// @name Names as a specification has them
@@ -50,15 +49,11 @@ constexpr auto enum_names(RuleKind) {
 }
 constexpr auto enum_names(SetKind) {
   return std::array{Named{SetKind::PerNode, "per_node"}, Named{SetKind::Pairwise, "pairwise"},
-                    Named{SetKind::Rails, "rails"}, Named{SetKind::Whole, "whole"},
-                    Named{SetKind::List, "list"}};
+                    Named{SetKind::Rails, "rails"}, Named{SetKind::Whole, "whole"}};
 }
 constexpr auto enum_names(OnNoisy) {
   return std::array{Named{OnNoisy::Rerun, "rerun"}, Named{OnNoisy::Inconclusive, "inconclusive"},
                     Named{OnNoisy::Warn, "warn"}};
-}
-constexpr auto enum_names(Decide) {
-  return std::array{Named{Decide::AllSamples, "all_samples"}, Named{Decide::Last, "last"}};
 }
 constexpr auto enum_names(CeilingModel) {
   return std::array{Named{CeilingModel::Hierarchical, "hierarchical"},
@@ -99,14 +94,11 @@ struct SystemIdentity {
   TextPlace fingerprint_place{};
 };
 
-/// What bounds are computed from, in GB/s of one GPU in one direction.
+/// What bounds are computed from.
 struct CeilingRule {
-  std::optional<double> scale_up{};
-  std::optional<double> scale_out{};
   CeilingModel model = CeilingModel::Hierarchical;
   bool in_network_reduction = false;  ///< "measured": reductions may exceed the ring's ceiling
   std::string system{};               ///< of topo/systems, or a file: its graph gives the bounds
-  TextPlace place{};
 };
 
 /// No machine runs more launches at the same time.
@@ -122,10 +114,8 @@ struct RunContract {
   double timeout_s = 0;         ///< of one launch
   double reach_timeout_s = 30;  ///< of the first touch of a node
   std::string backend = "auto";
-  bool parallel = true;           ///< launches that share no node run at the same time
-  std::string launcher = "auto";  ///< as --launcher has it
-  bool same_machine = false;      ///< nodes may share one: else what is between them never passes
-  std::optional<int> at_once{};   ///< most at the same time; absent: what the machine allows
+  bool same_machine = false;     ///< nodes may share one: else what is between them never passes
+  std::optional<int> at_once{};  ///< most at the same time; absent: what the machine allows
 };
 
 /// Judged before any bound.
@@ -133,14 +123,11 @@ struct NoiseGate {
   double max_cv = 0;  ///< across launches, of the statistic
   OnNoisy on_noisy = OnNoisy::Inconclusive;
   int max_reruns = 0;
-  Decide decide = Decide::AllSamples;
 };
 
-/// What an earlier run is compared by.
+/// The earlier run that rules compare with.
 struct BaselineRule {
-  std::string file{};  ///< as it can be opened: relative to the specification's folder
-  int max_age_days = 0;
-  std::vector<std::string> must_match{};
+  std::string run{};  ///< its folder, as it can be opened: relative to the specification's
   TextPlace place{};
 };
 
@@ -148,11 +135,10 @@ struct BaselineRule {
 struct DeviceSetRule {
   std::string id{};
   SetKind kind = SetKind::Whole;
-  std::string gpus{};                ///< `--devices` of the executables; empty: all, or no GPUs
-  int ranks_per_node = 0;            ///< always above 0: given, or of `gpus`, or of the fingerprint
-  std::vector<std::string> nodes{};  ///< of List; empty else
-  int partners = 6;                  ///< Pairwise: of each node in a launch
-  VariableMap env{};                 ///< variables of its launches
+  std::string gpus{};      ///< `--devices` of the executables; empty: all, or no GPUs
+  int ranks_per_node = 0;  ///< always above 0: given, or of `gpus`, or of the fingerprint
+  int partners = 6;        ///< Pairwise: of each node in a launch
+  VariableMap env{};       ///< variables of its launches
   std::vector<std::string> backend_options{};  ///< words of their command line
   Fingerprint fingerprint{};           ///< facts that its launches must have, beside [system]'s
   std::vector<std::string> ignored{};  ///< keys of older versions that have no effect
@@ -193,7 +179,6 @@ struct Rule {
   std::string device_set{};                ///< a DeviceSetRule's id
   std::vector<Bytes> sizes{};              ///< rising
   std::string type = "float";
-  std::string op = "sum";
   bool in_place = false;
   Metric metric = Metric::BusBandwidth;
   Statistic statistic = Statistic::Median;
@@ -202,7 +187,6 @@ struct Rule {
   std::string source{};           ///< where the figures are from; one line
   Bounds bounds{};
   std::optional<double> max_cv{};  ///< instead of the noise gate's
-  int allow_misses = 0;            ///< sizes of one curve that may fail
   double min_robust_z = 0;         ///< Fleet: scaled MADs
   double max_fleet_mad = 0;        ///< Fleet: raw MAD over median
   std::optional<KnownIssue> known_issue{};
@@ -216,12 +200,11 @@ struct Rule {
 struct FactRule {
   std::string id{};  ///< the fact's name, unless given
   std::string fact{};
-  std::string instance = "*";           ///< a pattern of glob(7): which ports, GPUs, ...
-  std::optional<double> delta_max{};    ///< how much a counter may rise while a run lasts
-  std::optional<double> balance_min{};  ///< the least rise of a node's instances over the largest
-  std::optional<double> at_least{};     ///< the number that a value begins with
-  std::vector<std::string> equals{};    ///< one of these texts
-  std::string same{};                   ///< "fleet": what most nodes have
+  std::string instance = "*";         ///< a pattern of glob(7): which ports, GPUs, ...
+  std::optional<double> delta_max{};  ///< how much a counter may rise while a run lasts
+  std::optional<double> at_least{};   ///< the number that a value begins with
+  std::vector<std::string> equals{};  ///< one of these texts
+  std::string same{};                 ///< "fleet": what most nodes have
   std::string source{};
   TextPlace place{};
 };
@@ -234,7 +217,6 @@ struct SoakRule {
   std::optional<double> drift_max{};      ///< of a whole run
   std::optional<int> dips_max{};          ///< short falls of the rate
   std::optional<double> recover_s_max{};  ///< until the rate is back after any fall
-  std::string source{};
   TextPlace place{};
 };
 

@@ -27,7 +27,6 @@ struct FieldCheck {
   bool one_or_many = false;  ///< a text or a list of different texts; a text is their sentence
   bool hosts = false;        ///< a text as Slurm writes lists of hosts
   bool calendar_date = false;
-  bool by_hand = false;         ///< the reader of the table reads it itself
   std::string_view if_false{};  ///< the two names of a flag that is not true or false
   std::string_view if_true{};
   std::string_view json{};  ///< the member of the dump, where that is not the key
@@ -46,12 +45,10 @@ void visit_fields(Either<SystemIdentity> auto& system, const auto& visit) {
 }
 
 void visit_fields(Either<CeilingRule> auto& ceiling, const auto& visit) {
-  visit("scale_up", ceiling.scale_up);
-  visit("scale_out", ceiling.scale_out);
   visit("model", ceiling.model);
   visit("in_network_reduction", ceiling.in_network_reduction,
         {.if_false = "none", .if_true = "measured"});
-  visit("system", ceiling.system);
+  visit("system", ceiling.system, {.required = true});
 }
 
 void visit_fields(Either<RunContract> auto& run, const auto& visit) {
@@ -64,8 +61,6 @@ void visit_fields(Either<RunContract> auto& run, const auto& visit) {
   visit("timeout_s", run.timeout_s, {.required = true});
   visit("backend", run.backend);
   visit("reach_timeout_s", run.reach_timeout_s);
-  visit("parallel", run.parallel);
-  visit("launcher", run.launcher);
   visit("same_machine", run.same_machine);
   visit("at_once", run.at_once, {.least = 1, .most = kMostAtOnce});
 }
@@ -76,14 +71,10 @@ void visit_fields(Either<NoiseGate> auto& noise, const auto& visit) {
   visit("on_noisy", noise.on_noisy, {.required = true});
   visit("max_reruns", noise.max_reruns,
         {.required = true, .only_with = {"on_noisy", "rerun"}, .most = kMostReruns});
-  visit("decide", noise.decide);
 }
 
 void visit_fields(Either<BaselineRule> auto& baseline, const auto& visit) {
-  constexpr int kMostDays = 100'000;
-  visit("file", baseline.file, {.required = true});
-  visit("max_age_days", baseline.max_age_days, {.required = true, .least = 1, .most = kMostDays});
-  visit("must_match", baseline.must_match, {.required = true});
+  visit("run", baseline.run, {.required = true});
 }
 
 void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
@@ -93,7 +84,6 @@ void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
   visit("kind", set.kind, {.required = true});
   visit("gpus", set.gpus);
   visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
-  visit("nodes", set.nodes, {.required = true, .only_with = {"kind", "list"}});
   visit("partners", set.partners,
         {.only_with = {"kind", "pairwise"}, .least = 1, .most = kMostPartners});
   visit("env", set.env);
@@ -113,19 +103,17 @@ void visit_fields(Either<Rule> auto& rule, const auto& visit) {
   visit("device_set", rule.device_set, {.required = true});
   visit("size", rule.sizes, {.required = true});
   visit("type", rule.type);
-  visit("op", rule.op);
   visit("placement", rule.in_place, {.if_false = "out", .if_true = "in", .json = "in_place"});
   visit("metric", rule.metric);
   visit("statistic", rule.statistic);
   visit("compare", rule.compare, {.required = true});
-  visit("value", rule.value, {.only_with = {"compare", "absolute"}});
+  visit("value", rule.value, {.required = true, .only_with = {"compare", "absolute"}});
   visit("source", rule.source, {.one_or_many = true});
   visit("fail_below", rule.bounds.fail_below);
   visit("warn_below", rule.bounds.warn_below);
   visit("warn_above", rule.bounds.warn_above);
   visit("fail_above", rule.bounds.fail_above);
   visit("max_cv", rule.max_cv, {.fraction = true});
-  visit("allow_misses", rule.allow_misses);
   visit("min_robust_z", rule.min_robust_z, {.only_with = {"compare", "fleet"}});
   visit("max_fleet_mad", rule.max_fleet_mad, {.only_with = {"compare", "fleet"}, .fraction = true});
   visit("known_issue", rule.known_issue);
@@ -136,7 +124,6 @@ void visit_fields(Either<FactRule> auto& rule, const auto& visit) {
   visit("fact", rule.fact, {.required = true});
   visit("instance", rule.instance);
   visit("delta_max", rule.delta_max, {.may_be_zero = true});
-  visit("balance_min", rule.balance_min, {.fraction = true});
   visit("at_least", rule.at_least);
   visit("equals", rule.equals, {.one_or_many = true});
   visit("same", rule.same);
@@ -151,7 +138,6 @@ void visit_fields(Either<SoakRule> auto& rule, const auto& visit) {
   visit("drift_max", rule.drift_max, {.fraction = true});
   visit("dips_max", rule.dips_max);
   visit("recover_s_max", rule.recover_s_max);
-  visit("source", rule.source, {.one_or_many = true});
 }
 
 void visit_fields(Either<Specification> auto& specification, const auto& visit) {
