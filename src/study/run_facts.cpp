@@ -75,19 +75,9 @@ std::optional<std::string> gpus_per_node_of(const FileView& file) {
   return joined(counts);
 }
 
-std::optional<std::string> device_set_of(const FileView& file) {
-  std::set<std::string> sets;
-  for (const Record& record : file.records) {
-    if (!record.device_set.empty()) sets.insert(record.device_set);
-  }
-  return sets.empty() ? head_fact(file, key(fact::kDeviceSet)) : joined(sets);
-}
-
 std::optional<std::string> reported_fact(const FileView& file, const std::string& name) {
   if (name == key(fact::kGpu)) return gpu_of(file);
   if (name == key(fact::kGpusPerNode)) return gpus_per_node_of(file);
-  if (name == key(fact::kRanksPerNode)) return ranks_per_node_of(file);
-  if (name == key(fact::kDeviceSet)) return device_set_of(file);
   return head_fact(file, name);
 }
 

@@ -97,7 +97,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   EXIT=3 expect allreduce --measured "$DIR/short.log"
   [[ $stderr == *"name one"* ]]
   EXIT=2 expect allreduce --system hgx-b200 --measured "$DIR/short.log"
-  run --separate-stderr ./busbar accept judge auto "$DIR/short.log" --assume "gpu=NVIDIA H100 80GB HBM3"
+  run --separate-stderr ./busbar accept judge hgx-h100-x4 "$DIR/short.log" --assume "gpu=NVIDIA H100 80GB HBM3"
   [[ $output == *"gpu = NVIDIA H100 80GB HBM3"* && $output != *"fingerprint:"* ]]
   sed 's/NVIDIA H100/& 80GB HBM3/' "$DIR/short.log" > "$DIR/long.log"
   ./busbar import "DGX A100=$DIR/long.log" -o "$DIR/labelled.csv"

@@ -95,9 +95,7 @@ same = "fleet"
 size = "1MiB"
 dips_max = 3
 [baseline]
-file = "b.csv"
-max_age_days = 3
-must_match = ["library"]
+run = "before"
 TOML
   local name
   for name in "$DIR/all.toml" $(./busbar accept list | awk 'NR > 1 { print $1 }'); do

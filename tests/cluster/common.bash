@@ -65,7 +65,7 @@ iterations = 8
 warmup = 2
 timeout_s = 20
 reach_timeout_s = 6
-parallel = false
+at_once = 1
 same_machine = true
 [noise]
 max_cv = 1.0

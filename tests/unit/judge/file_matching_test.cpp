@@ -111,14 +111,6 @@ TEST_F(FileMatching, WhatFitsNoSetIsNamed) {
   EXPECT_THAT(notes_[2], HasSubstr("alltoall of 8 ranks on h1; no rule is for it"));
 }
 
-TEST_F(FileMatching, AListIsOfAllItsNodes) {
-  one_.specification.system.nodes = names(3);
-  one_.set().kind = SetKind::List;
-  one_.set().nodes = names(2);
-  EXPECT_EQ(observe({write("two.csv", csv("h1 h2", 2, 16, ""))}).size(), 1U);
-  EXPECT_TRUE(observe({write("one.csv", csv("h1", 1, 8, ""))}).empty());
-}
-
 TEST_F(FileMatching, HostsWithoutNamesAreNumbered) {
   one_.specification.system.nodes = names(3);
   (void)observe({write("a.csv", csv("", 2, 2, "0"))});

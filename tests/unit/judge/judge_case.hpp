@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "judge/judge.hpp"
+#include "judge/run/journal.hpp"
 
 namespace busbar::judge {
 
@@ -28,9 +29,8 @@ struct JudgeCase {
   Specification specification{};
   std::vector<Observation> observations{};
   Names nodes{};
-  bool partial = false;
   Facts assumed{};
-  const Baseline* baseline = nullptr;
+  const Journal* baseline = nullptr;
   std::string today = "2026-11-21";
 
   /// 1 MiB of all-reduce, 450 GB/s, fails below 90 % and above 105 %; three launches, cv 5 %.
@@ -129,7 +129,6 @@ struct JudgeCase {
                       .baseline = baseline,
                       .today = today,
                       .nodes = nodes,
-                      .partial = partial,
                       .assumed = assumed});
   }
 

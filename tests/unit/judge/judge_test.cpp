@@ -137,7 +137,6 @@ TEST(Judge, WhatCannotBeJudgedNeverPasses) {
        [](JudgeCase& c) {
          c.row(2).wrong = 3;
          c.rule().known_issue = {"ticket", "2026-12-01"};
-         c.rule().allow_misses = 1;
        }},
       {"wrong data without a count", "FAIL wrong data: not counted",
        [](JudgeCase& c) { c.row().status = RowStatus::Wrong; }},
@@ -218,7 +217,7 @@ TEST(Judge, ValuesAreHeldAgainstTheBoundsOfTheRuleAlone) {
        [](JudgeCase& c) {
          c.rule().compare = RuleKind::Theoretical;
          c.rule().bounds = {.fail_below = 0.9, .fail_above = 1.0};
-         c.specification.ceiling.scale_up = 450;
+         c.specification.ceiling.system = "dgx-h100";
          c.measured({900, 900, 900});
        }},
       {"a time too slow", "FAIL 125 us is 125 % of 100 us, above 120 %",
@@ -327,52 +326,62 @@ TEST(OneMachine, IsNoFleetOfNodesAndLogsOfOthersDoNotShowIt) {
   EXPECT_EQ(on(true, "imported"), Outcome::Pass);
 }
 
-/// A log of eight ranks of h1, in a specification that also asks for pairs and another collective.
-JudgeCase one_log() {
-  JudgeCase one;
-  one.specification.run.min_launches = 1;
-  one.launch({"h1"}, 450);
-  one.add_set("pairs", SetKind::Pairwise);
-  one.specification.rules.push_back(one.rule());
-  one.specification.rules.back().id = "gather";
-  one.specification.rules.back().collectives = {"allgather"};
-  return one;
-}
+/// An earlier run of h1 and h2, and three launches of h1 that are compared with it.
+struct EarlierRun {
+  Journal earlier{.nodes = {"h1", "h2"}};
+  JudgeCase of{};
 
-TEST(PartialFiles, HaveAVerdictOnWhatIsThereAndSkipTheRest) {
-  JudgeCase one = one_log();
-  one.partial = true;
-  const Acceptance judged = one.judged();
-  ASSERT_EQ(judged.verdicts.size(), 3U);
-  expect_result(judged.verdicts[0], "PASS");
-  expect_result(judged.verdicts[1], "SKIP not measured in these files: no data");
-  expect_result(judged.verdicts[2], "SKIP not measured in these files: no data of allgather");
-  EXPECT_EQ(judged.overall(), Outcome::Pass);
-  EXPECT_EQ(states(judged), "good");
-  one.partial = false;
-  EXPECT_EQ(one.overall(), Outcome::Error) << "of a run of the specification";
-}
-
-TEST(PartialFiles, OfNoRuleAreInconclusiveAndLaunchesThatFailedStayErrors) {
-  JudgeCase one = one_log();
-  one.partial = true;
-  one.rule().sizes = {kGiB};
-  EXPECT_EQ(one.overall(), Outcome::Inconclusive);
-  EXPECT_EQ(exit_code_of(one.judged(), false), 3);
-  one.observations[0].failure = "cut off";
-  EXPECT_EQ(one.overall(), Outcome::Error);
-}
-
-TEST(PartialFiles, AreNoFleetOfOneNode) {
-  JudgeCase one = one_log();
-  one.partial = true;
-  one.specification.rules.resize(1);
-  one.against_fleet();
-  const Acceptance judged = one.judged();
-  for (const CheckResult& verdict : judged.verdicts) {
-    expect_result(verdict, "SKIP not measured in these files: data of 1 instance only");
+  EarlierRun() {
+    of.launches({"h1"}, {440, 450, 452});
+    of.launches({"h2"}, {460, 461, 470});
+    earlier.lines = of.observations;
+    of.measured({432, 432, 432});
+    of.rule().compare = RuleKind::Baseline;
+    of.specification.baseline = {.run = "run"};
+    of.baseline = &earlier;
   }
-  EXPECT_EQ(states(judged), "inconclusive");
+};
+
+TEST(EarlierRun, IsTheReferenceOfItsNodesAndOfANewOneByAll) {
+  EarlierRun one;
+  EXPECT_EQ(one.of.first().reference, 450);
+  EXPECT_EQ(one.of.first().reference_kind, "baseline run");
+  one.earlier.nodes = {"h2"};
+  EXPECT_EQ(one.of.first().reference, 461) << "of h2, since h1 has no past";
+  one.of.rule().statistic = Statistic::P99;
+  EXPECT_DOUBLE_EQ(*one.of.first().reference, 461 * 100 / 125.0);
+}
+
+TEST(EarlierRun, IsNoReferenceWhereItsRowsAreNotGood) {
+  const std::vector<std::pair<std::function<void(EarlierRun&)>, std::string>> cases{
+      {[](EarlierRun& r) { r.earlier.lines[0].records[0].busbw_GBps = 300; },
+       "ERROR baseline run: h1: noisy: cv 21.8 %"},
+      {[](EarlierRun& r) { r.earlier.lines.erase(r.earlier.lines.begin()); },
+       "ERROR baseline run: h1: 2 launches where 3 are needed"},
+      {[](EarlierRun& r) { r.earlier.lines[1].records[0].wrong = 2; },
+       "ERROR baseline run: h1: wrong data: 2 wrong elements"},
+      {[](EarlierRun& r) { r.earlier.lines[1].records[0].backend = "sim"; },
+       "ERROR baseline run: h1: simulated"},
+      {[](EarlierRun& r) { r.earlier.lines.clear(); },
+       "ERROR baseline run has no median busbw of 1 MiB on set h1"},
+      {[](EarlierRun& r) { r.of.specification.baseline.reset(); }, "ERROR there is no baseline"}};
+  for (const auto& [change, result] : cases) {
+    EarlierRun one;
+    change(one);
+    expect_result(one.of.first(), result);
+  }
+}
+
+TEST(EarlierRun, OfPairsHasAReferenceForEachNode) {
+  JudgeCase one = pairs_case(4, RuleKind::Baseline,
+                             [](std::size_t first, std::size_t) { return first == 0 ? 90 : 100; });
+  const Journal earlier{.nodes = one.nodes, .lines = one.observations};
+  one.specification.baseline = {.run = "run"};
+  one.baseline = &earlier;
+  const Acceptance judged = one.judged();
+  EXPECT_EQ(judged.overall(), Outcome::Pass);
+  EXPECT_EQ(judged.verdicts.at(0).reference, 90);
+  EXPECT_EQ(judged.verdicts.at(1).reference, 100);
 }
 
 TEST(Judge, WaiversAndFlagsChangeTheOutcome) {

@@ -25,7 +25,6 @@ TEST(Facts, HaveTheKeysOfOlderFilesAndSpecificationsToo) {
   EXPECT_EQ(fact_key("rank-10"), "rank_10");
   EXPECT_EQ(fact_key("nccl"), key(fact::kLibrary));
   EXPECT_EQ(fact_key("ngpus"), key(fact::kRanksPerNode));
-  EXPECT_EQ(fact_key("device-set.my-pairs"), "device_set.my-pairs");
 }
 
 }  // namespace

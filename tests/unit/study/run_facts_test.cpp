@@ -40,9 +40,7 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
   File o = two_gpus();
   expect_facts(o, {{"gpu", "NVIDIA H200"},
                    {"gpus_per_node", "2"},
-                   {"ranks_per_node", "2"},
                    {"library", "NCCL 2.29.2"},
-                   {"device_set", "0,1"},
                    {"driver", std::nullopt},
                    {"nics_per_node", std::nullopt}});
   o.facts["devices"] = "6 x NVIDIA H200";  // of all hosts
@@ -70,7 +68,7 @@ TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
   File o = two_gpus();
   o.records.push_back({.ranks = 8, .nodes = 0});
   o.facts["rank_1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
-  expect_facts(o, {{"ranks_per_node", "2"}, {"gpu", "NVIDIA H100; NVIDIA H200"}});
+  expect_facts(o, {{"gpu", "NVIDIA H100; NVIDIA H200"}});
   for (const char* rank : {"rank_0", "rank_1"}) o.facts[rank] = "host h1 device 0 bus x name ";
   expect_facts(o, {{"gpu", std::nullopt}});
 }

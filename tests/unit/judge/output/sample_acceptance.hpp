@@ -24,8 +24,7 @@ inline Specification sample_specification(std::size_t nodes) {
   specification.system = {.name = "pod \"a\" <1>",
                           .fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}},
                           .nodes = sample_nodes(nodes)};
-  specification.ceiling.scale_up = 450;
-  specification.ceiling.scale_out = 12.5;
+  specification.ceiling.system = "dgx-h100";
   specification.run = {
       .launches = 3, .min_launches = 3, .iterations = 100, .warmup = 20, .timeout_s = 120};
   specification.noise = {.max_cv = 0.02, .on_noisy = OnNoisy::Rerun, .max_reruns = 2};
@@ -124,7 +123,7 @@ inline Acceptance sample_acceptance(std::size_t nodes) {
   slow.size = 8;
   slow.metric = Metric::Time;
   slow.statistic = Statistic::P99;
-  slow.reference_kind = "baseline of 2026-10-01";
+  slow.reference_kind = "baseline runs/october";
   slow.bounds = {.warn_above = 1.1, .fail_above = 1.25};
   slow.reason = "above 17.75 us";
   acceptance.verdicts.push_back(slow);

@@ -55,8 +55,8 @@ TEST(VerdictCsv, HasTheColumnsThatReadersKnowThenOursAndNothingInCellsWithoutAVa
               HasSubstr("\nrule,device_set,collective,dtype,size_bytes,metric,unit,statistic,"
                         "n_launches,value,cv,reference,reference_kind,ratio,fail_below,fail_above,"
                         "verdict,reason,attempts,instance,nodes,warn_below,warn_above,values\n"));
-  EXPECT_THAT(text, HasSubstr("\none-rank,all,allreduce,float,8,time_us,us,p99,0,,,,baseline of "
-                              "2026-10-01,,,,SKIP,one rank has no bus bandwidth,3,all,"
+  EXPECT_THAT(text, HasSubstr("\none-rank,all,allreduce,float,8,time_us,us,p99,0,,,,baseline "
+                              "runs/october,,,,SKIP,one rank has no bus bandwidth,3,all,"
                               "h0 h1 h2 h3 h4 h5,,,\n"));
   EXPECT_THAT(verdict_csv(nasty_acceptance(), kSpecification), Not(HasSubstr("nan")));
 }

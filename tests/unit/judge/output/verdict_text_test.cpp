@@ -259,16 +259,6 @@ TEST(Listing, SumsUpResultsWithoutAnAnswerWhoseReasonsDifferInNumbers) {
   }
 }
 
-TEST(Listing, HasOneRowForARuleThatTheFilesHaveNothingFor) {
-  Acceptance acceptance{.head = {.partial = true}};
-  for (const char* node : {"a", "b"}) {
-    acceptance.verdicts.push_back(sample_verdict("r", "node8", {node}, 1, 10, Outcome::Skip));
-  }
-  const std::vector<ListedRow> rows = list_rows(acceptance, sample_specification(6));
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].instance, "2 verdicts");
-}
-
 TEST(Describe, SizesAreExact) {
   EXPECT_EQ(size_text(16 * kMiB), "16 MiB");
   EXPECT_EQ(size_text(1025), "1025 B");

@@ -60,7 +60,7 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
       lines_of(specification_of(SetKind::Pairwise)),
       ElementsAre("mpiexec -iface ib0 -f /hosts -n 4 -ppn 2 /bin/allreduce_perf "
                   "--backend auto -T 45 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
-                  "--placement out -o sum -n 10 -w 3 -c 1"));
+                  "--placement out -n 10 -w 3 -c 1"));
 }
 
 TEST(CommandsOf, AreOneOfATurnOfASoak) {
@@ -140,9 +140,8 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
   specification.run.warmup = -1;
   specification.run.check_data = false;
   const std::string line = lines_of(specification).at(0);
-  EXPECT_THAT(line, testing::EndsWith("-o sum -c 0"));
+  EXPECT_THAT(line, testing::EndsWith("-c 0"));
   EXPECT_THAT(line, Not(HasSubstr(" -w ")));
-  EXPECT_THAT(line, HasSubstr("-c 0"));
 }
 
 TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {

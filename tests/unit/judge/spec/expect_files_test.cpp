@@ -34,7 +34,7 @@ TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
     for (const std::string profile : {"quick", "standard", "full"}) {
       const Specification part = load(path_of(system.name()), profile);
       EXPECT_EQ(part.profile, profile);
-      auto findings = lint(part, nullptr, "2026-11-21");
+      auto findings = lint(part, "2026-11-21");
       // Its source names the finding: one TCP flow was measured, of a network that has more.
       std::erase_if(findings, [&](const LintFinding& finding) {
         return system.name() == "p3dn-x2" && finding.rule == "two-nodes-allreduce";
@@ -68,7 +68,7 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
                                     {"knl-aries", 8}}) {
     Specification full = load(path_of(name), "full");
     for (int i = 0; i < nodes; ++i) full.system.nodes.push_back("n" + std::to_string(i));
-    const auto findings = lint(full, nullptr, "2026-11-21");
+    const auto findings = lint(full, "2026-11-21");
     EXPECT_FALSE(is_refused(findings)) << lint_text(full.file, findings);
   }
 }

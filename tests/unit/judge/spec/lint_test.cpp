@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/lint.hpp"
 
-#include <functional>
-#include <tuple>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/judge/spec/specification_text.hpp"
+#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -21,7 +19,7 @@ constexpr const char* kToday = "2026-11-21";
 
 const std::string kMachine =
     "schema = 1\n[system]\nname = \"pod\"\nfingerprint = { gpu = \"H200\", gpus_per_node = 8 }\n"
-    "[ceiling]\nscale_up = 450\nscale_out = 50\n" +
+    "[ceiling]\nsystem = \"dgx-h100\"\n" +
     kHead.substr(kHead.find("[run]")) + kSet +
     "[[device_set]]\nid = \"pairs\"\nkind = \"pairwise\"\n";
 const std::string kFloor =
@@ -34,10 +32,9 @@ std::string rule(const std::string& lines, const std::string& collective = "allr
          "\"\ndevice_set = \"node\"\nsize = \"" + size + "\"\n" + lines;
 }
 
-std::string linted(const std::string& text, const Baseline* baseline = nullptr,
-                   const std::string& profile = {}) {
-  const Specification spec = parse_specification(text, "pod.toml", profile);
-  return lint_text(spec.file, lint(spec, baseline, kToday));
+std::string linted(const std::string& text) {
+  const Specification spec = read(text);
+  return lint_text(spec.file, lint(spec, kToday));
 }
 
 /// Specifications, each with a token of what is found; empty: nothing is.
@@ -45,7 +42,7 @@ void expect_findings(const std::vector<std::pair<std::string, std::string>>& tex
   for (const auto& [text, token] : texts) {
     EXPECT_THAT(linted(text), HasSubstr(token)) << text;
     EXPECT_EQ(linted(text).empty(), token.empty()) << linted(text);
-    const bool refused = is_refused(lint(read(text), nullptr, kToday));
+    const bool refused = is_refused(lint(read(text), kToday));
     EXPECT_EQ(refused, linted(text).find(": refused: ") != std::string::npos);
   }
 }
@@ -70,8 +67,9 @@ std::string theoretical(const std::string& fail_below, const std::string& fail_a
 TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
   // A health check that ships 800 GB/s as the floor of such a machine always warns.
   EXPECT_EQ(linted(absolute("800")),
-            "pod.toml:36:9: refused: rule one: value 800 GB/s x fail_below 0.9 needs 720 GB/s of "
-            "allreduce bus bandwidth, above the ceiling 450 (450 scale-up): it can never be met\n");
+            "pod.toml:35:9: refused: rule one: value 800 GB/s x fail_below 0.9 needs 720 GB/s of "
+            "allreduce bus bandwidth, above the ceiling 450 (450 of dgx-h100 over nvswitch, "
+            "limited by NVLink 4 of every GPU): it can never be met\n");
   const std::string switched = with(absolute("473"), "fail_below = 0.9\nfail_above = 1.2",
                                     "fail_below = 0.97\nfail_above = 1.2");
   const auto timed = [](const std::string& most) {
@@ -87,7 +85,7 @@ TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
       {absolute("501"), "refused"},
       {absolute("480", "warn_below = 0.95\n"), "x warn_below 0.95"},
       {switched, "above the ceiling 450"},
-      {with(switched, "scale_out", "in_network_reduction = \"measured\"\nscale_out"), ""},
+      {with(switched, "[ceiling]\n", "[ceiling]\nin_network_reduction = \"measured\"\n"), ""},
       // Algorithm bandwidth 280 x 1.75 = 490 GB/s of bus bandwidth on eight ranks.
       {absolute("280", algbw), ""},
       {absolute("290", algbw), "needs 456.8 GB/s"},
@@ -100,14 +98,14 @@ TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
       {absolute("250"), ""},
       {theoretical("0.4", "1.0"),
        "warning: rule one: a floor of 0.4 times the ceiling is under half"},
-      {with(kMachine + kFloor, "scale_out = 50\n", ""), "[ceiling] has none for alltoall on pairs"},
+      {with(kMachine + kFloor, "[ceiling]\nsystem = \"dgx-h100\"\n", ""),
+       "[ceiling] has none for alltoall on pairs"},
   });
 }
 
 TEST(SpecLint, FlagsRulesThatProveLittle) {
   const std::string bounds =
       "compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\nfail_above = 1.1\n";
-  const std::string large = theoretical("0.7", "1.0", "2MiB");
   const std::string fleet =
       "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
       "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
@@ -117,15 +115,11 @@ TEST(SpecLint, FlagsRulesThatProveLittle) {
   };
   expect_findings({
       {beside_floor(bounds, "8B"),
-       "pod.toml:34:8: warning: rule one: 8 B of allreduce is mostly latency"},
+       "pod.toml:33:8: warning: rule one: 8 B of allreduce is mostly latency"},
       {beside_floor(bounds, "512KiB"), "latency"},
-      {beside_floor(bounds, "1MiB"), ""},
-      {large, ""},
-      {with(large, "scale_up = 450\nscale_out = 50", "system = \"dgx-h100\""),
-       "2 MiB of allreduce is mostly latency"},
+      {theoretical("0.7", "1.0", "2MiB"), "2 MiB of allreduce is mostly latency"},
       // 10 MiB x 7/8 at 450 GB/s are 20.4 us; 12.3 us to launch and 7 steps of 1.31 us are 21.5.
-      {with(with(theoretical("0.7", "1.0", "10MiB"), "\"allreduce\"", "\"allgather\""),
-            "scale_up = 450\nscale_out = 50", "system = \"dgx-h100\""),
+      {with(theoretical("0.7", "1.0", "10MiB"), "\"allreduce\"", "\"allgather\""),
        "10 MiB of allgather is mostly latency"},
       {kMachine + node + fleet, "rule odd: an all-bad fleet would pass"},
       {kMachine + node + fleet + kFloor, ""},
@@ -133,7 +127,7 @@ TEST(SpecLint, FlagsRulesThatProveLittle) {
        "too good to be true"},
       {until("2026-11-20"), "known_issue \"ticket 1\" ended on 2026-11-20"},
       {until(kToday), ""},
-      {kMachine + kFloor, "pod.toml:15:1: warning: no rule is for device_set \"node\""},
+      {kMachine + kFloor, "pod.toml:14:1: warning: no rule is for device_set \"node\""},
       {with(with(absolute("400"), "fingerprint = { gpu = \"H200\", gpus_per_node = 8 }\n", ""),
             "kind = \"pairwise\"\n", "kind = \"pairwise\"\ngpus = \"0-7\"\n"),
        "any machine would be accepted"},
@@ -148,7 +142,7 @@ TEST(SpecLint, SaysWhatAComparisonOfSoFewNodesCannotShow) {
       "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
       "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
   const auto text = [&](const std::string& rules, std::size_t nodes) {
-    return lint_text("pod.toml", lint(read(kMachine + rules), nullptr, kToday, nodes));
+    return lint_text("pod.toml", lint(read(kMachine + rules), kToday, nodes));
   };
   EXPECT_THAT(text(fleet, 2), AllOf(HasSubstr("always INCONCLUSIVE; give an absolute or"),
                                     HasSubstr("not which end of a slow pair is at fault")));
@@ -171,46 +165,15 @@ TEST(SpecLint, WarnsOfAShortSizeOnceForAllCollectives) {
   EXPECT_EQ(text.find("mostly latency"), text.rfind("mostly latency")) << text;
 }
 
-const std::string kCompared =
-    kMachine + kFloor + rule("compare = \"baseline\"\nfail_below = 0.9\n") +
-    "[baseline]\nfile = \"b.csv\"\nmax_age_days = 90\nmust_match = [\"gpu\", \"ngpus\", "
-    "\"device_set\"]\n";
-
-Baseline good() {
-  return {
-      .file = "b.csv",
-      .made_on = "2026-11-01",
-      .facts = {{"gpu", "NVIDIA H200"}, {"ranks_per_node", "8"}},
-      .rows = {
-          {.key = {.device_set = "node", .collective = "allreduce", .type = "float", .size = kGiB},
-           .median = 400,
-           .launches = 5}}};
-}
-
-TEST(SpecLint, RefusesABaselineThatDoesNotFit) {
-  EXPECT_THAT(linted(kCompared), HasSubstr("refused: b.csv is not there or cannot be read"));
-  using Change = std::function<void(Baseline&)>;
-  const auto no_driver = with(kCompared, "\"ngpus\"", "\"driver\"");
-  const std::vector<std::tuple<std::string, Change, std::string>> cases{
-      {kCompared, [](Baseline&) {}, ""},
-      {kCompared, [](Baseline& b) { b.made_on = "2026-08-23"; }, ""},
-      {kCompared, [](Baseline& b) { b.made_on = "2026-08-22"; }, "91 days ago; max_age_days is 90"},
-      {kCompared, [](Baseline& b) { b.made_on = "2026-11-22"; }, "after today"},
-      {kCompared, [](Baseline& b) { b.facts["gpu"] = "NVIDIA H100"; },
-       "refused: b.csv is of gpu 'NVIDIA H100', the fingerprint of [system] wants gpu 'H200'"},
-      {kCompared, [](Baseline& b) { b.facts["ranks_per_node"] = "80"; }, "wants gpus_per_node '8'"},
-      {kCompared, [](Baseline& b) { b.facts.erase("ranks_per_node"); },
-       "which b.csv does not have"},
-      {no_driver, [](Baseline& b) { b.facts["driver"] = "550"; },
-       "the fingerprint of [system] has no driver"},
-      {kCompared, [](Baseline& b) { b.rows[0].key.statistic = Statistic::P99; },
-       "refused: rule one: b.csv has no median busbw of allreduce 1 GiB on node"}};
-  for (const auto& [text, change, token] : cases) {
-    Baseline baseline = good();
-    change(baseline);
-    EXPECT_THAT(linted(text, &baseline), HasSubstr(token));
-    EXPECT_EQ(linted(text, &baseline).empty(), token.empty());
-  }
+TEST(SpecLint, RefusesABaselineThatIsNoRun) {
+  const test::TemporaryFolder folder;
+  const std::string text = kMachine + kFloor + rule("compare = \"baseline\"\nfail_below = 0.9\n") +
+                           "[baseline]\nrun = \"" + folder.path() + "\"\n";
+  EXPECT_THAT(linted(text), HasSubstr("refused: " + folder.path() + " is not the folder of"));
+  folder.write("launches.csv", "");
+  EXPECT_EQ(linted(text), "");
+  EXPECT_THAT(linted(with(text, "compare = \"baseline\"", "compare = \"theoretical\"")),
+              HasSubstr("warning: no rule is compared with the [baseline]"));
 }
 
 }  // namespace

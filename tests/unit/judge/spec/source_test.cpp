@@ -19,8 +19,8 @@ class BasedOn : public testing::Test {
  protected:
   BasedOn() {
     folder_.write("base.toml", kHead + kSet + kPairs + kRule +
-                                   "[baseline]\nfile = \"base.csv\"\nmax_age_days = 9\n"
-                                   "must_match = []\n[profile.quick]\nlaunches = 3\n");
+                                   "[ceiling]\nsystem = \"dgx-1v\"\n[baseline]\n"
+                                   "run = \"base\"\n[profile.quick]\nlaunches = 3\n");
   }
 
   Specification derived(const std::string& text, const std::string& profile = {}) {
@@ -76,12 +76,12 @@ TEST_F(BasedOn, AListNamesItsEntriesWhichTakeTheirKeysFromTheSameId) {
 }
 
 TEST_F(BasedOn, CeilingAndBaselineAreReplacedWhole) {
-  EXPECT_THAT(refused("[baseline]\nmax_age_days = 3\n"), HasSubstr("needs the key \"file\""));
+  EXPECT_THAT(refused("[ceiling]\nmodel = \"ring\"\n"), HasSubstr("needs the key \"system\""));
 }
 
 TEST_F(BasedOn, PathsAreRelativeToTheFileThatTheyStandIn) {
   folder_.write("site/pod.toml", "schema = 1\nbased_on = \"../base.toml\"\n");
-  EXPECT_EQ(load(folder_.path("site/pod.toml")).baseline->file, folder_.path("site/../base.csv"));
+  EXPECT_EQ(load(folder_.path("site/pod.toml")).baseline->run, folder_.path("site/../base"));
 }
 
 TEST_F(BasedOn, FaultsAndFindingsNameTheFileThatTheyStandIn) {
@@ -91,7 +91,7 @@ TEST_F(BasedOn, FaultsAndFindingsNameTheFileThatTheyStandIn) {
   EXPECT_THAT(refused("device_set = [{ id = \"pairs\" }]\n"),
               StartsWith(folder_.path("base.toml") + ":22:14: unknown device_set \"node\""));
   const Specification spec = derived("[[expect]]\nid = \"one\"\n");
-  EXPECT_THAT(lint_text("pod.toml", lint(spec, nullptr, "2026-11-21")),
+  EXPECT_THAT(lint_text("pod.toml", lint(spec, "2026-11-21")),
               HasSubstr(folder_.path("base.toml") + ":15:1: warning: no rule is for device_set"));
 }
 
