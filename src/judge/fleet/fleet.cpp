@@ -53,6 +53,14 @@ std::optional<BlamedNode> worst_row(std::span<const PairValue> pairs, const std:
   return BlamedNode{.node = *worst, .low = rows[*worst].low, .pairs = rows[*worst].pairs};
 }
 
+FleetSpread spread_of(std::span<const double> values) {
+  const double median = stats::median(values);
+  std::vector<double> deviations;
+  deviations.reserve(values.size());
+  for (const double value : values) deviations.push_back(std::abs(value - median));
+  return {.median = median, .mad = stats::median(deviations)};
+}
+
 }  // namespace
 
 Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
@@ -82,14 +90,6 @@ bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const PairValu
   }
   if (blamed == 0) return false;
   return !any_good || 2 * blamed > nodes || (2 * blamed == nodes && !is_clear);
-}
-
-FleetSpread spread_of(std::span<const double> values) {
-  const double median = stats::median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - median));
-  return {.median = median, .mad = stats::median(deviations)};
 }
 
 double FleetSpread::robust_z(double value) const {

@@ -30,8 +30,6 @@ struct FleetSpread {
   [[nodiscard]] double robust_z(double value) const;
 };
 
-[[nodiscard]] FleetSpread spread_of(std::span<const double> values);
-
 /// What low pairs say of nodes and links.
 struct BlamedNode {
   std::size_t node = 0;
