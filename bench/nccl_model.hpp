@@ -28,4 +28,13 @@ namespace busbar::topo {
                      {0.25, 20, 2, 2, 2, 2}}}};
 }
 
+/// `own` with the times, shares and channels of `other`; its efficiencies and flows stay.
+[[nodiscard]] inline Protocol with_times(Protocol own, const Protocol& other) {
+  own.steps = other.steps;
+  own.issue_us = other.issue_us;
+  own.direct_issue_us = other.direct_issue_us;
+  own.channel_GBps = other.channel_GBps;
+  return own;
+}
+
 }  // namespace busbar::topo

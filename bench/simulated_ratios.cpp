@@ -16,9 +16,11 @@
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "bench/fit.hpp"
 #include "bench/nccl_model.hpp"
 #include "format/table.hpp"
-#include "study/expect/measured_file.hpp"
+#include "stats/summary.hpp"
+#include "study/import/file_rows.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::study {
@@ -113,14 +115,30 @@ FieldEntry read_entry(const toml::node& node, std::string_view origin) {
 /// The entry's points, or those of its log.
 std::vector<MeasuredTime> times_of(const FieldEntry& entry, const std::string& log) {
   if (entry.file.empty()) return entry.points;
-  std::vector<MeasuredTime> times;
-  const CurveRequest request{.collective = entry.collective, .ranks = entry.ranks};
-  for (const MeasuredCurve& curve : curves_of_files({log}, entry.machine, request)) {
-    times.insert(times.end(), curve.times.begin(), curve.times.end());
+  constexpr Bytes kLeast = 1024;                   // below, the time is that of the launch alone
+  std::array<std::vector<MeasuredTime>, 2> times;  // out of place, in place
+  for (const FileRows& launch :
+       read_launches(log, {.collective = entry.collective, .ranks = entry.ranks},
+                     {.skip_bad_lines = true, .ranks = entry.ranks})) {
+    for (const Record& record : launch.dataset.records) {
+      const double time_us = record.time_median_us.value_or(0);
+      if (record.status != RowStatus::Ok || record.ranks < 2 || record.size < kLeast ||
+          time_us <= 0 || contradicts_itself(record)) {
+        continue;
+      }
+      times.at(record.in_place ? 1 : 0)
+          .push_back({.bytes = static_cast<double>(record.size), .time_us = time_us});
+    }
   }
-  constexpr double kLeastBytes = 1024;  // below, the time is that of the launch alone
-  std::erase_if(times, [](const MeasuredTime& time) { return time.bytes < kLeastBytes; });
-  return times;
+  return times[times[0].empty() ? 1 : 0];
+}
+
+/// The machine with the hosts that the entry's ranks need, where a network joins them.
+topo::Predictor predictor_of(const FieldEntry& entry) {
+  EqualHosts machine = entry.machine;
+  const auto each = static_cast<int>(machine.host.devices.size());
+  if (each > 0) machine.hosts = std::max(machine.hosts, (entry.ranks + each - 1) / each);
+  return {machine, {.ranks = entry.ranks, .gpus_per_process = entry.gpus_per_process}};
 }
 
 /// The curves of a list, by library and name. Those whose logs are absent are left out.
@@ -139,11 +157,12 @@ std::vector<FieldCurve> read_field(const std::string& path, const std::string& f
   for (const FieldEntry& entry : entries) {
     const std::string log = (std::filesystem::path(folder) / entry.file).string();
     if (!entry.file.empty() && !std::filesystem::exists(log)) continue;
-    field.push_back({.curve = curve_of(entry.name, entry.collective, entry.ranks, entry.machine,
-                                       entry.gpus_per_process),
+    field.push_back({.curve = {.name = entry.name,
+                               .collective = find_collective(entry.collective),
+                               .predictor = predictor_of(entry),
+                               .times = times_of(entry, log)},
                      .library = entry.library,
                      .half = entry.half});
-    field.back().curve.times = times_of(entry, log);
   }
   return field;
 }
@@ -188,6 +207,37 @@ std::vector<MeasuredCurve> curves_of(const std::vector<FieldCurve>& field, Half 
   return curves;
 }
 
+/// What a row is of, then number, median, worst and number above 40 % of the large sizes and of the
+/// small ones.
+std::vector<std::string> error_columns(std::string first) {
+  std::vector<std::string> columns{std::move(first)};
+  for (const char* size : {"", "below: "}) {
+    for (const char* what : {"points", "median", "worst", "above 40 %"}) {
+      columns.push_back(fmt::format("{}{}", size, what));
+    }
+  }
+  return columns;
+}
+
+/// The errors of several curves together.
+std::vector<std::string> error_row(std::string name, std::span<const MeasuredCurve> curves) {
+  constexpr double kFar = 0.4;
+  std::vector<std::string> row{std::move(name)};
+  for (const bool large : {true, false}) {
+    std::vector<double> errors;
+    for (const MeasuredCurve& curve : curves) append(errors, topo::errors_of(curve, large));
+    const auto summary = stats::summarize(errors);
+    if (!summary) {
+      row.resize(row.size() + 4);
+      continue;
+    }
+    const auto far = std::ranges::count_if(errors, [](double error) { return error > kFar; });
+    row.insert(row.end(), {fmt::format("{}", errors.size()), format_percent(summary->median),
+                           format_percent(summary->max), fmt::format("{}", far)});
+  }
+  return row;
+}
+
 Table errors_by_half(const std::vector<FieldCurve>& field) {
   Table table{.columns = error_columns("logs")};
   for (const Half half : kHalves) {
@@ -217,14 +267,14 @@ void print_field(const std::vector<FieldCurve>& field) {
 /// First all libraries together from NCCL's model, then each from that.
 void fit_field(std::vector<FieldCurve>& field) {
   constexpr double kCommon = 0.002;
+  constexpr double kOfALibrary = 0.01;
   std::vector<MeasuredCurve> all = curves_of(field, Half::Fitted, std::nullopt);
-  const Protocol common =
-      topo::fit(all, topo::nccl_model(), {.bandwidth = false, .stiffness = kCommon});
+  const Protocol common = topo::fit(all, topo::nccl_model(), kCommon);
   std::map<topo::Library, Protocol> results;
   for (const topo::Library library : topo::kLibraries) {
     std::vector<MeasuredCurve> curves = curves_of(field, Half::Fitted, library);
     if (curves.empty()) continue;
-    Protocol result = topo::fit(curves, common, {.bandwidth = false});
+    Protocol result = topo::fit(curves, common, kOfALibrary);
     result.library = library;
     result.source = "bench/simulated-ratios --fit";
     fmt::print("{}", topo::protocol_table(result));
@@ -234,7 +284,7 @@ void fit_field(std::vector<FieldCurve>& field) {
     const auto result = results.find(one.library);
     if (result == results.end()) continue;
     one.curve.predictor.set_protocol(
-        topo::with_times(one.curve.predictor.protocol(), result->second, false));
+        topo::with_times(one.curve.predictor.protocol(), result->second));
   }
   fmt::print("\n");
 }

@@ -23,7 +23,7 @@ $(BIN)/host_limits: $(BUILD)/bench/host_limits.o $(CORE)
 $(BIN)/simulation: $(BUILD)/bench/simulation.o $(CORE)
 	@$(BENCH_LINK)
 
-$(BIN)/simulated_ratios: $(BUILD)/bench/simulated_ratios.o $(CORE)
+$(BIN)/simulated_ratios: $(BUILD)/bench/simulated_ratios.o $(BUILD)/bench/fit.o $(CORE)
 	@$(BENCH_LINK)
 
 $(BIN)/compare_rates: $(BUILD)/bench/compare_rates.o $(CORE)

@@ -7,12 +7,12 @@ FIGURE2_CASES := dgx-2:dgx-2:2 dgx-2:dgx-2:4 dgx-2:dgx-2:8 dgx-2:dgx-2:16 p3:dgx
 
 .PHONY: figures
 figures: packages-build packages-plot ## draw figure 2 of the first paper from the simulation, with what it published as points: plots/paper-figure2.svg
-	@$(MAKE) --no-print-directory allreduce_perf broadcast_perf busbar
+	@$(MAKE) --no-print-directory allreduce_perf broadcast_perf
 	@rm -rf $(FIGURE2); mkdir -p $(FIGURE2)
 	@for collective in allreduce broadcast; do for case in $(FIGURE2_CASES); do IFS=: read -r key system ranks <<< $$case; \
 	  ./$${collective}_perf --backend sim --system $$system --ranks $$ranks --devices prefix -b 1M -e 1G --placement out \
 	    --csv $(FIGURE2)/$$collective-$$ranks-$$key.csv > /dev/null || exit; done; done
-	@./busbar published results/reference/published.toml | grep -e '^system,' -e 'arXiv 1905.08764' > $(FIGURE2)/published.csv
+	@tools/published-rates results/reference/published.toml ren > $(FIGURE2)/published.csv
 	@for kind in svg png; do gnuplot -e "folder='$(FIGURE2)'; published='$(FIGURE2)/published.csv'; out='$(FIGURE2).$$kind'" \
 	  plots/paper-figure2.gp || exit; done
 	@echo "figures: $(FIGURE2).svg $(FIGURE2).png   rows: $(FIGURE2)/*.csv"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Figure 2 of Ren, Yoo and Hoisie (arXiv 1905.08764), from the simulation: make figures
 #   gnuplot -e "folder='plots/paper-figure2'; published='plots/paper-figure2/published.csv'; out='x.svg'" plots/paper-figure2.gp
-# published: what `busbar published results/reference/published.toml` writes of this paper.
+# published: what `tools/published-rates results/reference/published.toml ren` prints.
 # A panel per collective and number of GPUs; lines are simulated, large open points what the paper says in words.
 if (!exists("folder") || !exists("published") || !exists("out")) {
   print "usage: gnuplot -e \"folder='FOLDER'; published='FILE.csv'; out='FILE.svg'\" paper-figure2.gp"

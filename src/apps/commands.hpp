@@ -20,7 +20,6 @@ namespace busbar {
 /// They throw Error for what ends them.
 /// @{
 [[nodiscard]] Status run_accept(std::span<char* const> arguments);
-[[nodiscard]] Status run_calibrate(std::span<char* const> arguments);
 [[nodiscard]] Status run_compare(std::span<char* const> arguments);
 [[nodiscard]] Status run_completion(std::span<char* const> arguments);
 [[nodiscard]] Status run_doctor(std::span<char* const> arguments);
@@ -29,7 +28,6 @@ namespace busbar {
 [[nodiscard]] Status run_import(std::span<char* const> arguments);
 [[nodiscard]] Status run_mix(std::span<char* const> arguments);
 [[nodiscard]] Status run_plot(std::span<char* const> arguments);
-[[nodiscard]] Status run_published(std::span<char* const> arguments);
 [[nodiscard]] Status run_report(std::span<char* const> arguments);
 [[nodiscard]] Status run_schema(std::span<char* const> arguments);
 [[nodiscard]] Status run_sweep(std::span<char* const> arguments);
@@ -40,7 +38,6 @@ namespace busbar {
 /// @name What their command lines may consist of
 /// @{
 [[nodiscard]] CommandLineSyntax accept_syntax();
-[[nodiscard]] CommandLineSyntax calibrate_syntax();
 [[nodiscard]] CommandLineSyntax compare_syntax();
 [[nodiscard]] CommandLineSyntax completion_syntax();
 [[nodiscard]] CommandLineSyntax doctor_syntax();
@@ -49,7 +46,6 @@ namespace busbar {
 [[nodiscard]] CommandLineSyntax import_syntax();
 [[nodiscard]] CommandLineSyntax mix_syntax();
 [[nodiscard]] CommandLineSyntax plot_syntax();
-[[nodiscard]] CommandLineSyntax published_syntax();
 [[nodiscard]] CommandLineSyntax report_syntax();
 [[nodiscard]] CommandLineSyntax schema_syntax();
 [[nodiscard]] CommandLineSyntax sweep_syntax();

@@ -19,6 +19,7 @@ struct RemovedWord {
 constexpr auto kRemovedWords = std::to_array<RemovedWord>({
     {"", "--preset",
      "give -b 1K -e 1M --placement out --visits 8 -n 8000, with and without --cadence isolated"},
+    {"busbar", "calibrate", "docs/simulation.md has the keys of [protocol] and how to fit them"},
     {"busbar", "published", "results/reference has the published figures as tables"},
     {"busbar workload", "--simai", "copy busbw_GBps of the CSVs into busbw.yaml"},
     {"busbar workload", "--csv", "--json=FILE has the same rows"},

@@ -196,6 +196,14 @@ carriers() {
   [ "$(awk '{ if (length > most) most = length } END { print most <= 90 }' <<<"$output")" = 1 ]
   [ -z "$(find "$DIR" -name "*.gp" -o -name "*.svg" -o -name "*.png")" ]
 }
+@test "the published rates are a row per rate, number of ranks and size, with a gap where there is no figure" {
+  tools/published-rates results/reference/published.toml > "$DIR/p.csv"
+  column system,collective,ranks,size,relation,busbw_GBps,time_us "$DIR/p.csv" > "$DIR/cells"
+  [ "$(grep -c '^dgx-2|allreduce|' "$DIR/cells")" -eq 4 ]
+  grep -qx 'dgx-1v|allreduce|4||about|80|' "$DIR/cells"
+  grep -qx 'dgx-1v|allreduce|2||equal||' "$DIR/cells"
+  grep -qx 'dgx-h100|allreduce|16|8B|equal||69.12' "$DIR/cells"
+}
 @test "plot without gnuplot says which package to install, and writes nothing" {
   sweep "$DIR/a.csv" dgx-2 4 nccl
   mkdir "$DIR/empty"

@@ -214,8 +214,7 @@ std::vector<FileRows> read_launches(const std::string& path, const LogHints& hin
                                     .label = std::filesystem::path(path).stem().string(),
                                     .facts = {rows.facts.begin(), rows.facts.end()},
                                     .records = std::move(rows.records)},
-                        .notes = std::move(rows.warnings),
-                        .gpus_per_process = launch.log.tables.front().gpus_per_process});
+                        .notes = std::move(rows.warnings)});
   }
   return launches;
 }

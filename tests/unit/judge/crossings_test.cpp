@@ -93,10 +93,6 @@ Seen expected(const TwoRows& two) {
   return set_of(study::read_measured(two.path(), *find_collective("allreduce"), {}),
                 &study::Measured::setting);
 }
-Seen calibrated(const TwoRows& two) {
-  const topo::EqualHosts machine = topo::load_machine("dgx-h100");
-  return set_of(study::curves_of_files({two.path()}, machine, {}), &topo::MeasuredCurve::name);
-}
 Seen samples(const TwoRows& two) {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("samples.csv");
@@ -114,9 +110,8 @@ struct Reader {
   const char* name;
   Seen (*read)(const TwoRows& two);
 };
-constexpr Reader kReaders[] = {{"curve", curves},   {"report", report},   {"compare", compared},
-                               {"index", indexed},  {"expect", expected}, {"calibrate", calibrated},
-                               {"samples", samples}};
+constexpr Reader kReaders[] = {{"curve", curves},  {"report", report},   {"compare", compared},
+                               {"index", indexed}, {"expect", expected}, {"samples", samples}};
 
 TEST(Crossings, TwoRowsThatDifferInASettingAloneStayTwoForEveryReader) {
   for (const RecordField* column : fields_of(Role::Setting)) {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "study/expect/measured_file.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
@@ -149,15 +148,6 @@ TEST(PartOf, HasTheRequestedNetworkBetweenItsNodes) {
   two.machine = part_of(two.machine, 8, 2, topo::NetworkRequest{.adapters = 4, .adapter_GBps = 25});
   // 100 GB/s of a node, and of 16 ranks 15/8 of it, where its own 400 GB/s give 750.
   EXPECT_DOUBLE_EQ(*expect(two, {}).bound_GBps, 187.5);
-}
-
-TEST(CurveOf, HasTheNodesThatItsRanksNeed) {
-  const auto nodes = [](const char* system, int ranks) {
-    const auto curve = curve_of("", "allreduce", ranks, topo::load_machine(system), 1);
-    return curve.predictor.set().parts.size();
-  };
-  EXPECT_EQ(nodes("dgx-h100", 17), 3U);
-  EXPECT_EQ(nodes("gb200-nvl72", 72), 18U) << "all of an NVLink domain";
 }
 
 /// As kubernetes.recipes has it for eight H200 NVL, whose prediction no log checks.

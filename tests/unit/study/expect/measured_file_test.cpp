@@ -12,19 +12,6 @@
 namespace busbar::study {
 namespace {
 
-TEST(ErrorRow, HasTheMedianTheWorstAndThoseAboveTwoFifths) {
-  topo::MeasuredCurve curve = curve_of("ours", "allreduce", 8, topo::load_machine("dgx-h100"), 1);
-  double bytes = 16e6;
-  for (const double error : {0.5, 0.1, 0.39, 0.21}) {
-    const auto predicted = curve.predictor.predict(*curve.collective, bytes);
-    curve.times.push_back({.bytes = bytes, .time_us = predicted->time_us * (1 + error)});
-    bytes *= 2;
-  }
-  EXPECT_THAT(error_row("all", {&curve, 1}),
-              testing::ElementsAre("all", "4", "30 %", "50 %", "1", "", "", "", ""));
-  EXPECT_EQ(error_columns("log").size(), 9U);
-}
-
 TEST(Measured, HasTheNotesOfItsLogAndRefusesOneRank) {
   const std::string path = testing::TempDir() + "one_rank.log";
   const auto read_with = [&](int gpus, const std::string& row) {

@@ -14,7 +14,6 @@
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/bounds/bound.hpp"
-#include "topo/predict/calibration.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {
@@ -37,7 +36,7 @@ Predictor predictor(const std::string& system, int ranks, PredictOptions options
 Predictor modelled(const std::string& system, int ranks, PredictOptions options = {}) {
   options.ranks = ranks;
   EqualHosts machine = load_machine(system);
-  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model(), false);
+  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model());
   return Predictor(machine, options);
 }
 
@@ -156,7 +155,7 @@ TEST(Predictor, AddsInTheSwitchesOfTwoHostsThatATreeJoins) {
   // Each host sends a size once at 0.80 of 400 GB/s, which is slower than 9/8 at 0.68 of 450: 25 us
   // to launch and two steps of 18, or of 18 + 35 where the network is that of AWS.
   EqualHosts machine{.host = load_machine("dgx-h100").host, .hosts = 2};
-  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model(), false);
+  machine.host.protocol = with_times(completed(machine.host.protocol), nccl_model());
   const auto time = [&] {
     return time_us(Predictor(machine, {.ranks = 16, .algorithm = Algorithm::Nvls}), kAllReduce,
                    1e9);

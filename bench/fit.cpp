@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/predict/calibration.hpp"
+#include "bench/fit.hpp"
 
 #include <cmath>
+
+#include "bench/nccl_model.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -10,7 +12,7 @@ using Figures = std::vector<double*>;  // that change by one factor
 
 /// Everything that a fit changes. The whole share of the simple and direct forms is not: large
 /// messages are what the efficiency is for.
-std::vector<Figures> figures_of(Protocol& protocol, bool bandwidth) {
+std::vector<Figures> figures_of(Protocol& protocol) {
   const auto of = [&](Sending sending) -> StepTimes& {
     return protocol.steps.at(static_cast<std::size_t>(sending));
   };
@@ -44,10 +46,6 @@ std::vector<Figures> figures_of(Protocol& protocol, bool bandwidth) {
        {&protocol.issue_us, &protocol.direct_issue_us, &protocol.channel_GBps}) {
     groups.push_back({figure});
   }
-  if (bandwidth) {
-    groups.push_back({&protocol.efficiency});
-    groups.push_back({&protocol.in_switch_efficiency});
-  }
   return groups;
 }
 
@@ -58,8 +56,6 @@ void limit_shares(Protocol& protocol) {
     limit(times.share);
     limit(times.network_share);
   }
-  limit(protocol.efficiency);
-  limit(protocol.in_switch_efficiency);
 }
 
 double distance(const MeasuredCurve& curve) {
@@ -87,10 +83,10 @@ double rounded(double value) {
 /// Coordinate descent over the logarithms of the factors.
 class Fit {
  public:
-  Fit(std::span<MeasuredCurve> curves, Protocol start, const FitOptions& options)
-      : curves_(curves), start_(std::move(start)), options_(options) {
+  Fit(std::span<MeasuredCurve> curves, Protocol start, double stiffness)
+      : curves_(curves), start_(std::move(start)), stiffness_(stiffness) {
     for (const MeasuredCurve& curve : curves) own_.push_back(curve.predictor.protocol());
-    logs_.resize(figures_of(start_, options.bandwidth).size(), 0);
+    logs_.resize(figures_of(start_).size(), 0);
     steps_.resize(logs_.size(), 0.5);
   }
 
@@ -101,11 +97,11 @@ class Fit {
       for (std::size_t i = 0; i < logs_.size(); ++i) improve(i);
     }
     Protocol fitted = protocol();
-    for (const Figures& group : figures_of(fitted, options_.bandwidth)) {
+    for (const Figures& group : figures_of(fitted)) {
       for (double* const figure : group) *figure = rounded(*figure);
     }
     for (std::size_t i = 0; i < curves_.size(); ++i) {
-      curves_[i].predictor.set_protocol(with_times(own_[i], fitted, options_.bandwidth));
+      curves_[i].predictor.set_protocol(with_times(own_[i], fitted));
     }
     return fitted;
   }
@@ -113,7 +109,7 @@ class Fit {
  private:
   Protocol protocol() {
     Protocol changed = start_;
-    const std::vector<Figures> groups = figures_of(changed, options_.bandwidth);
+    const std::vector<Figures> groups = figures_of(changed);
     for (std::size_t i = 0; i < groups.size(); ++i) {
       for (double* const figure : groups[i]) *figure *= std::exp(logs_[i]);
     }
@@ -125,11 +121,11 @@ class Fit {
     const Protocol changed = protocol();
     double sum = 0;
     for (std::size_t i = 0; i < curves_.size(); ++i) {
-      curves_[i].predictor.set_protocol(with_times(own_[i], changed, options_.bandwidth));
+      curves_[i].predictor.set_protocol(with_times(own_[i], changed));
       sum += distance(curves_[i]);
     }
     sum /= static_cast<double>(curves_.size());
-    for (const double log : logs_) sum += options_.stiffness * log * log;
+    for (const double log : logs_) sum += stiffness_ * log * log;
     return sum;
   }
 
@@ -151,7 +147,7 @@ class Fit {
 
   std::span<MeasuredCurve> curves_;
   Protocol start_;
-  FitOptions options_;
+  double stiffness_;
   std::vector<Protocol> own_{};
   std::vector<double> logs_{};
   std::vector<double> steps_{};
@@ -160,32 +156,8 @@ class Fit {
 
 }  // namespace
 
-Protocol with_times(Protocol own, const Protocol& fitted, bool bandwidth) {
-  own.steps = fitted.steps;
-  own.issue_us = fitted.issue_us;
-  own.direct_issue_us = fitted.direct_issue_us;
-  own.channel_GBps = fitted.channel_GBps;
-  if (bandwidth) {
-    own.efficiency = fitted.efficiency;
-    own.in_switch_efficiency = fitted.in_switch_efficiency;
-  }
-  return own;
-}
-
-Protocol fit(std::span<MeasuredCurve> curves, const Protocol& start, const FitOptions& options) {
-  return Fit(curves, start, options).run();
-}
-
-Protocol with_changes(Protocol own, Protocol start, Protocol fitted) {
-  const std::vector<Figures> kept = figures_of(own, true);
-  const std::vector<Figures> before = figures_of(start, true);
-  const std::vector<Figures> after = figures_of(fitted, true);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    for (std::size_t j = 0; j < kept[i].size(); ++j) {
-      if (*after[i][j] != *before[i][j]) *kept[i][j] = *after[i][j];
-    }
-  }
-  return own;
+Protocol fit(std::span<MeasuredCurve> curves, const Protocol& start, double stiffness) {
+  return Fit(curves, start, stiffness).run();
 }
 
 double simulated_ratio(const MeasuredCurve& curve, const MeasuredTime& measured) {

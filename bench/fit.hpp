@@ -26,27 +26,14 @@ struct MeasuredCurve {
 /// From here on a size counts as large in all tables of errors.
 inline constexpr double kLargeBytes = 1e6;
 
-/// What a fit may change.
-struct FitOptions {
-  bool bandwidth = true;  ///< `efficiency` and `in_switch_efficiency` too
-  /// What a change of a figure by a factor of e costs, in units of the mean error: a figure that
-  /// the curves do not determine stays.
-  double stiffness = 0.01;
-};
-
-/// The software's figures of `start` so that the predicted times of all curves are nearest to the
+/// The times and shares of `start` so that the predicted times of all curves are nearest to the
 /// measured ones: the mean over curves of the mean |log(measured / predicted)|, at most 1 a point,
 /// small sizes with a weight of 0.4. Figures change by common factors: ring and tree have the same
-/// launch time and share of a low latency form. The curves' own efficiencies and flows count,
-/// unless the bandwidth is fitted.
+/// launch time and share of a low latency form. The curves' own efficiencies and flows count.
+/// `stiffness`: what a change of a figure by a factor of e costs, in units of the mean error: a
+/// figure that the curves do not determine stays.
 [[nodiscard]] Protocol fit(std::span<MeasuredCurve> curves, const Protocol& start,
-                           const FitOptions& options);
-
-/// `own` with the times, shares and channels of `fitted`; with its efficiencies on request.
-[[nodiscard]] Protocol with_times(Protocol own, const Protocol& fitted, bool bandwidth);
-
-/// `own` with the figures that a fit has changed: what the data have determined.
-[[nodiscard]] Protocol with_changes(Protocol own, Protocol start, Protocol fitted);
+                           double stiffness);
 
 /// The errors |measured / predicted - 1| of the times of a curve's large or small sizes.
 [[nodiscard]] std::vector<double> errors_of(const MeasuredCurve& curve, bool large);
