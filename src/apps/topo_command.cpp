@@ -30,13 +30,11 @@ struct MachineSource {
   std::string query{};
   std::string hwloc{};
   std::string nccl_xml{};
-  std::vector<std::string> p2p{};     ///< reading, then writing
-  std::vector<std::string> nvlink{};  ///< -s, -R, in any order
+  std::string p2p{};
+  std::string nvlink{};
 
   [[nodiscard]] std::string first_capture() const {
-    std::vector<std::string> paths{smi, query, nccl_xml, hwloc};
-    append(paths, nvlink);
-    append(paths, p2p);
+    std::vector<std::string> paths{smi, query, nccl_xml, hwloc, nvlink, p2p};
     std::erase(paths, "");
     return paths.empty() ? "" : paths.front();
   }
@@ -67,16 +65,15 @@ using O = TopoOptions;
 
 constexpr int kMostDevices = 100'000;
 
-/// A source that the last machine has already begins the next one; files of which one machine may
-/// have two never do.
+/// A source that the last machine has already begins the next one.
 template <auto Source>
 void add_source(O& options, View option, View text) {
   if (text.empty()) throw usage_error("{} needs a value", option);
   auto& machines = options.machines;
-  constexpr bool kMany = std::is_same_v<set::ValueOf<Source>, std::vector<std::string>>;
-  bool next = machines.empty() || !machines.back().system.empty() || option == "--system";
-  if constexpr (!kMany) next = next || !(machines.back().*Source).empty();
-  if (next) machines.emplace_back();
+  if (machines.empty() || !machines.back().system.empty() || option == "--system" ||
+      !(machines.back().*Source).empty()) {
+    machines.emplace_back();
+  }
   set::value<Source>(machines.back(), option, text);
 }
 
@@ -147,9 +144,6 @@ void add_positionals(O& options, const Arguments& line) {
 
 void check_machines(const O& options, View action) {
   const auto any = [&](auto holds) { return std::ranges::any_of(options.machines, holds); };
-  if (any([](const MachineSource& machine) { return machine.p2p.size() > 2; })) {
-    throw usage_error("--p2p: at most two files, of -p2p r and of -p2p w");
-  }
   const bool systems = any([](const MachineSource& machine) { return !machine.system.empty(); });
   if (systems && !options.gpu.empty()) {
     throw usage_error("--gpu names the GPUs of captures or of this machine; --system has names");
@@ -161,7 +155,7 @@ void check_machines(const O& options, View action) {
         "--nccl-xml");
   }
   throw usage_error("{}: one at a time; for several machines use busbar topo compare",
-                    systems ? "--system" : "--smi, --query, --hwloc, --nccl-xml");
+                    systems ? "--system" : "--smi, --query, --p2p, --nvlink, --hwloc, --nccl-xml");
 }
 
 void check(const O& options, View action) {
@@ -194,7 +188,7 @@ void read_matrix(topo::SmiProbe& smi, const std::string& path) {
   topo::AmdTopology amd = topo::parse_amd_topology(text, path);
   smi.tool = std::move(amd.tool);
   smi.matrix = std::move(amd.matrix);
-  smi.p2p_read = std::move(amd.p2p);
+  smi.p2p = std::move(amd.p2p);
 }
 
 void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
@@ -206,18 +200,10 @@ void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
     smi.gpus =
         amd ? topo::parse_amd_gpus(text, source.query) : topo::parse_smi_query(text, source.query);
   }
-  for (const std::string& path : source.nvlink) {
-    const std::string text = read_text_file("--nvlink", path);
-    if (text.find("Remote Device") != std::string::npos) {
-      smi.remotes = topo::parse_nvlink_remotes(text, path);
-    } else {
-      smi.nvlink = topo::parse_nvlink_status(text, path);
-    }
+  if (!source.nvlink.empty()) {
+    smi.nvlink = read_capture("--nvlink", source.nvlink, topo::parse_nvlink_status);
   }
-  for (const std::string& path : source.p2p) {
-    auto& matrix = smi.p2p_read ? smi.p2p_write : smi.p2p_read;
-    matrix = read_capture("--p2p", path, topo::parse_smi_p2p);
-  }
+  if (!source.p2p.empty()) smi.p2p = read_capture("--p2p", source.p2p, topo::parse_smi_p2p);
 }
 
 /// The first capture lends the machine its name.

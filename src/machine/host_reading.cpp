@@ -377,11 +377,11 @@ void add_nvlink_status(std::string_view text, HostReading& reading) {
   for (const topo::GpuFacts& gpu : topo::parse_nvlink_status(text, "nvidia-smi nvlink -s")) {
     if (gpu.links.empty()) continue;
     const std::string name = fmt::format("gpu{}", gpu.index);
-    const std::size_t active = count_of(gpu.links, &topo::NvlinkLink::active);
+    const std::size_t active = count_of(gpu.links, [](double GBps) { return GBps > 0; });
     reading.values[{"nvlink.links", name}].text = fmt::format("{} of {}", active, gpu.links.size());
     std::set<std::string> speeds;
-    for (const topo::NvlinkLink& link : gpu.links) {
-      if (link.GBps > 0) speeds.insert(fmt::format("{:.0f}", link.GBps * kMBps));
+    for (const double GBps : gpu.links) {
+      if (GBps > 0) speeds.insert(fmt::format("{:.0f}", GBps * kMBps));
     }
     if (!speeds.empty()) reading.values[{"nvlink.speed", name}].text = join_all(speeds, ", ");
   }

@@ -64,7 +64,7 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   printf '0, GPU-0, NVIDIA GeForce RTX 2080 Ti, 00000000:01:00.0, 3, 16, [N/A]\n1, GPU-1, NVIDIA GeForce RTX 2080 Ti, 00000000:02:00.0, 3, 16, [N/A]\n' > "$DIR/q.txt"
   topo show --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
   [ "$(jq -c '[.gpus[].bus_id, .links[0][1]]' <<<"$output")" = '["0000:01:00.0","0000:02:00.0","PIX"]' ]
-  [[ $(jq -r '.warnings[]' <<<"$output") == *"P2P reading is off"* ]]
+  [[ $(jq -r '.warnings[]' <<<"$output") == *"P2P is off"* ]]
   topo bound --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
   [ "$(jq -c '[.ring_GBps, .kind]' <<<"$output")" = '[7.875,"shared memory"]' ]
 }

@@ -33,14 +33,14 @@ bool shows_host(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus) {
 
 void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {
   const auto& matrix = sources.smi.matrix;
-  if (knows_all(sources.hwloc, gpus)) {
-    add_host_from_tree(graph, gpus, *sources.hwloc);
-  } else if (knows_all(sources.nccl, gpus)) {
+  if (knows_all(sources.nccl, gpus)) {
     add_host_from_tree(graph, gpus, *sources.nccl);
+  } else if (knows_all(sources.hwloc, gpus)) {
+    add_host_from_tree(graph, gpus, *sources.hwloc);
   } else if (matrix && matrix->gpus.size() == gpus.size() && shows_host(*matrix, gpus)) {
     add_host_from_labels(graph, gpus, *matrix);
-  } else if (sources.hwloc || sources.nccl) {
-    add_host_from_tree(graph, gpus, sources.hwloc ? *sources.hwloc : *sources.nccl);
+  } else if (sources.nccl || sources.hwloc) {
+    add_host_from_tree(graph, gpus, sources.nccl ? *sources.nccl : *sources.hwloc);
   }
 }
 
@@ -56,18 +56,10 @@ void add_labels(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& 
   }
 }
 
-P2p both_ways(const std::string& read, const std::string& write) {
-  if (works(read) == P2p::Off || works(write) == P2p::Off) return P2p::Off;
-  return works(read) == P2p::Works && works(write) == P2p::Works ? P2p::Works : P2p::Unknown;
-}
-
-void add_p2p(Graph& graph, const SmiProbe& smi) {
-  const auto& read = smi.p2p_read ? smi.p2p_read : smi.p2p_write;
-  const auto& write = smi.p2p_write ? smi.p2p_write : smi.p2p_read;
-  if (!read || read->cells.size() != graph.devices.size()) return;
-  if (write->cells.size() != read->cells.size()) return;
-  graph.p2p = square_matrix(read->cells.size(), [&](std::size_t i, std::size_t j) {
-    return i == j ? P2p::Works : both_ways(read->cells[i][j], write->cells[i][j]);
+void add_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix) {
+  if (!matrix || matrix->cells.size() != graph.devices.size()) return;
+  graph.p2p = square_matrix(matrix->cells.size(), [&](std::size_t i, std::size_t j) {
+    return works(matrix->cells[i][j]);
   });
 }
 
@@ -84,12 +76,13 @@ std::string title_of(const std::vector<GpuEntry>& gpus) {
   return words.empty() ? "no GPU" : join(words, ", ");
 }
 
+/// In the order in which a fact is taken from them.
 std::string source_text(const Sources& sources) {
   std::vector<std::string> words;
+  if (sources.nccl) words.push_back(sources.nccl->origin);
   if (!sources.smi.gpus.empty() || sources.smi.matrix) words.push_back(sources.smi.tool);
   if (sources.hwloc) words.push_back(sources.hwloc->origin);
-  if (sources.nccl) words.push_back(sources.nccl->origin);
-  return join(words, ", ");
+  return join(words, ", ") + (words.size() > 1 ? ": each fact by the first that has it" : "");
 }
 
 }  // namespace
@@ -100,7 +93,7 @@ Graph assemble(const Sources& sources) {
   graph.source = source_text(sources);
   graph.warnings = sources.smi.warnings;
   if (sources.smi.matrix) append(graph.warnings, sources.smi.matrix->notes);
-  for (const auto& tree : {sources.hwloc, sources.nccl}) {
+  for (const auto& tree : {sources.nccl, sources.hwloc}) {
     if (tree) append(graph.warnings, tree->warnings);
   }
   std::vector<GpuEntry> gpus = list_gpus(sources, graph);
@@ -111,7 +104,7 @@ Graph assemble(const Sources& sources) {
   add_unplaced_gpus(graph, gpus);
   if (gpus.empty()) graph.devices = nodes_of_kind(graph, NodeKind::Package);
   add_labels(graph, gpus, sources);
-  add_p2p(graph, sources.smi);
+  add_p2p(graph, sources.smi.p2p);
   add_warnings(graph, gpus, sources);
   return graph;
 }

@@ -25,8 +25,8 @@ std::vector<GpuFacts> named_gpus(const Sources& sources) {
   for (const auto& tree : {sources.nccl, sources.hwloc}) {
     if (tree && !tree->gpus.empty()) return in_order(tree->gpus);
   }
-  if (smi.p2p_read) return gpus_numbered(smi.p2p_read->gpus);
-  return smi.nvlink ? *smi.nvlink : smi.remotes.value_or(std::vector<GpuFacts>{});
+  if (smi.p2p) return gpus_numbered(smi.p2p->gpus);
+  return smi.nvlink.value_or(std::vector<GpuFacts>{});
 }
 
 /// A name that says what the GPU is, in place of none and of a generic one.
@@ -49,13 +49,7 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
   const std::vector<GpuFacts> others = in_order(tree.gpus);
   const bool by_order =
       std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.bus_id.empty(); });
-  if (others.empty()) return;
-  if (by_order && others.size() != gpus.size()) {
-    graph.warnings.push_back(fmt::format(
-        "{} has {} and the other sources {}: it is left out; give --query, which has bus ids",
-        tree.origin, counted(others.size(), "GPU"), gpus.size()));
-    return;
-  }
+  if (others.empty() || (by_order && others.size() != gpus.size())) return;
   if (by_order) {
     assume(graph, LinkKind::Pcie,
            fmt::format("GPUs in the order of {}, since no other source has bus ids; give --query",
@@ -69,30 +63,19 @@ void join_tree(Graph& graph, std::vector<GpuEntry>& gpus, const HostTree& tree) 
   }
 }
 
-/// What `nvlink -s` or `-R` reports of a GPU, which gives it a name that it lacks; null where that
-/// is nothing.
-const GpuFacts* found_in(const std::optional<std::vector<GpuFacts>>& list, GpuEntry& gpu) {
-  if (!list) return nullptr;
-  const auto found = std::find_if(list->begin(), list->end(), [&](const GpuFacts& other) {
+/// What `nvlink -s` reports of a GPU, with a name that it may lack.
+void join_nvlink(GpuEntry& gpu, const std::vector<GpuFacts>& status) {
+  const auto found = std::ranges::find_if(status, [&](const GpuFacts& other) {
     return other.uuid.empty() || gpu.uuid.empty() ? other.index == gpu.index
                                                   : other.uuid == gpu.uuid;
   });
-  if (found == list->end()) return nullptr;
+  if (found == status.end()) return;
   take_name(gpu, *found);
   if (gpu.uuid.empty()) gpu.uuid = found->uuid;
-  return &*found;
-}
-
-void join_nvlink(GpuEntry& gpu, const SmiProbe& smi) {
-  if (const GpuFacts* found = found_in(smi.nvlink, gpu)) {
-    gpu.active_links = 0;
-    for (const NvlinkLink& link : found->links) {
-      if (link.active()) gpu.link_GBps = link.GBps;
-      ++(link.active() ? *gpu.active_links : gpu.dark_links);
-    }
-  }
-  if (const GpuFacts* found = found_in(smi.remotes, gpu); found && !gpu.active_links) {
-    gpu.active_links = static_cast<int>(found->links.size());
+  gpu.active_links = 0;
+  for (const double GBps : found->links) {
+    if (GBps > 0) gpu.link_GBps = GBps;
+    ++(GBps > 0 ? *gpu.active_links : gpu.dark_links);
   }
 }
 
@@ -153,28 +136,6 @@ LinkCounts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
   return counts;
 }
 
-/// Two GPUs whose addresses are unknown, and whose links all end at one place each: a bridge.
-bool is_lone_pair(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus) {
-  return gpus.size() == 2 && places_of(gpus).empty() &&
-         std::ranges::all_of(remotes, [](const GpuFacts& gpu) {
-           return std::ranges::all_of(gpu.links, [&](const NvlinkLink& link) {
-             return link.bus_id == gpu.links.front().bus_id;
-           });
-         });
-}
-
-/// Whether `nvlink -R` shows what its addresses are: of GPUs without addresses of their own, an end
-/// that all of them reach is a switch, since none is linked to itself.
-bool ends_are_known(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus) {
-  if (!places_of(gpus).empty() || is_lone_pair(remotes, gpus)) return true;
-  std::map<std::string, std::set<int>> reached_by;
-  for (const GpuFacts& gpu : remotes) {
-    for (const NvlinkLink& link : gpu.links) reached_by[link.bus_id].insert(gpu.index);
-  }
-  return std::ranges::all_of(reached_by,
-                             [&](const auto& end) { return end.second.size() == gpus.size(); });
-}
-
 /// Links whose other ends no source shows lead to a switch: the most that they can do.
 LinkCounts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
   LinkCounts counts(gpus.size());
@@ -185,25 +146,6 @@ LinkCounts from_active(Graph& graph, const std::vector<GpuEntry>& gpus) {
     assume(graph, LinkKind::NvLink,
            "every active NVLink leads to a switch that joins the GPUs, which is the most that it "
            "can do: no source shows where it leads; give --smi (nvidia-smi topo -m)");
-  }
-  return counts;
-}
-
-/// Other ends that are not GPUs of this machine are switches, on POWER processors.
-LinkCounts from_remotes(const std::vector<GpuFacts>& remotes, const std::vector<GpuEntry>& gpus,
-                        bool power) {
-  const Places places = places_of(gpus);
-  const bool pair = is_lone_pair(remotes, gpus);
-  LinkCounts counts(gpus.size());
-  std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
-  for (std::size_t from = 0; from < gpus.size(); ++from) {
-    const auto found = std::ranges::find(remotes, gpus[from].index, &GpuFacts::index);
-    if (found == remotes.end()) continue;
-    for (const NvlinkLink& link : found->links) {
-      const auto to = places.find(link.bus_id);
-      const bool to_gpu = pair || to != places.end();
-      ++(to_gpu ? counts.between[from][pair ? 1 - from : to->second] : elsewhere[from]);
-    }
   }
   return counts;
 }
@@ -308,11 +250,6 @@ LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const So
     LinkCounts counts = from_nccl(*sources.nccl, gpus);
     if (counts.any()) return counts;
   }
-  const auto& remotes = sources.smi.remotes;
-  if (remotes && ends_are_known(*remotes, gpus)) {
-    LinkCounts counts = from_remotes(*remotes, gpus, power);
-    if (counts.any()) return counts;
-  }
   const auto& matrix = sources.smi.matrix;
   if (matrix && !matrix->pcie_only && matrix->gpus.size() == gpus.size()) {
     return from_matrix(graph, *matrix, gpus, power);
@@ -322,7 +259,7 @@ LinkCounts count_links(Graph& graph, const std::vector<GpuEntry>& gpus, const So
   }
   LinkCounts counts = from_active(graph, gpus);
   const bool shown =
-      remotes || (sources.nccl && !sources.nccl->nvlinks.empty()) ||
+      (sources.nccl && !sources.nccl->nvlinks.empty()) ||
       std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.active_links.has_value(); });
   graph.gpu_links_known = shown && !counts.any();
   return counts;
@@ -396,10 +333,11 @@ std::vector<GpuFacts> gpus_in(const SmiMatrix& matrix) {
 
 std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph) {
   auto gpus = mapped(named_gpus(sources), [](const GpuFacts& facts) { return GpuEntry{facts}; });
-  if (sources.hwloc) join_tree(graph, gpus, *sources.hwloc);
-  if (sources.nccl) join_tree(graph, gpus, *sources.nccl);
+  for (const auto& tree : {sources.nccl, sources.hwloc}) {
+    if (tree) join_tree(graph, gpus, *tree);
+  }
   for (GpuEntry& gpu : gpus) {
-    join_nvlink(gpu, sources.smi);
+    if (sources.smi.nvlink) join_nvlink(gpu, *sources.smi.nvlink);
     if (sources.smi.matrix) join_affinity(gpu, *sources.smi.matrix);
     if (!sources.gpu.empty()) gpu.name = sources.gpu;
     const bool is_amd = sources.smi.tool != SmiProbe{}.tool || (sources.nccl && sources.nccl->xgmi);

@@ -12,7 +12,7 @@ namespace busbar::topo {
 
 /// One GPU as all sources together describe it.
 struct GpuEntry : GpuFacts {
-  std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` or -R reports
+  std::optional<int> active_links{};  ///< of NVLink, as `nvlink -s` reports
   int dark_links = 0;                 ///< NVLinks that are there and inactive
   double link_GBps = 0;               ///< of one NVLink, as reported; 0: unknown
   std::optional<GpuModel> model{};
@@ -30,9 +30,8 @@ struct GpuEntry : GpuFacts {
 [[nodiscard]] std::vector<GpuEntry> list_gpus(const Sources& sources, Graph& graph);
 
 /// Adds the NVLinks or xGMI between GPUs, to a switch (one node for all switches of the host, as
-/// NCCL has it) and to processors, from the best source: NCCL's file, `nvlink -R`, the words of
-/// `topo -m`. A matrix alone cannot distinguish switch and cable: more links in a row than a GPU
-/// has are a switch.
+/// NCCL has it) and to processors, from the first source that shows any. A matrix alone cannot
+/// distinguish switch and cable: more links in a row than a GPU has are a switch.
 void add_nvlinks(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
 
 /// Adds processors, NUMA nodes, PCIe switches and NICs from a tree and hangs the GPUs (whose nodes

@@ -187,7 +187,7 @@ bool ask_topology(SmiProbe& probe, const std::string& argument) {
   return ask(probe, argument, [&](std::string_view text, const std::string& question) {
     AmdTopology found = parse_amd_topology(text, question);
     probe.matrix = std::move(found.matrix);
-    probe.p2p_read = std::move(found.p2p);
+    probe.p2p = std::move(found.p2p);
   });
 }
 

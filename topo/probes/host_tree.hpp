@@ -8,24 +8,17 @@
 
 namespace busbar::topo {
 
-/// One NVLink of a GPU as nvidia-smi shows it.
-struct NvlinkLink {
-  double GBps = 0;       ///< raw, per direction, by `nvlink -s`; 0 where inactive
-  std::string bus_id{};  ///< of the other end (GPU, switch or processor), by `nvlink -R`
-  [[nodiscard]] bool active() const { return GBps > 0 || !bus_id.empty(); }
-};
-
 /// What one source reports of one GPU; empty or 0 where it does not.
 struct GpuFacts {
   int index = -1;  ///< nvidia-smi's number
   std::string uuid{};
   std::string name{};
-  std::string bus_id{};             ///< as normal_bus_id writes it
-  int pcie_generation = 0;          ///< the most that the slot has
-  int pcie_width = 0;               ///< lanes
-  int numa = -1;                    ///< by amd-smi
-  std::optional<bool> mig{};        ///< enabled; nothing where the GPU has no MIG
-  std::vector<NvlinkLink> links{};  ///< by `nvidia-smi nvlink`
+  std::string bus_id{};         ///< as normal_bus_id writes it
+  int pcie_generation = 0;      ///< the most that the slot has
+  int pcie_width = 0;           ///< lanes
+  int numa = -1;                ///< by amd-smi
+  std::optional<bool> mig{};    ///< enabled; nothing where the GPU has no MIG
+  std::vector<double> links{};  ///< GB/s per direction of each NVLink by `nvlink -s`; 0: inactive
 };
 
 /// A processor socket.

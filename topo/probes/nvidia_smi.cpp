@@ -119,10 +119,8 @@ class Prober {
   [[nodiscard]] SmiProbe probe() {
     ask_gpus();
     ask(probe_.matrix, {"topo", "-m"}, parse_smi_matrix);
-    ask(probe_.p2p_read, {"topo", "-p2p", "r"}, parse_smi_p2p);
-    ask(probe_.p2p_write, {"topo", "-p2p", "w"}, parse_smi_p2p);
+    ask(probe_.p2p, {"topo", "-p2p", "r"}, parse_smi_p2p);
     ask(probe_.nvlink, {"nvlink", "-s"}, parse_nvlink_status);
-    if (may_have_links()) ask(probe_.remotes, {"nvlink", "-R"}, parse_nvlink_remotes);
     return std::move(probe_);
   }
 
@@ -195,14 +193,6 @@ class Prober {
       if (result) result->out = table;
     }
     if (result) read(probe_.gpus, arguments, *result, parse_smi_query);
-  }
-
-  /// Without an active link there is no other end to ask for.
-  [[nodiscard]] bool may_have_links() const {
-    const auto has_active = [](const GpuFacts& gpu) {
-      return std::ranges::any_of(gpu.links, &NvlinkLink::active);
-    };
-    return !probe_.nvlink || std::any_of(probe_.nvlink->begin(), probe_.nvlink->end(), has_active);
   }
 
   const std::string& path_;

@@ -23,26 +23,19 @@ inline constexpr std::string_view kQueryColumns =
 
 /// Reads `nvidia-smi nvlink -s`: each GPU with all its links, the inactive ones too; none of an
 /// empty text, where no GPU has NVLink. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix
-/// it" for a line cut short or unknown, a GPU or link twice, and for the text of -c or -R.
+/// it" for a line cut short or unknown, a GPU twice, and for the text of -c or -R.
 [[nodiscard]] std::vector<GpuFacts> parse_nvlink_status(std::string_view text,
                                                         std::string_view origin);
-
-/// Reads `nvidia-smi nvlink -R`: each GPU with the other ends of its active links. Errors as
-/// parse_nvlink_status.
-[[nodiscard]] std::vector<GpuFacts> parse_nvlink_remotes(std::string_view text,
-                                                         std::string_view origin);
 
 /// All that nvidia-smi, or a tool of AMD, reports about this machine; what it could not report is
 /// absent, with a warning.
 struct SmiProbe {
   std::string tool = "nvidia-smi";
   std::optional<SmiMatrix> matrix{};
-  std::optional<P2pMatrix> p2p_read{};
-  std::optional<P2pMatrix> p2p_write{};
-  std::optional<std::vector<GpuFacts>> nvlink{};   ///< by -s; some drivers leave GPUs out
-  std::optional<std::vector<GpuFacts>> remotes{};  ///< by -R; the same
-  std::vector<GpuFacts> gpus{};                    ///< empty: no GPU here
-  std::vector<std::string> warnings{};             ///< one line each, for people
+  std::optional<P2pMatrix> p2p{};                 ///< of reading
+  std::optional<std::vector<GpuFacts>> nvlink{};  ///< some drivers leave GPUs out
+  std::vector<GpuFacts> gpus{};                   ///< empty: no GPU here
+  std::vector<std::string> warnings{};            ///< one line each, for people
 };
 
 /// Asks `path` (a program's name or path) with a timeout per question. Never throws for what

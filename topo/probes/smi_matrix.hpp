@@ -31,9 +31,9 @@ struct SmiMatrix {
       notes{};  ///< what is missing though the GPUs' part is whole: one line each
 };
 
-/// Reads the first matrix of the text; blanks for tabs, CR LF, colours, prefixes and words around
-/// it do no harm. Throws Error (Usage) "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is
-/// damaged, cut short, or not such a matrix.
+/// Reads a matrix; blanks for tabs, CR LF, colours and prefixes do no harm. Throws Error (Usage)
+/// "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is damaged, cut short, or not such a
+/// matrix.
 [[nodiscard]] SmiMatrix parse_smi_matrix(std::string_view text, std::string_view origin);
 
 /// The operating system's name of a NIC: "mlx5_0" of "NIC0" by the legend, else the label itself.
@@ -62,7 +62,7 @@ inline constexpr std::array<P2pReason, 6> kP2pReasons{{
 /// What the graph makes of a cell: Works for OK and X, Unknown for U, else Off.
 [[nodiscard]] P2p works(std::string_view cell);
 
-/// Reads the first matrix of the text, as robust as parse_smi_matrix. Throws Error (Usage)
+/// Reads a matrix as parse_smi_matrix does. Throws Error (Usage)
 /// "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is damaged, cut short, or no such
 /// matrix.
 [[nodiscard]] P2pMatrix parse_smi_p2p(std::string_view text, std::string_view origin);

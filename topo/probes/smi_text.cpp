@@ -68,13 +68,6 @@ Word TextLine::end() const {
   return {.line = number, .begin = text.size(), .column = columns.empty() ? 1 : columns.back() + 1};
 }
 
-std::size_t display_column(const TextLine& line, std::size_t byte) {
-  std::size_t column = line.indent;
-  const std::string_view before = std::string_view{line.text}.substr(0, byte);
-  for (const char letter : before) column = next_stop(column, letter);
-  return column;
-}
-
 std::vector<TextLine> clean_lines(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {

@@ -50,9 +50,6 @@ struct SmiOrigin {
   }
 };
 
-/// Where a byte of `line.text` stands on a terminal, from 0, tabs to 8.
-[[nodiscard]] std::size_t display_column(const TextLine& line, std::size_t byte);
-
 /// The lines of a text, empty ones too.
 [[nodiscard]] std::vector<TextLine> clean_lines(std::string_view text);
 

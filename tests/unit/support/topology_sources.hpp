@@ -53,8 +53,8 @@ inline Sources sources_of(const Rows& rows, const std::string& model = "") {
   return sources;
 }
 
-/// Two GPUs with these links each, by `nvlink -s` or `-R`.
-inline std::vector<GpuFacts> two_with(const std::vector<NvlinkLink>& links,
+/// Two GPUs with NVLinks of these rates each, by `nvlink -s`.
+inline std::vector<GpuFacts> two_with(const std::vector<double>& links,
                                       const std::string& name = "") {
   return {{.index = 0, .name = name, .links = links}, {.index = 1, .name = name, .links = links}};
 }

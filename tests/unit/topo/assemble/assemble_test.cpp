@@ -147,7 +147,7 @@ TEST(Assemble, WarnsAndAssumesByTheMatrixAndTheModel) {
 
 TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
   Sources sources = sources_of(uniform(2, "NV2"), "Tesla V100-SXM2-16GB");
-  sources.smi.nvlink = two_with({2, {.GBps = 25.781}});
+  sources.smi.nvlink = two_with(std::vector<double>(2, 25.781));
   const Graph graph = assemble(sources);
   EXPECT_EQ(nominal_of_first(graph, LinkKind::NvLink), 50);
   EXPECT_DOUBLE_EQ(nominal_of_first(graph, LinkKind::NvLink, ConstantSet::Reported), 51.562);
@@ -155,7 +155,7 @@ TEST(Assemble, ReportedRatesOfLinksStandBesideTheNominalOnes) {
 
 TEST(Assemble, NamesGpusOfAMatrixAsTheirLinksAreListed) {
   Sources sources = sources_of(uniform(2, "NV2"));
-  sources.smi.nvlink = two_with({2, {.GBps = 25.781}}, "Tesla V100-SXM2-16GB");
+  sources.smi.nvlink = two_with(std::vector<double>(2, 25.781), "Tesla V100-SXM2-16GB");
   sources.smi.nvlink->at(1).uuid = "GPU-b";
   EXPECT_EQ(assemble(sources).title, "2x Tesla V100-SXM2-16GB");
   EXPECT_EQ(device(assemble(sources), 1).uuid, "GPU-b");
@@ -165,40 +165,21 @@ TEST(Assemble, NamesGpusOfAMatrixAsTheirLinksAreListed) {
 
 TEST(Assemble, WarnsOfLinksThatAreInactive) {
   Sources sources = sources_of(uniform(2, "NV2"), "Tesla V100-SXM2-16GB");
-  sources.smi.nvlink = two_with({{.GBps = 25.781}, {}, {.GBps = 25.781}, {}, {}});
+  sources.smi.nvlink = two_with({25.781, 0, 25.781, 0, 0});
   EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("GPU1: 3 NVLinks inactive"));
 }
 
 TEST(Assemble, TakesTheRateOfActiveLinksThoughTheLastOneIsInactive) {
   Sources sources = sources_of(uniform(2, "NV2"));
-  sources.smi.nvlink = two_with({{.GBps = 50}, {.GBps = 50}, {}});
+  sources.smi.nvlink = two_with({50, 50, 0});
   EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 100);
-}
-
-TEST(Assemble, KnowsSwitchesByTheRemoteEnds) {
-  Sources sources = sources_of(uniform(2, "NV2"), "NVIDIA H100 80GB HBM3");
-  sources.smi.remotes = two_with({{.bus_id = "0000:a0:00.0"}, {.bus_id = "0000:a1:00.0"}});
-  const Graph graph = assemble(sources);
-  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
-  EXPECT_TRUE(graph.nodes[static_cast<std::size_t>(find_node(graph, "NVSwitch"))].reduces);
-  EXPECT_EQ(cables(graph, 1, "NVSwitch"), 2);
-  EXPECT_EQ(graph.labels[0][1], "NV2");
-}
-
-TEST(Assemble, KnowsTheGpusOfRemoteEndsAlone) {
-  Sources sources{.name = "ends"};
-  sources.smi.remotes = two_with({{.bus_id = "0000:a0:00.0"}}, "NVIDIA H100 80GB HBM3");
-  const Graph graph = assemble(sources);
-  EXPECT_EQ(graph.title, "2x NVIDIA H100 80GB HBM3");
-  EXPECT_EQ(graph.labels[0][1], "NV1");
-  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U) << "two GPUs and one end each: a bridge";
 }
 
 /// A bound never rests on a source that is missing: links whose ends no source shows are no zero.
 TEST(Assemble, TakesActiveLinksWithoutEndsToASwitch) {
   const auto nvlinks = [](const Graph& graph) { return graph.labels[0][1]; };
   Sources sources{.name = "status"};
-  sources.smi.nvlink = two_with({18, {.GBps = 53.125}}, "NVIDIA GB200");
+  sources.smi.nvlink = two_with(std::vector<double>(18, 53.125), "NVIDIA GB200");
   Graph graph = assemble(sources);
   EXPECT_EQ(nvlinks(graph), "NV18");
   EXPECT_FALSE(graph.gpu_links_known);
@@ -215,42 +196,19 @@ TEST(Assemble, TakesActiveLinksWithoutEndsToASwitch) {
   EXPECT_THAT(notes_of(graph), HasSubstr("a slot of its own of one processor"));
 }
 
-/// Three GPUs in a ring, each linked to the two others, by `nvlink -R` without their addresses.
-TEST(Assemble, KnowsNoEndsOfAddressesThatSomeGpusReach) {
-  Sources sources{.name = "ends"};
-  sources.smi.remotes.emplace();
-  const std::vector<std::string> addresses{"0000:01:00.0", "0000:02:00.0", "0000:03:00.0"};
-  for (int i = 0; i < 3; ++i) {
-    GpuFacts& gpu = sources.smi.remotes->emplace_back();
-    gpu.index = i;
-    for (int j = 0; j < 3; ++j) {
-      if (i != j) gpu.links.push_back({.bus_id = addresses[static_cast<std::size_t>(j)]});
-    }
-  }
-  EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("no source shows where it leads"));
-  sources.smi.matrix =
-      parse_smi_matrix("GPU0 GPU1 GPU2\nGPU0 X NV1 NV1\nGPU1 NV1 X NV1\nGPU2 NV1 NV1 X\n", "m.txt");
-  EXPECT_EQ(count_kind(assemble(sources), NodeKind::NvSwitch), 0U) << "the matrix shows them";
-  sources.smi.matrix.reset();
-  for (GpuFacts& gpu : *sources.smi.remotes) gpu.links = {2, {.bus_id = addresses[0]}};
-  EXPECT_THAT(notes_of(assemble(sources)), Not(HasSubstr("no source shows where"))) << "a switch";
-}
-
 TEST(Assemble, WarnsOfP2pThatIsOff) {
   Sources sources = sources_of(uniform(2, "PIX"), "NVIDIA GeForce RTX 2080 Ti");
-  sources.smi.p2p_read = p2p_of("NS");
+  sources.smi.p2p = p2p_of("NS");
   const Graph graph = assemble(sources);
-  EXPECT_THAT(notes_of(graph), HasSubstr("P2P reading is off between 1 pair of GPUs (0-1)"));
+  EXPECT_THAT(notes_of(graph), HasSubstr("P2P is off between 1 pair of GPUs (0-1)"));
   EXPECT_THAT(notes_of(graph), HasSubstr("not supported (NS)"));
   EXPECT_EQ(graph.p2p[0][1], P2p::Off);
 }
 
-TEST(Assemble, NeedsReadingAndWritingForP2p) {
+TEST(Assemble, KnowsWhereP2pWorks) {
   Sources sources = sources_of(uniform(2, "PIX"), "Tesla P40");
-  sources.smi.p2p_read = p2p_of("OK");
+  sources.smi.p2p = p2p_of("OK");
   EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Works);
-  sources.smi.p2p_write = p2p_of("CNS");
-  EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Off);
 }
 
 TEST(Assemble, WarnsOfMig) {

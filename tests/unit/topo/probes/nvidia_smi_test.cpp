@@ -84,16 +84,14 @@ struct Script {
   std::string p2p = R"(printf ' \tGPU0\tGPU1\n GPU0\tX\tOK\n GPU1\tOK\tX\n'; echo noise >&2)";
   std::string links =
       R"(printf 'GPU 0: Card\n\t Link 0: 25 GB/s\nGPU 1: Card\n\t Link 0: 25 GB/s\n')";
-  std::string ends = R"(printf 'GPU 0: Card\n\t Link 0: Remote Device 00000000:02:00.0: Link 0\n')";
 };
 
 SmiProbe probe(const Script& script, Seconds timeout = Seconds{10}) {
   const test::TemporaryFolder folder;
   folder.write("nvidia-smi", "#!/bin/sh\n" + script.first + "\ncase \"$*\" in\n  --query-gpu=*)\n" +
                                  script.query + ";;\n  'topo -m')\n" + script.topo +
-                                 ";;\n  'topo -p2p r' | 'topo -p2p w')\n" + script.p2p +
-                                 ";;\n  'nvlink -s')\n" + script.links + ";;\n  'nvlink -R')\n" +
-                                 script.ends + ";;\n  *) exit 2;;\nesac\n");
+                                 ";;\n  'topo -p2p r')\n" + script.p2p + ";;\n  'nvlink -s')\n" +
+                                 script.links + ";;\n  *) exit 2;;\nesac\n");
   const std::string path = folder.path("nvidia-smi");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return probe_nvidia_smi(path, timeout);
@@ -109,16 +107,15 @@ TEST(ProbeNvidiaSmi, AsksForEverything) {
   EXPECT_EQ(found.warnings, std::vector<std::string>{});
   ASSERT_EQ(found.gpus.size(), 2U);
   EXPECT_EQ(found.gpus[1].bus_id, "0000:02:00.0");
-  ASSERT_TRUE(found.matrix && found.p2p_read && found.p2p_write && found.nvlink && found.remotes);
+  ASSERT_TRUE(found.matrix && found.p2p && found.nvlink);
   EXPECT_EQ(found.matrix->cells[0][1], "NV2");
-  EXPECT_EQ(found.p2p_write->cells[0][1], "OK");
+  EXPECT_EQ(found.p2p->cells[0][1], "OK");
   EXPECT_EQ(found.nvlink->size(), 2U);
-  EXPECT_EQ(found.remotes->at(0).links[0].bus_id, "0000:02:00.0");
 }
 
 void expect_nothing_but(const SmiProbe& found, const std::string& token) {
   EXPECT_TRUE(found.gpus.empty());
-  EXPECT_FALSE(found.matrix || found.p2p_read || found.p2p_write || found.nvlink || found.remotes);
+  EXPECT_FALSE(found.matrix || found.p2p || found.nvlink);
   EXPECT_EQ(found.warnings.size(), 1U);
   expect_warning(found, 0, token);
 }
@@ -136,16 +133,16 @@ TEST(ProbeNvidiaSmi, GivesUpAfterTheFirstHang) {
   const SmiProbe found = probe({.p2p = "sleep 60"}, Seconds{0.5});
   EXPECT_EQ(found.gpus.size(), 2U);
   EXPECT_TRUE(found.matrix.has_value());
-  EXPECT_FALSE(found.p2p_read || found.p2p_write || found.nvlink || found.remotes);
+  EXPECT_FALSE(found.p2p || found.nvlink);
   EXPECT_EQ(found.warnings.size(), 1U);
   expect_warning(found, 0, "topo -p2p r gave no answer within 0.5 s");
 }
 
 TEST(ProbeNvidiaSmi, LeavesOutWhatAnOldDriverDoesNotKnow) {
   const SmiProbe found = probe({.p2p = "echo Invalid argument; exit 255"});
-  EXPECT_FALSE(found.p2p_read || found.p2p_write);
+  EXPECT_FALSE(found.p2p.has_value());
   EXPECT_TRUE(found.matrix && found.nvlink);
-  EXPECT_EQ(found.warnings.size(), 2U);
+  EXPECT_EQ(found.warnings.size(), 1U);
   expect_warning(found, 0, "failed with status 255 (it says: Invalid argument)");
 }
 
@@ -163,17 +160,10 @@ TEST(ProbeNvidiaSmi, AsksADriverWithoutMigAgain) {
 TEST(ProbeNvidiaSmi, LeavesOutDamagedTextWithItsLineAndColumn) {
   const SmiProbe found = probe({.topo = R"(printf '\tGPU0\tGPU1\nGPU0\t X \tNV2\n')"});
   EXPECT_FALSE(found.matrix.has_value());
-  EXPECT_TRUE(found.p2p_read.has_value());
+  EXPECT_TRUE(found.p2p.has_value());
   EXPECT_EQ(found.warnings.size(), 1U);
   expect_warning(found, 0, "topo -m:2:13: 1 of 2 GPUs");
   expect_warning(found, 0, "(left out)");
-}
-
-TEST(ProbeNvidiaSmi, AsksForNoOtherEndsWithoutLinks) {
-  const SmiProbe found = probe({.links = "true", .ends = "exit 1"});
-  EXPECT_TRUE(found.nvlink.has_value());
-  EXPECT_FALSE(found.remotes.has_value());
-  EXPECT_TRUE(found.warnings.empty());
 }
 
 TEST(ReadTextFile, NamesTheOptionWhereAFileCannotBeRead) {

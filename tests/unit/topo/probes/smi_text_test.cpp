@@ -27,12 +27,6 @@ TEST(CleanLines, DropsAByteOrderMark) {
   EXPECT_EQ(clean_lines("\xEF\xBB\xBFGPU0").at(0).text, "GPU0");
 }
 
-TEST(DisplayColumn, CountsTabsToEight) {
-  const auto line = clean_lines("\tab\tc").at(0);
-  EXPECT_EQ(display_column(line, 0), 8U);
-  EXPECT_EQ(display_column(line, line.words.at(1).begin), 16U);
-}
-
 TEST(SmiOrigin, NamesThePlaceTheFaultAndTheCommand) {
   const SmiOrigin from{.name = "f.txt", .command = "nvidia-smi topo -m"};
   const Error error = from.fault({.line = 3, .column = 7}, "what {}", 1);
