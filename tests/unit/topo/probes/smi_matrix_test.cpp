@@ -126,7 +126,7 @@ TEST(ParseSmiMatrix, RefusesDamageWithLineAndColumn) {
       {{"\tGPU0\tGPU1\nGPU0\t X \tXYZ\n", "f:2:10:", "'XYZ'"}},
       {{"\t  GPU0GPU1mlx5_0\tCPU Affinity\nGPU0\t X \tNV1\n", "f:2:1:", "without the line of"}},
       {{"\tGPU0\tGPU1\tNIC0NIC1\nGPU0\t X \tSYS\tSYS\n", "f:1:12:", "column label"}},
-      {{"\tGPU0\tmlx5_0mlx5_1\nGPU0\t X \tSYS\tSYS\n", "f:2:14:", "2 cells for 2"}},
+      {{"\tGPU0\tmlx5_0mlx5_1\nGPU0\t X \tSYS\tSYS\n", "f:2:14:", "3 cells for 2"}},
       {{"GPU0\t X \tNV1\nGPU1\tNV1\t X \n", "f:1:1:", "without the line of column labels"}},
       {{"\tGPU0\tGPU0\nGPU0\t X \tNV1\n", "f:1:7:", "two columns"}},
       {{"\tGPU0\tGPU1\tGP\nGPU0\t X \tNV1\n", "f:1:12:", "column label"}},
