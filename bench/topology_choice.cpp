@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cstdio>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "topo/choice/choose.hpp"
+#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -26,26 +28,16 @@ Graph graph_of(const std::vector<std::vector<int>>& links) {
   return graph;
 }
 
-/// Zero to two links between any two of 16 GPUs: no two sets are alike.
-Graph uneven_mesh(unsigned seed) {
+/// Zero to two links between any two of 16 GPUs: no two sets are alike. Without a seed one link:
+/// all are.
+Graph mesh(unsigned seed) {
   constexpr std::size_t kDevices = 16;
   std::mt19937 random(seed);
-  std::vector<std::vector<int>> links(kDevices, std::vector<int>(kDevices, 0));
+  std::vector<std::vector<int>> links(kDevices, std::vector<int>(kDevices, 1));
   for (std::size_t i = 0; i < kDevices; ++i) {
-    for (std::size_t j = 0; j < i; ++j) links[i][j] = static_cast<int>(random() % 3);
+    for (std::size_t j = 0; j < i && seed > 0; ++j) links[i][j] = static_cast<int>(random() % 3);
   }
   return graph_of(links);
-}
-
-Graph cube_mesh() {
-  return graph_of({{0, 1, 1, 2, 2, 0, 0, 0},
-                   {1, 0, 2, 1, 0, 2, 0, 0},
-                   {1, 2, 0, 2, 0, 0, 1, 0},
-                   {2, 1, 2, 0, 0, 0, 0, 1},
-                   {2, 0, 0, 0, 0, 1, 1, 2},
-                   {0, 2, 0, 0, 1, 0, 2, 1},
-                   {0, 0, 1, 0, 1, 2, 0, 2},
-                   {0, 0, 0, 1, 2, 1, 2, 0}});
 }
 
 Graph switched_domain(int devices) {
@@ -71,16 +63,21 @@ void report(std::string_view what, double limit_s, const Work& work) {
 }
 
 void run() {
+  const auto classes_of_8 = [](const std::string& what, const Graph& graph) {
+    report(fmt::format("classes of 8 of {}", what), 2, [&] { (void)classes_of(graph, 8); });
+  };
   for (const unsigned seed : {1U, 2U, 3U}) {
-    const Graph mesh = uneven_mesh(seed);
-    report(fmt::format("best 8 of 16 unlike GPUs, seed {}", seed), 2,
-           [&] { (void)choose(mesh, 8, Policy::Best); });
+    classes_of_8(fmt::format("16 unlike GPUs, seed {}", seed), mesh(seed));
+  }
+  classes_of_8("16 GPUs, each joined to all", mesh(0));
+  for (const char* system : {"dgx-2", "mi250-x16", "p3dn-x2", "ac922-x4"}) {
+    classes_of_8(fmt::format("the 16 of {}", system), load_system(system));
   }
   const Graph domain = switched_domain(72);
   report("best k of 72 in one domain, all 72 k together", 0.1, [&] {
     for (int k = 1; k <= 72; ++k) (void)choose(domain, k, Policy::Best);
   });
-  const Graph cube = cube_mesh();
+  const Graph cube = load_system("dgx-1v");
   report("classes of all 255 sets of a cube mesh", 0.2, [&] {
     for (int k = 1; k <= 8; ++k) (void)classes_of(cube, k);
   });

@@ -11,7 +11,6 @@
 #include "format/topo_text.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/choice/choose.hpp"
-#include "topo/choice/partition.hpp"
 #include "topo/probes/amd_smi.hpp"
 #include "topo/probes/host_tree.hpp"
 #include "topo/systems/joined_hosts.hpp"
@@ -47,11 +46,9 @@ struct TopoOptions {
   std::vector<topo::Selection> devices{};
   std::optional<int> count{};  ///< -k
   topo::Policy policy = topo::Policy::Best;
-  bool partition = false;
   topo::BoundOptions bound{};
 
   std::optional<std::string> json{};
-  bool dot = false;
   std::string svg{};                              ///< a file to write
   std::string name{};                             ///< of the system to save
   std::string out{};                              ///< of the system to save
@@ -80,7 +77,7 @@ void add_source(O& options, View option, View text) {
 void set_policy(O& options, View option, View text) {
   options.policy = topo::parse_selection(option, text).policy;
   if (options.policy != topo::Policy::List) return;
-  throw usage_error("{}: expected best, worst, median or prefix; use --devices for a list", option);
+  throw usage_error("{}: expected best, worst or prefix; use --devices for a list", option);
 }
 
 constexpr auto kOptions = std::to_array<Option<O>>({
@@ -96,7 +93,6 @@ constexpr auto kOptions = std::to_array<Option<O>>({
      [](O& o, View n, View v) { o.devices.push_back(topo::parse_selection(n, v)); }},
     {"-k,--count", "N", set::integer<&O::count, 1, kMostDevices>},
     {"--policy", "WHICH", set_policy},
-    {"--partition", "", set::value<&O::partition>, "choose"},
     {"--constants", "WHICH",
      [](O& o, View n, View v) { o.bound.constants = parse_value<topo::ConstantSet>(n, v); }},
     {"--flows", "N",
@@ -104,7 +100,6 @@ constexpr auto kOptions = std::to_array<Option<O>>({
        o.bound.flows = static_cast<int>(parse_integer(n, v, 0, kMostDevices));
      }},
     {"--json", "[=FILE]", set::value<&O::json>},
-    {"--dot", "", set::value<&O::dot>, "show"},
     {"--svg", "FILE", set::value<&O::svg>, "show"},
     {"--name", "NAME", set::value<&O::name>, "save"},
     {"-o,--output", "FILE", set::value<&O::out>, "save"},
@@ -113,14 +108,12 @@ constexpr auto kOptions = std::to_array<Option<O>>({
     {"--instance", "NAME", set::value<&O::instance>, "recognize"},
     {"--gpu", "NAME", set::value<&O::gpu>},
 });
-constexpr std::array<View, 1> kExclusive{"--json,--dot"};
 constexpr CommandLineTable<O> kTable{
     {.program = "busbar topo",
      .help = "docs/topo-options.md",
      .commands = "show,summary,bound,choose,classes,compare,recognize,save",
      .default_command = "show",
-     .most_positionals = 64,
-     .exclusive = kExclusive},
+     .most_positionals = 64},
     kOptions};
 
 /// Each a machine of its own, by what is in the file: topo -m, a tree or a system; else its name.
@@ -287,9 +280,7 @@ void show(const Graph& graph, const TopoOptions& options) {
     OutputFile(options.svg, "--svg", OutputFile::Mode::New)
         .append(svg_picture(graph, options.bound.constants));
   }
-  if (options.dot) {
-    fmt::print("{}", show_dot(graph, options.bound.constants));
-  } else if (options.json || options.svg.empty()) {
+  if (options.json || options.svg.empty()) {
     fmt::print("{}", choose_output(options.json, show_json(graph),
                                    show_text(graph, options.bound.constants)));
   }
@@ -324,12 +315,6 @@ void bound(const Graph& graph, const TopoOptions& options) {
 void choose(const Graph& graph, const TopoOptions& options) {
   if (!options.count && options.devices.empty()) {
     throw usage_error("choose: missing number of devices; give -k N");
-  }
-  if (options.partition) {
-    const auto blocks = topo::partition(graph, options.count.value_or(1), options.bound);
-    fmt::print("{}", choose_output(options.json, partition_json(graph, blocks),
-                                   partition_text(graph, blocks)));
-    return;
   }
   const topo::Selection selection =
       options.devices.empty() ? topo::Selection{.policy = options.policy} : options.devices.front();

@@ -55,6 +55,9 @@ constexpr auto kRemovedWords = std::to_array<RemovedWord>({
     {"[profile]", "device_sets", "expect lists the rules, whose sets are measured"},
     {"[profile]", "max_size", "give a rule of its own the sizes, and list it in expect"},
     {"[profile]", "values", "a file with based_on and other values does it"},
+    {"busbar topo", "--dot", "show --svg FILE writes a picture"},
+    {"busbar topo", "--partition",
+     "choose -k N takes the best set; bound --devices LIST has the bound of others"},
 });
 
 }  // namespace

@@ -115,11 +115,6 @@ std::string choice_json(const Graph& graph, const topo::Choice& choice) {
   return json_text(to_json(graph, choice));
 }
 
-std::string partition_json(const Graph& graph, std::span<const topo::Choice> blocks) {
-  const auto block_json = [&](const topo::Choice& block) { return to_json(graph, block); };
-  return json_text({{"system", graph.name}, {"partition", json_array(blocks, block_json)}});
-}
-
 std::string classes_json(const Graph& graph, std::span<const ClassesOfSize> sizes) {
   const Json list = json_array(sizes, [&](const ClassesOfSize& size) {
     const Json classes = json_array(size.classes, [](const auto& sets) { return to_json(sets); });

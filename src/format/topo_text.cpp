@@ -186,105 +186,20 @@ std::string matrix(const Graph& graph) {
   return text;
 }
 
-constexpr std::string_view kProcessorDot =
-    R"(shape=box, style="filled,rounded", fillcolor="#c6dbef")";
-constexpr std::string_view kOtherDot = "shape=box, style=rounded";
 constexpr std::string_view kProcessorFill = "#d6e6f4";
 constexpr std::string_view kOtherFill = "#efefef";
 
-/// All kinds; parts of one row are linked sideways.
 constexpr auto kPartLooks = std::to_array<PartLook>({
-    {NodeKind::Package, "processor", 0, kProcessorDot, kProcessorFill},
-    {NodeKind::Processor, "processor", 0, kProcessorDot, kProcessorFill},
-    {NodeKind::Numa, "NUMA node", 1, kOtherDot, kOtherFill},
-    {NodeKind::HostBridge, "host bridge", 2, kOtherDot, kOtherFill},
-    {NodeKind::PcieSwitch, "PCIe switch", 3, kOtherDot, kOtherFill},
-    {NodeKind::Gpu, "GPU", 4, R"(shape=box, style=filled, fillcolor="#c7e9c0")", "#d5efd8"},
-    {NodeKind::Nic, "NIC", 4, R"(shape=box, style=filled, fillcolor="#fdd0a2")", "#fde3c8"},
-    {NodeKind::NvSwitch, "NVSwitch", 5, R"(shape=hexagon, style=filled, fillcolor="#74c476")",
-     "#b5dfbb"},
-    {NodeKind::Network, "network", 6, R"(shape=ellipse, style=filled, fillcolor="#fdae6b")",
-     kOtherFill},
+    {NodeKind::Package, "processor", kProcessorFill},
+    {NodeKind::Processor, "processor", kProcessorFill},
+    {NodeKind::Numa, "NUMA node", kOtherFill},
+    {NodeKind::HostBridge, "host bridge", kOtherFill},
+    {NodeKind::PcieSwitch, "PCIe switch", kOtherFill},
+    {NodeKind::Gpu, "GPU", "#d5efd8"},
+    {NodeKind::Nic, "NIC", "#fde3c8"},
+    {NodeKind::NvSwitch, "NVSwitch", "#b5dfbb"},
+    {NodeKind::Network, "network", kOtherFill},
 });
-
-std::string_view line_colour(LinkKind kind) {
-  switch (kind) {
-    case LinkKind::NvLink:
-    case LinkKind::Xgmi: return "#238b45";
-    case LinkKind::Smp: return "#2171b5";
-    case LinkKind::Network: return "#d94801";
-    default: return "#636363";
-  }
-}
-
-std::string node_line(const topo::Node& node) {
-  std::string label = busbar::quoted(node.name);
-  if (!node.model.empty() && node.model != node.name) {
-    label.pop_back();
-    label += "\\n" + busbar::quoted(node.model).substr(1);
-  }
-  return fmt::format("  {} [label={}, {}];\n", busbar::quoted(node.name), label,
-                     look_of(node.kind).dot);
-}
-
-/// "2x NVLink 2, 50 GB/s".
-std::string edge_label(const topo::Medium& medium, double count, double GBps) {
-  if (!std::isfinite(GBps)) return "";
-  const std::string times = count > 1 ? fmt::format("{:g}x ", count) : "";
-  return fmt::format("{}{}\\n{:.4g} GB/s", times, medium.name, GBps);
-}
-
-double width_of(double GBps) {
-  return std::isfinite(GBps) ? std::clamp(std::sqrt(GBps) / 4, 0.8, 6.0) : 0.8;
-}
-
-/// Links between GPUs meet at a word below them, since lines along the row would hide each other.
-std::string mesh_lines(const topo::Graph& graph, const topo::Link& link, double GBps) {
-  const std::string& one = node_of(graph, link.from).name;
-  const std::string& other = node_of(graph, link.to).name;
-  const std::string middle = busbar::quoted(fmt::format("{} {}", one, other));
-  const LinkKind kind = link_kind(graph, link);
-  const std::string style =
-      fmt::format("[color=\"{}\", penwidth={:.1f}]", line_colour(kind), width_of(GBps));
-  return fmt::format(
-      "  {} [label=\"{}\", shape=box, style=rounded, height=0.2, width=0.3, fontsize=9, "
-      "color=\"{}\"];\n"
-      "  {} -- {} {};\n  {} -- {} {};\n",
-      middle, gpu_link_label(kind, link.count), line_colour(kind), busbar::quoted(one), middle,
-      style, busbar::quoted(other), middle, style);
-}
-
-std::string edge_line(const topo::Graph& graph, const topo::Link& link,
-                      topo::ConstantSet constants) {
-  const topo::Medium& medium = medium_of(graph, link);
-  const topo::Node* upper = &node_of(graph, link.from);
-  const topo::Node* lower = &node_of(graph, link.to);
-  const double GBps = capacity_GBps(graph, link, constants);
-  if (upper->kind == NodeKind::Gpu && lower->kind == NodeKind::Gpu) {
-    return mesh_lines(graph, link, GBps);
-  }
-  if (look_of(upper->kind).row > look_of(lower->kind).row) std::swap(upper, lower);
-  const bool sideways =
-      look_of(upper->kind).row == look_of(lower->kind).row && upper->kind != NodeKind::PcieSwitch;
-  return fmt::format(
-      "  {} -- {} [label=\"{}\", color=\"{}\", fontcolor=\"{}\", penwidth={:.1f}{}];\n",
-      busbar::quoted(upper->name), busbar::quoted(lower->name),
-      edge_label(medium, link.count, GBps), line_colour(medium.kind), line_colour(medium.kind),
-      width_of(GBps), sideways ? ", constraint=false" : "");
-}
-
-/// Processors of a host in one row, its GPUs and NICs in another.
-std::string rows(const topo::Graph& graph) {
-  std::string text;
-  for (const int row : {0, 4}) {
-    text += "  { rank=same;";
-    for (const topo::Node& node : graph.nodes) {
-      if (look_of(node.kind).row == row) text += " " + busbar::quoted(node.name) + ";";
-    }
-    text += " }\n";
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -323,17 +238,6 @@ std::string bound_text(const topo::Graph& graph, const Bound& bound, topo::Const
 std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
                         topo::ConstantSet constants) {
   return choice.reason + "\n" + bound_text(graph, choice.bound, constants);
-}
-
-std::string partition_text(const topo::Graph& graph, std::span<const topo::Choice> blocks) {
-  std::string text = fmt::format("{}: {} at once\n", graph.name, counted(blocks.size(), "set"));
-  for (const topo::Choice& block : blocks) {
-    text += fmt::format("  {:<24} {}\n", devices_text(block.bound.devices), verdict(block.bound));
-  }
-  Footnotes notes;
-  for (const topo::Choice& block : blocks) notes.add(block.bound);
-  if (!blocks.empty()) text += fmt::format("  {}\n", blocks.front().reason);
-  return text + notes.lines();
 }
 
 std::string classes_text(std::span<const ClassesOfSize> sizes) {
@@ -394,24 +298,6 @@ std::string show_text(const Graph& graph, topo::ConstantSet constants) {
     text += fmt::format("  assumed: {}\n", assumption.text);
   }
   return text;
-}
-
-std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants) {
-  std::string text = fmt::format(
-      "graph {} {{\n  label={};\n  labelloc=t;\n  fontname=\"sans-serif\";\n"
-      "  node [fontname=\"sans-serif\", fontsize=11];\n"
-      "  edge [fontname=\"sans-serif\", fontsize=8];\n  ranksep=0.8;\n  nodesep=0.4;\n",
-      busbar::quoted(graph.name), busbar::quoted(graph.name + ": " + graph.title));
-  for (const topo::Node& node : graph.nodes) text += node_line(node);
-  text += rows(graph);
-  for (const topo::Link& link : graph.links) {
-    const bool other_way = std::ranges::any_of(graph.links, [&](const topo::Link& other) {
-      return &other < &link && other.from == link.to && other.to == link.from &&
-             other.medium == link.medium;
-    });
-    if (!other_way) text += edge_line(graph, link, constants);
-  }
-  return text + "}\n";
 }
 
 }  // namespace busbar

@@ -26,8 +26,6 @@ struct ClassesOfSize {
 [[nodiscard]] std::string show_json(const topo::Graph& graph);
 [[nodiscard]] std::string bound_json(const topo::Graph& graph, const topo::Bound& bound);
 [[nodiscard]] std::string choice_json(const topo::Graph& graph, const topo::Choice& choice);
-[[nodiscard]] std::string partition_json(const topo::Graph& graph,
-                                         std::span<const topo::Choice> blocks);
 
 /// One size is an object, several are an array.
 [[nodiscard]] std::string classes_json(const topo::Graph& graph,
@@ -52,8 +50,6 @@ struct ClassesOfSize {
                                      topo::ConstantSet constants);
 [[nodiscard]] std::string choice_text(const topo::Graph& graph, const topo::Choice& choice,
                                       topo::ConstantSet constants);
-[[nodiscard]] std::string partition_text(const topo::Graph& graph,
-                                         std::span<const topo::Choice> blocks);
 [[nodiscard]] std::string classes_text(std::span<const ClassesOfSize> sizes);
 /// `heading`: of the first column, what is compared.
 [[nodiscard]] std::string compare_text(std::span<const topo::SetComparison> rows,
@@ -72,14 +68,9 @@ struct ClassesOfSize {
 struct PartLook {
   topo::NodeKind kind;
   std::string_view noun;  ///< "GPU"
-  int row;                ///< of a picture, from the processors down
-  std::string_view dot;   ///< its attributes for graphviz
   std::string_view fill;  ///< its colour in SVG
 };
 [[nodiscard]] const PartLook& look_of(topo::NodeKind kind);
-
-/// The machine as a graph for graphviz' dot.
-[[nodiscard]] std::string show_dot(const topo::Graph& graph, topo::ConstantSet constants);
 
 /// The machine as one SVG element: processors above, switches, GPUs and NICs below, NVLinks as arcs
 /// below the GPUs or as lines to their switch; the width of a line shows its bandwidth.

@@ -282,13 +282,9 @@ void check_applicable(const Options& options, const Backend& backend,
     throw usage_error("--pairs: {} has no pairs of ranks; use sendrecv_perf", collective.title);
   }
   const bool devices = backend.has_devices();
-  const std::string problem =
-      fmt::format("has no effect on the {} backend; use --backend {}, or leave it out",
-                  backend.name(), devices ? "mpi" : "nccl");
-  refuse_options(options, devices ? kHost : kDevice, problem);
-  if (!devices && options.devices && options.devices->policy == topo::Policy::Median) {
-    throw usage_error("--devices median {}", problem);
-  }
+  refuse_options(options, devices ? kHost : kDevice,
+                 fmt::format("has no effect on the {} backend; use --backend {}, or leave it out",
+                             backend.name(), devices ? "mpi" : "nccl"));
 }
 
 std::vector<Options> variants_of(const Options& options) {

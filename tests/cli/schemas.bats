@@ -162,11 +162,10 @@ SH
     for action in classes summary recognize; do
       written "$action-$name" ./busbar topo $action --system "$name" --json
     done
-    written "partition-$name" ./busbar topo choose --partition -k 2 --system "$name" --json
     written "compare-$name" ./busbar topo compare --system "$name" --devices 0,1 --devices 1,2 --json
   done
   written classes-one ./busbar topo classes -k 2 --system dgx-1v --json
-  for action in bound choose classes compare partition recognize show summary; do
+  for action in bound choose classes compare recognize show summary; do
     run node tests/fixtures/check-json.js "topo.schema.json#/\$defs/$action" "$DIR/$action"-*.json
     echo "$action: $output"
     [ "$status" -eq 0 ]

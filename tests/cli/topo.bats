@@ -26,8 +26,6 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   [ "$(jq -c '[.devices, .policy]' <<<"$output")" = '[[0,1],"worst"]' ]
   topo choose -k 4 --system dgx-1v
   [[ $output == "best of 70 sets: "* ]]
-  topo choose -k 2 --partition --system dgx-1v --json
-  [ "$(jq -c '[.partition[].ring_GBps]' <<<"$output")" = '[50,50,50,50]' ]
 }
 @test "topo classes counts all sets by what they carry" {
   topo classes -k 4 --system dgx-1v --json
@@ -51,8 +49,6 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   topo show --system ac922 --json
   [ "$(jq -c '[(.gpus | length), .links[0], (.nics | length)]' <<<"$output")" = '[4,["X","NV3","SYS","SYS"],2]' ]
   [ "$(jq -c '.gpus[0] | [.index, .numa, (.name | length > 0), has("bus_id")]' <<<"$output")" = '[0,0,true,true]' ]
-  topo show --system ac922 --dot
-  dot -Tplain <<<"$output" > "$DIR/plain"
   topo show --system ac922 --svg "$DIR/a.svg"
   grep -q '^<svg xmlns=.*ac922' "$DIR/a.svg"
   grep -q '</svg>' "$DIR/a.svg"
@@ -86,7 +82,8 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "unknown option --frobnicate" show --frobnicate
   refused "give -k N" choose --system dgx-1v
   refused "--devices" bound --system dgx-1v --devices 0,8
-  refused "--dot is only for" bound --system dgx-1v --dot
+  refused "--svg is only for" bound --system dgx-1v --svg "$DIR/no.svg"
+  refused "busbar topo --dot was removed" show --system dgx-1v --dot
   refused "nominal, reported or nccl" bound --system dgx-1v --constants real
   printf '\tGPU0\tGPU1\nGPU0\t X \tNV1\n' > "$DIR/cut.txt"
   refused "$DIR/cut.txt:2:" show --smi "$DIR/cut.txt"

@@ -125,7 +125,7 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   const PathTable table(graph, bound.devices, level, options);
   const LinkProblem problem = problem_of(table, first_numbers(bound.devices.size()));
   const Crossing crossing = cut_of(graph, bound.devices, table);
-  const RingPacking packing = pack_rings(problem.rings, {.known_upper = crossing.cut.value});
+  const RingPacking packing = pack_rings(problem.rings, crossing.cut.value);
   if (packing.value <= 0 && level == Level::GpuLink) {
     bound.exact = packing.exact;
     return false;

@@ -232,16 +232,17 @@ class Pricing {
 /// One run of column generation.
 class Generation {
  public:
-  Generation(const RingProblem& problem, const PackingOptions& options)
-      : problem_(problem), options_(options), pricing_(problem), master_(problem.capacity) {}
+  Generation(const RingProblem& problem, double known_upper)
+      : problem_(problem),
+        known_upper_(known_upper),
+        pricing_(problem),
+        master_(problem.capacity) {}
 
   RingPacking run() {
     RingPacking result;
     // Where the prices prove the bound, nothing else may: they are the certificate.
     result.upper = kInfinity;
-    if (!pricing_.complete()) {
-      result.upper = std::min(quick_upper(problem_), options_.known_upper.value_or(kInfinity));
-    }
+    if (!pricing_.complete()) result.upper = std::min(quick_upper(problem_), known_upper_);
     if (!start(result)) return result;
     bool more = true;
     for (int round = 0; more && round < kMostRounds; ++round) {
@@ -310,7 +311,6 @@ class Generation {
     } else if (!pricing_.complete()) {
       result.dual = std::move(prices);
     }
-    if (options_.cutoff && result.upper < *options_.cutoff) return false;
     if (result.value >= result.upper * (1 - kTolerance)) return false;
     std::erase_if(rings, [](const PricedRing& ring) { return ring.cost >= 1 - kTolerance / 100; });
     return add(rings);
@@ -328,7 +328,7 @@ class Generation {
   }
 
   const RingProblem& problem_;
-  const PackingOptions& options_;
+  double known_upper_;
   Pricing pricing_;
   Master master_;
   std::vector<std::vector<int>> orders_{};
@@ -358,10 +358,10 @@ RingPacking pack_pair(const RingProblem& problem) {
 
 }  // namespace
 
-RingPacking pack_rings(const RingProblem& problem, const PackingOptions& options) {
+RingPacking pack_rings(const RingProblem& problem, double known_upper) {
   if (problem.n < 2) return {};
   if (problem.n == 2) return pack_pair(problem);
-  return Generation(problem, options).run();
+  return Generation(problem, known_upper).run();
 }
 
 }  // namespace busbar::topo

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "topo/bounds/ring_problem.hpp"
@@ -18,24 +17,16 @@ struct RingPacking {
   double value = 0;                 ///< bandwidth of the rings together
   std::vector<PackedRing> rings{};  ///< those with a rate above 0
   /// Price of each resource: every ring costs at least 1, and capacity times price adds up to
-  /// `value`. A proof where `exact`; beyond 16 devices, or after a cutoff, only a hint.
+  /// `value`. A proof where `exact`; beyond 16 devices only a hint.
   std::vector<double> dual{};
   bool exact = true;  ///< false: the optimum lies within [value, upper]
   double upper = 0;   ///< no packing is better
 };
 
-struct PackingOptions {
-  /// Stops, not exact, as soon as a proof shows that the optimum is less.
-  std::optional<double> cutoff{};
-  /// No packing has more bandwidth than this, as the caller knows: beyond 16 devices the search
-  /// ends there, and `upper` is at most this.
-  std::optional<double> known_upper{};
-};
-
 /// Solves by column generation: the master program by simplex, pricing by Held and Karp. Exact to
 /// 16 devices (1e-9 relative); beyond, rings are found by local search, so `value` is a lower end
-/// and `upper` the least of quick_upper and known_upper. Infinite where a ring takes no resource.
-[[nodiscard]] RingPacking pack_rings(const RingProblem& problem,
-                                     const PackingOptions& options = {});
+/// and `upper` the least of quick_upper and `known_upper`, where the search ends: no packing has
+/// more bandwidth than that, as the caller knows. Infinite where a ring takes no resource.
+[[nodiscard]] RingPacking pack_rings(const RingProblem& problem, double known_upper = kInfinity);
 
 }  // namespace busbar::topo

@@ -2,11 +2,13 @@
 #include "topo/choice/choose.hpp"
 
 #include <bit>
+#include <cmath>
+#include <functional>
 
 #include <fmt/ranges.h>
 
 #include "base/units.hpp"
-#include "topo/choice/ranking.hpp"
+#include "topo/choice/sets.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -25,13 +27,159 @@ void check_count(const Graph& graph, const std::vector<int>& pool, int k, int ho
                     counted(pool.size(), "device"), pool.size());
 }
 
+/// A set and what it is ordered by.
+struct Candidate {
+  DeviceSet set{};
+  Scores scores{};
+  Tie tie{};
+};
+
+std::vector<Candidate> rated(std::vector<DeviceSet> sets, Rater& rater, const TieBreaker& ties,
+                             std::size_t most_solved = kMostExact) {
+  const std::vector<Scores> scores = rater.rate(sets, most_solved);
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    candidates.push_back({.scores = scores[i], .tie = ties.of(sets[i])});
+    candidates.back().set = std::move(sets[i]);
+  }
+  return candidates;
+}
+
+struct Decider {
+  int Tie::*regard;
+  std::string_view best;
+  std::string_view worst;
+};
+constexpr std::array kDeciders{Decider{&Tie::off_pairs, "P2P for all pairs", "a pair without P2P"},
+                               Decider{&Tie::numa_nodes, "fewest NUMA nodes", "most NUMA nodes"},
+                               Decider{&Tie::nic_steps, "nearest NIC", "farthest NIC"}};
+
+/// What decided between candidates of equal scores for the first of them.
+std::vector<std::string> deciders(std::span<const Candidate> equals, Policy policy) {
+  std::vector<std::string> decided;
+  for (const Decider& decider : kDeciders) {
+    const int own = equals.front().tie.*decider.regard;
+    const auto like = std::ranges::find_if(
+        equals, [&](const Candidate& candidate) { return candidate.tie.*decider.regard != own; });
+    if (like == equals.end()) continue;
+    equals = {equals.begin(), like};
+    decided.emplace_back(policy == Policy::Worst ? decider.worst : decider.best);
+  }
+  if (equals.size() > 1) decided.emplace_back("lowest index");
+  return decided;
+}
+
+/// What a policy took and what it was compared with.
+struct Ranked {
+  DeviceSet set{};
+  Scores own{};
+  std::uint64_t sets = 0;   ///< compared in all; saturates at kManySets
+  std::uint64_t equal = 0;  ///< sets with the scores of the chosen
+  Scores best{};
+  DeviceSet best_set{};
+  Scores worst{};
+  std::vector<std::string> decided{};  ///< what decided between equals, first to last
+  bool greedy = false;                 ///< grown; only the set and the number of sets are known
+};
+
+/// Takes the best of the candidates, or the worst: that with the lowest scores.
+Ranked taken(std::vector<Candidate> candidates, Policy policy) {
+  std::ranges::sort(candidates, [&](const Candidate& one, const Candidate& other) {
+    if (one.scores != other.scores) return one.scores > other.scores;
+    if (one.tie != other.tie) {
+      return policy == Policy::Worst ? one.tie > other.tie : one.tie < other.tie;
+    }
+    return one.set < other.set;
+  });
+  const Candidate& best = candidates.front();
+  const Scores worst = candidates.back().scores;
+  const std::span<const Candidate> equals =
+      std::ranges::equal_range(candidates, policy == Policy::Worst ? worst : best.scores,
+                               std::greater<>(), &Candidate::scores);
+  return {.set = equals.front().set,
+          .own = equals.front().scores,
+          .sets = candidates.size(),
+          .equal = equals.size(),
+          .best = best.scores,
+          .best_set = best.set,
+          .worst = worst,
+          .decided = deciders(equals, policy)};
+}
+
+/// The set and each of the other devices.
+std::vector<DeviceSet> with_one_more(const DeviceSet& set, std::size_t devices) {
+  std::vector<DeviceSet> more;
+  for (const int device : first_numbers(devices)) {
+    const auto place = std::ranges::lower_bound(set, device);
+    if (place != set.end() && *place == device) continue;
+    more.push_back(set);
+    more.back().insert(more.back().begin() + (place - set.begin()), device);
+  }
+  return more;
+}
+
+/// Rates all sets of k devices, or where they are too many grows one.
+Ranked rank(const Graph& graph, std::size_t k, Policy policy, const BoundOptions& options) {
+  constexpr std::size_t kMostSolved = 8;  // of the many sets that growing looks at
+  const std::size_t n = device_count(graph);
+  const TieBreaker ties(graph);
+  Rater rater(graph, options);
+  const std::uint64_t sets = count_sets(n, k);
+  if (sets <= kMostSets) return taken(rated(all_sets(n, k), rater, ties), policy);
+  Ranked ranked{.set = taken(rated(all_sets(n, 2), rater, ties), policy).set};
+  while (ranked.set.size() < k) {
+    ranked = taken(rated(with_one_more(ranked.set, n), rater, ties, kMostSolved), policy);
+  }
+  ranked.greedy = !rater.equal_GBps();
+  ranked.decided = {"ties by greedy search"};
+  ranked.sets = ranked.equal = sets;
+  return ranked;
+}
+
+std::string describe(const Scores& scores, LinkKind gpu_link) {
+  std::string rate = fmt::format("{:.4g} GB/s", scores.bound_GBps);
+  if (scores.bound_GBps <= 0) return "no ring at all";
+  if (scores.ring_GBps > 0) return rate;
+  return fmt::format("{} without an {} ring", rate, gpu_link_text(gpu_link));
+}
+
+std::string share_of_best(const Scores& own, const Scores& best) {
+  constexpr double kHalf = 0.5;
+  const double share = own.bound_GBps / best.bound_GBps;
+  if (std::abs(share - kHalf) < kSameScore) return "half of the best";
+  return fmt::format("{:.2g} % of the best", share * 100);
+}
+
+/// Why a policy took this set: one line. `gpu_link` is the machine's.
+std::string reason_of(const Ranked& ranked, Policy policy, LinkKind gpu_link) {
+  const auto text = [&](const Scores& scores) { return describe(scores, gpu_link); };
+  const std::string ties = ranked.decided.empty() ? "" : "; " + join(ranked.decided, ", then ");
+  if (ranked.set.size() < 2) return fmt::format("one device of {}{}", ranked.sets, ties);
+  const std::string own = text(ranked.own);
+  if (ranked.sets == 1) return "the only set: " + own;
+  const std::string sets = counted_sets(ranked.sets);
+  if (ranked.greedy) {
+    return fmt::format("{} by greedy search, as {} are too many to look at each: {}", name(policy),
+                       sets, own);
+  }
+  if (ranked.best == ranked.worst) {
+    return fmt::format("{} of {}: all have {}{}", name(policy), sets, own, ties);
+  }
+  const std::string equals = fmt::format(" in {} of them", ranked.equal);
+  if (policy == Policy::Worst) {
+    return fmt::format("worst of {}: {}{}, instead of {}: {}, {}{}", sets, own, equals,
+                       text(ranked.best), share_of_best(ranked.own, ranked.best),
+                       describe_set(ranked.best_set), ties);
+  }
+  return fmt::format("best of {}: {}{}, worst {}{}", sets, own, equals, text(ranked.worst), ties);
+}
+
 using Classes = std::map<double, SetClass, std::greater<>>;
 
-/// Adds a candidate to the class of this score, or begins it.
-void add(Classes& classes, double GBps, const Candidate& candidate) {
+/// Adds a set to the class of this score, or begins it; sets come in their order.
+void add(Classes& classes, double GBps, const DeviceSet& set) {
   SetClass& one = classes[GBps];
-  one.count = add_counts(one.count, candidate.count);
-  if (one.example.empty() || candidate.set < one.example) one.example = candidate.set;
+  if (++one.count == 1) one.example = set;
 }
 
 std::vector<SetClass> finished(const Graph& graph, const Classes& classes,
@@ -86,9 +234,10 @@ Choice choose(const Graph& graph, int k, Policy policy, const BoundOptions& opti
   for (DeviceSet* set : {&ranked.set, &ranked.best_set}) {
     for (int& device : *set) device = pool[to_size(device)];
   }
-  return {.policy = policy,
-          .bound = bound_of(graph, ranked.set, options),
-          .reason = reason_of(ranked, policy, gpu_link_kind(graph))};
+  Choice choice{.policy = policy, .bound = bound_of(graph, ranked.set, options)};
+  if (ranked.greedy) ranked.own = {choice.bound.ring_GBps, choice.bound.bound_GBps};
+  choice.reason = reason_of(ranked, policy, gpu_link_kind(graph));
+  return choice;
 }
 
 std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& options) {
@@ -96,21 +245,24 @@ std::vector<SetClass> classes_of(const Graph& graph, int k, const BoundOptions& 
   if (k < 1 || to_size(k) > n) {
     throw usage_error("sets of {} of the {} devices of '{}'; ask for 1 to {}", k, n, graph.name, n);
   }
+  const std::uint64_t count = count_sets(n, to_size(k));
+  Rater rater(graph, options);
+  if (count > kMostSets && !rater.equal_GBps()) {
+    throw usage_error(
+        "{} of {} of the {} devices of '{}' are too many to look at each; give fewer devices with "
+        "-k",
+        counted_sets(count), k, n, graph.name);
+  }
+  std::vector<DeviceSet> sets{first_numbers(to_size(k))};
+  if (count <= kMostSets) sets = all_sets(n, to_size(k));
+  const std::vector<Scores> scores = rater.rate(sets);
   Classes rings;
   Classes fallbacks;
-  if (const auto GBps = k < 2 ? std::nullopt : equal_ports_GBps(graph, options)) {
-    const std::vector<int> all = pool_of(graph, -1);
-    add(rings, *GBps, {.set = {all.begin(), all.begin() + k}, .count = count_sets(n, to_size(k))});
-    return finished(graph, rings, options);
-  }
-  const Rater rater(graph, options);
-  const auto candidates = candidates_of(to_size(k), rater, TieBreaker(graph));
-  const std::vector<DeviceSet> sets = sets_of(candidates);
-  const std::vector<Scores> scores = rater.rate(sets, rater.groups(sets));
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    add(rings, scores[i].ring_GBps, candidates[i]);
-    if (scores[i].ring_GBps <= 0) add(fallbacks, scores[i].bound_GBps, candidates[i]);
+    add(rings, scores[i].ring_GBps, sets[i]);
+    if (scores[i].ring_GBps <= 0) add(fallbacks, scores[i].bound_GBps, sets[i]);
   }
+  if (sets.size() < count) rings.begin()->second.count = count;
   std::vector<SetClass> classes = finished(graph, rings, options);
   if (k >= 2 && !fallbacks.empty() && fallbacks.begin()->first > 0) {
     classes.back().fallback = finished(graph, fallbacks, options);
@@ -124,7 +276,7 @@ Selection parse_selection(std::string_view option, std::string_view text) {
   Selection selection{.policy = Policy::List};
   if (text.find_first_not_of("0123456789,-") != std::string_view::npos || text.empty()) {
     throw invalid_value(option, text,
-                        split("best|worst|median|prefix|a list of devices such as 0,3,4-7", '|'));
+                        split("best|worst|prefix|a list of devices such as 0,3,4-7", '|'));
   }
   for (const std::string& part : split(text, ',')) add_range(selection.devices, option, part);
   std::vector<int> sorted = selection.devices;

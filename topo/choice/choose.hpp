@@ -13,11 +13,10 @@
 
 namespace busbar::topo {
 
-enum class Policy { Prefix, Best, Worst, Median, List };
+enum class Policy { Prefix, Best, Worst, List };
 constexpr auto enum_names(Policy) {
   return std::array{Named{Policy::Prefix, "prefix"}, Named{Policy::Best, "best"},
-                    Named{Policy::Worst, "worst"}, Named{Policy::Median, "median"},
-                    Named{Policy::List, "list"}};
+                    Named{Policy::Worst, "worst"}, Named{Policy::List, "list"}};
 }
 
 /// A set of devices and why it was taken.
@@ -30,8 +29,9 @@ struct Choice {
 
 /// k of the devices of one host (of all where `host` is -1). Deterministic: by ring bound, then the
 /// bound with PCIe, then fewest NUMA nodes, nearest NIC, lowest indices; Worst turns all but the
-/// last around. Throws Error (Usage) where there are fewer than k, for Policy::List, and where more
-/// than 20,000 sets that differ would have to be compared.
+/// last around. Of more than kMostSets sets the choice grows from the best (worst) pair by the
+/// device that is then the best (worst), and the reason says so. Throws Error (Usage) where there
+/// are fewer than k, and for Policy::List.
 [[nodiscard]] Choice choose(const Graph& graph, int k, Policy policy,
                             const BoundOptions& options = {}, int host = -1);
 
@@ -46,7 +46,8 @@ struct SetClass {
 };
 
 /// All sets of k devices by their ring bound, falling; the counts add up to C(n, k). Figures within
-/// 1e-6 of each other are one class. Throws Error (Usage) as choose does.
+/// 1e-6 of each other are one class. Throws Error (Usage) for a k that there is not, and for more
+/// than kMostSets sets that may differ.
 [[nodiscard]] std::vector<SetClass> classes_of(const Graph& graph, int k,
                                                const BoundOptions& options = {});
 
@@ -58,7 +59,7 @@ struct Selection {
   [[nodiscard]] bool operator==(const Selection&) const = default;
 };
 
-/// Reads prefix, best, worst, median, or "0,3,4-7". Throws a usage error that begins with `option`.
+/// Reads prefix, best, worst, or "0,3,4-7". Throws a usage error that begins with `option`.
 [[nodiscard]] Selection parse_selection(std::string_view option, std::string_view text);
 
 /// "best", "0,3": as parse_selection reads it.

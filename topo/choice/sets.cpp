@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/sets.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include <fmt/ranges.h>
+
+#include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -52,15 +55,52 @@ void extend(std::span<const int> rest, std::size_t k, DeviceSet& set,
   }
 }
 
+bool same_score(double one, double other) {
+  if (one == other) return true;  // also two infinities
+  return std::abs(one - other) < kSameScore * std::max(std::abs(one), std::abs(other));
+}
+
+/// Replaces each score by the greatest of its class.
+void join_classes(std::span<Scores> scores) {
+  std::map<double, double, std::greater<>> heads;  // of the chain of near values that each is in
+  for (const Scores& one : scores) {
+    heads[one.ring_GBps] = one.ring_GBps;
+    heads[one.bound_GBps] = one.bound_GBps;
+  }
+  double last = heads.empty() ? 0 : heads.begin()->first;
+  double head = last;
+  for (auto& [value, own_head] : heads) {
+    if (!same_score(value, last)) head = value;
+    own_head = head;
+    last = value;
+  }
+  for (Scores& one : scores) {
+    one = {.ring_GBps = heads.at(one.ring_GBps), .bound_GBps = heads.at(one.bound_GBps)};
+  }
+}
+
+/// The whole problem: of equal lists the rates are equal.
+std::vector<double> list_of(const RingProblem& problem) {
+  std::vector<double> list = problem.capacity;
+  for (const Hop& hop : problem.hops) {
+    list.push_back(hop ? static_cast<double>(hop->size()) : -1);
+    if (!hop) continue;
+    for (const Use& use : *hop) {
+      list.push_back(use.resource);
+      list.push_back(use.times);
+    }
+  }
+  return list;
+}
+
+std::optional<double> equal_ports_GBps(const Graph& graph, const BoundOptions& options) {
+  const std::vector<int> all = first_numbers(device_count(graph));
+  const auto domain = all.size() < 2 ? std::nullopt : switched_domain(graph, all, options);
+  if (!domain || domain->narrowest.size() < domain->links.size()) return std::nullopt;
+  return domain->port_GBps;
+}
+
 }  // namespace
-
-std::uint64_t add_counts(std::uint64_t one, std::uint64_t other) {
-  return one > kManySets - other ? kManySets : one + other;
-}
-
-std::uint64_t multiply_counts(std::uint64_t one, std::uint64_t other) {
-  return other != 0 && one > kManySets / other ? kManySets : one * other;
-}
 
 std::uint64_t count_sets(std::size_t n, std::size_t k) {
   if (k > n) return 0;
@@ -69,16 +109,9 @@ std::uint64_t count_sets(std::size_t n, std::size_t k) {
   for (std::size_t i = 1; i <= k; ++i) {
     // count * (n - k + i) / i is whole; dividing first keeps it within 64 bits for longest.
     const std::uint64_t common = std::gcd(count, std::uint64_t{i});
-    count = multiply_counts(count / common, (n - k + i) / (i / common));
-    if (count == kManySets) return count;
-  }
-  return count;
-}
-
-double about_sets(std::size_t n, std::size_t k) {
-  double count = k > n ? 0 : 1;
-  for (std::size_t i = 1; i <= k && k <= n; ++i) {
-    count *= static_cast<double>(n - k + i) / static_cast<double>(i);
+    const std::uint64_t factor = (n - k + i) / (i / common);
+    if (count / common > kManySets / factor) return kManySets;
+    count = count / common * factor;
   }
   return count;
 }
@@ -127,6 +160,39 @@ Tie TieBreaker::of(std::span<const int> devices) const {
   }
   tie.numa_nodes = static_cast<int>(nodes.size());
   return tie;
+}
+
+Rater::Rater(const Graph& graph, const BoundOptions& options)
+    : equal_GBps_(equal_ports_GBps(graph, options)) {
+  if (equal_GBps_) return;
+  const std::vector<int> all = first_numbers(device_count(graph));
+  levels_.emplace_back(graph, all, first_level(graph), options);
+  if (first_level(graph) != Level::All) levels_.emplace_back(graph, all, Level::All, options);
+}
+
+Scores Rater::scores_of(const DeviceSet& set, std::size_t most_solved) {
+  Scores scores;
+  if (set.size() < 2) return scores;
+  if (equal_GBps_) return {.ring_GBps = *equal_GBps_, .bound_GBps = *equal_GBps_};
+  for (const PathTable& level : levels_) {
+    const RingProblem problem = problem_of(level, set).rings;
+    if (set.size() > most_solved) {
+      scores.bound_GBps = quick_upper(problem);
+    } else {
+      const auto [known, is_new] = known_GBps_.try_emplace(list_of(problem));
+      if (is_new) known->second = pack_rings(problem).upper;
+      scores.bound_GBps = known->second;
+    }
+    if (&level == &levels_.front()) scores.ring_GBps = scores.bound_GBps;
+    if (scores.bound_GBps > 0) break;
+  }
+  return scores;
+}
+
+std::vector<Scores> Rater::rate(std::span<const DeviceSet> sets, std::size_t most_solved) {
+  auto scores = mapped(sets, [&](const DeviceSet& set) { return scores_of(set, most_solved); });
+  join_classes(scores);
+  return scores;
 }
 
 }  // namespace busbar::topo

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "topo/graph/graph.hpp"
+#include "topo/bounds/bound.hpp"
+#include "topo/bounds/paths.hpp"
 
 namespace busbar::topo {
 
@@ -21,14 +24,8 @@ inline constexpr std::uint64_t kManySets = std::numeric_limits<std::uint64_t>::m
 /// More sets than these are not tried one by one.
 inline constexpr std::uint64_t kMostSets = 20'000;
 
-/// one + other, or kManySets.
-[[nodiscard]] std::uint64_t add_counts(std::uint64_t one, std::uint64_t other);
-/// one * other, or kManySets.
-[[nodiscard]] std::uint64_t multiply_counts(std::uint64_t one, std::uint64_t other);
 /// C(n, k), or kManySets; 0 where k > n.
 [[nodiscard]] std::uint64_t count_sets(std::size_t n, std::size_t k);
-/// C(n, k) to 15 digits, for shares of what saturates.
-[[nodiscard]] double about_sets(std::size_t n, std::size_t k);
 /// "1 set", "70 sets", "more than 1.8e19 sets".
 [[nodiscard]] std::string counted_sets(std::uint64_t count);
 
@@ -67,6 +64,41 @@ class TieBreaker {
   std::vector<int> numa_{};
   std::vector<int> nic_steps_{};
   std::vector<std::vector<bool>> off_{};
+};
+
+/// What sets are ordered by first, in GB/s: as in Bound.
+struct Scores {
+  double ring_GBps = 0;
+  double bound_GBps = 0;
+
+  friend auto operator<=>(const Scores&, const Scores&) = default;
+};
+
+/// Scores that differ by less than this part of the greater are one class.
+inline constexpr double kSameScore = 1e-6;
+
+/// The bound of a set of more devices is not exact: quick_upper is all there is.
+inline constexpr std::size_t kMostExact = 16;
+
+/// Rates sets as bound_of does: over NVLink, or where no ring closes there, over all links.
+class Rater {
+ public:
+  Rater(const Graph& graph, const BoundOptions& options);
+
+  /// GB/s of any two or more of the devices, where all have equal ports at the same NVSwitches.
+  [[nodiscard]] std::optional<double> equal_GBps() const { return equal_GBps_; }
+
+  /// Scores of all sets; those of one class are equal numbers. quick_upper stands for the packing
+  /// of more than `most_solved` devices.
+  [[nodiscard]] std::vector<Scores> rate(std::span<const DeviceSet> sets,
+                                         std::size_t most_solved = kMostExact);
+
+ private:
+  [[nodiscard]] Scores scores_of(const DeviceSet& set, std::size_t most_solved);
+
+  std::optional<double> equal_GBps_{};
+  std::vector<PathTable> levels_{};
+  std::map<std::vector<double>, double> known_GBps_{};  ///< by all that the problem says
 };
 
 }  // namespace busbar::topo

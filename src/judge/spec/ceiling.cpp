@@ -60,9 +60,8 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
         "gpus or ranks_per_node",
         rule.system, counted(there, "device"), last);
   }
-  const bool searched = selection.policy == topo::Policy::Best ||
-                        selection.policy == topo::Policy::Worst ||
-                        selection.policy == topo::Policy::Median;
+  const bool searched =
+      selection.policy == topo::Policy::Best || selection.policy == topo::Policy::Worst;
   return searched ? topo::select_devices(host, ranks, selection, {}, 0).bound.devices : devices;
 }
 

@@ -113,7 +113,6 @@ TEST(TopoText, NamesXgmiWhereTheGpusHaveIt) {
   EXPECT_THAT(bound_text(graph, five, kNominal), HasSubstr("no ring closes over xGMI"));
   const std::vector<topo::SetComparison> rows = topo::compare_sets(graph, {{{0, 1, 2, 3, 4}}}, {});
   EXPECT_THAT(compare_text(rows), HasSubstr("* no ring closes over xGMI: "));
-  EXPECT_THAT(show_dot(graph, kNominal), HasSubstr("\"XGMI2\""));
   EXPECT_THAT(svg_graph_caption(graph), HasSubstr("Solid green: xGMI;"));
 }
 
@@ -122,18 +121,6 @@ TEST(TopoText, WritesLongListsAsRanges) {
   EXPECT_EQ(devices_text(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10}), "0-8,10");
   EXPECT_EQ(rate_text(std::numeric_limits<double>::infinity()), "no limit");
   EXPECT_EQ(rate_text(31.5), "31.5 GB/s");
-}
-
-TEST(TopoDot, HasANodeForEachPartAndALineForEachCable) {
-  topo::Graph graph;
-  const int gpu = add_node(graph, {.name = "GPU0", .model = "say \"hi\""});
-  const int hub = add_node(graph, {.kind = topo::NodeKind::NvSwitch, .name = "hub"});
-  add_cable(graph, gpu, hub, add_medium(graph, {.name = "wire", .nominal_GBps = 10}), 2);
-  const std::string dot = show_dot(graph, kNominal);
-  EXPECT_THAT(dot, HasSubstr(R"("GPU0" [label="GPU0\nsay \"hi\"")"));
-  EXPECT_THAT(dot, HasSubstr(R"("GPU0" -- "hub" [label="2x wire\n20 GB/s")"));
-  EXPECT_THAT(dot, Not(HasSubstr(R"("hub" -- "GPU0")")));
-  EXPECT_EQ(dot.find(" -- "), dot.rfind(" -- ")) << "both directions are one line";
 }
 
 TEST(SvgGraph, DrawsEveryPartAndLinkOnce) {

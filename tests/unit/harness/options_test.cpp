@@ -193,8 +193,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"-x", [](O& o) { o.cta_policy = 0; }},
                     Case{"-M", [](O& o) { o.memory_use = true; }},
                     Case{"--nccl-choice", [](O& o) { o.nccl_choice = true; }},
-                    Case{"--devices median",
-                         [](O& o) { o.devices = topo::Selection{.policy = topo::Policy::Median}; }},
                     Case{"--nvidia-smi", [](O& o) { o.nvidia_smi = "smi"; }},
                     Case{"--share-gpus", [](O& o) { o.share_devices = true; }}));
 
