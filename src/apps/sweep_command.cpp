@@ -185,7 +185,7 @@ Words sweep_command(const Words& command, const TurnLaunch& launch) {
   append(words, command);
   append(words, launch.options);
   for (const auto& [name, value] : launch.variables) {
-    append(words, Words{"--env", encoded_word(name + "=" + value)});
+    append(words, Words{"--env", encoded_word(fmt::format("{}={}", name, value))});
   }
   append(words, Words{"--csv", "-"});
   return words;
@@ -316,15 +316,17 @@ class SweepRun {
         return failure.variant == variant.text;
       });
     }
-    if (runs.front().launches.empty()) {
-      if (!whole) throw Error(Status::Runtime, "sweep: interrupted before the first turn's end");
-      throw Error(Status::Runtime,
-                  fmt::format("sweep: no launch of the first variant gave rows: {}",
-                              result.failures.empty() ? "" : result.failures.front().reason));
-    }
+    if (runs.front().launches.empty()) fail_without_rows(whole, result);
     for (const VariantRuns& variant : runs) note_problems(variant);
     result.rows = study::judge_variants(runs, report_.threshold, pairing);
     return whole;
+  }
+
+  [[noreturn]] static void fail_without_rows(bool whole, const SweepResult& result) {
+    if (!whole) throw Error(Status::Runtime, "sweep: interrupted before the first turn's end");
+    throw Error(Status::Runtime,
+                fmt::format("sweep: no launch of the first variant gave rows: {}",
+                            result.failures.empty() ? "" : result.failures.front().reason));
   }
 
   void note_problems(const VariantRuns& variant) {

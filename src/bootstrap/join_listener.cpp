@@ -78,7 +78,7 @@ bool is_same(const Proof& one, const Proof& other) {
 /// A job as it is sent and shown: a long name, or one of several lines, by its beginning and a
 /// hash.
 std::string label_of(const std::string& job) {
-  const std::string line = one_line(job);
+  std::string line = one_line(job);
   if (line == job && line.size() < Hello().job.size()) return line;
   constexpr std::size_t kBeginning = 40;
   std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
@@ -135,9 +135,10 @@ void JoinListener::report_stranger(const std::string& line) {
 bool JoinListener::accept_one() {
   auto socket = listener_.accept();
   // Without a free descriptor the connection stays where it is, and wakes at once again.
-  if (!socket)
+  if (!socket) {
     return (errno == EMFILE || errno == ENFILE) &&
            close_oldest("this process may open no more files (ulimit -n)");
+  }
   const int descriptor = socket->descriptor();
   epoll_event event{.events = EPOLLIN, .data = {.fd = descriptor}};
   if (epoll_ctl(events_.descriptor(), EPOLL_CTL_ADD, descriptor, &event) != 0) return true;
