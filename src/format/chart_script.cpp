@@ -247,8 +247,9 @@ class Script {
 
   void elapsed_ticks(std::string_view name, const ChartAxis& axis) {
     std::vector<ChartTick> marked;
-    for (double at = 0; at <= axis.high; at += time_step(axis)) {
-      marked.push_back({.at = at, .name = clock_text(at)});
+    const double step = time_step(axis);
+    for (int i = 0; i * step <= axis.high; ++i) {
+      marked.push_back({.at = i * step, .name = clock_text(i * step)});
     }
     ticks(name, marked);
   }

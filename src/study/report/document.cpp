@@ -21,9 +21,9 @@ std::string doubted_name(const ReportSystem& system) {
   return system.name + (system.doubts().empty() ? "" : " (doubtful)");
 }
 
-using Row = std::vector<std::string>;
+using Texts = std::vector<std::string>;
 
-Row row_of(const SizeCurve& curve) {
+Texts row_of(const SizeCurve& curve) {
   const SizePoint& best = highest_point(curve);
   const std::optional<double> share = best_share(curve);
   return {curve.title,
@@ -37,8 +37,8 @@ Row row_of(const SizeCurve& curve) {
 }
 
 /// All devices of a system that no curve is of.
-Row row_of(const ReportSystem& system) {
-  Row row(8);
+Texts row_of(const ReportSystem& system) {
+  Texts row(8);
   row[0] = doubted_name(system);
   if (system.sets.empty()) return row;
   const topo::Bound& bound = system.sets.front().choice.bound;
@@ -50,12 +50,12 @@ Row row_of(const ReportSystem& system) {
 }
 
 /// Of many rows the last, of most devices, of each system and collective.
-void keep_last(std::vector<Row>& rows) {
+void keep_last(std::vector<Texts>& rows) {
   constexpr std::size_t kMost = 16;
   if (rows.size() <= kMost) return;
   std::set<std::pair<std::string, std::string>> seen;
   std::ranges::reverse(rows);
-  std::erase_if(rows, [&](const Row& row) { return !seen.emplace(row[0], row[1]).second; });
+  std::erase_if(rows, [&](const Texts& row) { return !seen.emplace(row[0], row[1]).second; });
   std::ranges::reverse(rows);
 }
 
@@ -76,7 +76,7 @@ Table systems_table(const ReportData& data) {
   }
   keep_last(table.rows);
   if (!data.collectives.empty()) return table;
-  const auto drop_rates = [](Row& row) { row.erase(row.begin() + 4, row.begin() + 7); };
+  const auto drop_rates = [](Texts& row) { row.erase(row.begin() + 4, row.begin() + 7); };
   drop_rates(table.columns);
   std::ranges::for_each(table.rows, drop_rates);
   table.numbers = {2, 3};

@@ -85,6 +85,24 @@ void add_suspect(const SizeCurve& curve, const CurveExpectation* expectation,
       share < kLowShare ? "low" : "more than the links allow, so the value or the bound is wrong"));
 }
 
+/// Labels of runs by what may differ, and its value.
+using Differences = std::map<std::string, std::map<std::string, std::set<std::string>>>;
+
+Differences differences_of(std::span<const Dataset> datasets) {
+  Differences runs;
+  for (const Dataset& dataset : datasets) {
+    const auto add = [&](std::string_view what, const std::string& value) {
+      if (!value.empty()) runs[std::string(what)][value].insert(dataset.label);
+    };
+    add(key(fact::kBusbar), dataset.fact(fact::kBusbar));
+    if (!dataset.records.empty()) add("origin", std::string(name(origin_of(dataset))));
+    if (dataset.simulated) continue;
+    for (const Fact& fact : {fact::kLibrary, fact::kDriver}) add(key(fact), dataset.fact(fact));
+    for (const Record& record : dataset.records) add("cadence", record.cadence);
+  }
+  return runs;
+}
+
 }  // namespace
 
 const SizePoint& highest_point(const SizeCurve& curve) {
@@ -157,28 +175,15 @@ std::vector<std::string> suspect_findings(const ReportData& data) {
 }
 
 std::vector<std::string> comparison_warnings(const ReportData& data) {
-  using Labels = std::set<std::string>;
-  std::map<std::string, std::map<std::string, Labels>> runs;  // by what may differ, and its value
-  Labels wrong;
-  for (const Dataset& dataset : data.datasets) {
-    const auto add = [&](std::string_view what, std::string_view value) {
-      if (!value.empty()) runs[std::string(what)][std::string(value)].insert(dataset.label);
-    };
-    if (!dataset.records.empty()) add("origin", name(origin_of(dataset)));
-    for (const Record& record : dataset.records) {
-      if (!dataset.simulated) add("cadence", record.cadence);
-      if (record.status == RowStatus::Wrong) wrong.insert(dataset.label);
-    }
-    for (const Fact& fact : {fact::kBusbar, fact::kLibrary, fact::kDriver}) {
-      if (!dataset.simulated || fact.key == fact::kBusbar.key) add(key(fact), dataset.fact(fact));
-    }
-  }
   std::vector<std::string> warnings = problems_of(data.datasets);
+  const auto wrong = filtered(data.datasets, [](const Dataset& dataset) {
+    return any_has(dataset.records, RowStatus::Wrong, &Record::status);
+  });
   if (!wrong.empty()) {
-    warnings.push_back(
-        fmt::format("rows with wrong data are left out: {}", fmt::join(wrong, ", ")));
+    warnings.push_back(fmt::format("rows with wrong data are left out: {}",
+                                   fmt::join(set_of(wrong, &Dataset::label), ", ")));
   }
-  for (const auto& [what, values] : runs) {
+  for (const auto& [what, values] : differences_of(data.datasets)) {
     if (values.size() < 2) continue;
     const std::string text = join_each(values, "; ", [](const auto& value) {
       return fmt::format("{} ({})", value.first, fmt::join(value.second, ", "));
