@@ -130,6 +130,8 @@ Ranked rank(const Graph& graph, std::size_t k, Policy policy, const BoundOptions
   while (ranked.set.size() < k) {
     ranked = taken(rated(with_one_more(ranked.set, n), rater, ties, kMostSolved), policy);
   }
+  // Growing may end in a corner: no worse than the first.
+  ranked = taken(rated({ranked.set, first_numbers(k)}, rater, ties), policy);
   ranked.greedy = !rater.equal_GBps();
   ranked.decided = {"ties by greedy search"};
   ranked.sets = ranked.equal = sets;

@@ -30,8 +30,8 @@ struct Choice {
 /// k of the devices of one host (of all where `host` is -1). Deterministic: by ring bound, then the
 /// bound with PCIe, then fewest NUMA nodes, nearest NIC, lowest indices; Worst turns all but the
 /// last around. Of more than kMostSets sets the choice grows from the best (worst) pair by the
-/// device that is then the best (worst), and the reason says so. Throws Error (Usage) where there
-/// are fewer than k, and for Policy::List.
+/// device that is then the best (worst), or is the first k where that is better (worse), and the
+/// reason says so. Throws Error (Usage) where there are fewer than k, and for Policy::List.
 [[nodiscard]] Choice choose(const Graph& graph, int k, Policy policy,
                             const BoundOptions& options = {}, int host = -1);
 

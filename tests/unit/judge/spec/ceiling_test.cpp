@@ -111,16 +111,14 @@ TEST(CeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
 }
 
 TEST(CeilingOf, SystemTakesTheGpusOfTheSet) {
-  const auto pair = [](const std::string& gpus, const std::string& system = "dgx-1v") {
+  const auto pair = [](const std::string& gpus) {
     const auto figure =
-        ceiling_of(system_of(system), "allreduce", {.ranks = 2, .nodes = 1, .gpus = gpus});
+        ceiling_of(system_of("dgx-1v"), "allreduce", {.ranks = 2, .nodes = 1, .gpus = gpus});
     return figure ? figure->GBps : -1;
   };
   EXPECT_DOUBLE_EQ(pair("0-1"), 25);
   EXPECT_DOUBLE_EQ(pair("0,3"), 50);
   EXPECT_DOUBLE_EQ(pair("best"), 50);
-  // Of its six pairs four are of both sockets, with 32 GB/s between those.
-  EXPECT_DOUBLE_EQ(pair("median", "ac922"), 32);
 }
 
 TEST(CeilingOf, SystemWithTooFewDevicesIsRefused) {
