@@ -52,28 +52,32 @@ bool different_names(const std::string& one, const std::string& other, bool tree
           (!tree && first->name != second->name));
 }
 
+/// The same GPU in another list; null where it is not there.
+const GpuFacts* find_in(const GpuList& list, const GpuFacts& gpu, bool by_address) {
+  if (!by_address) return gpu.index < 0 ? nullptr : find_by(list.gpus, gpu.index, &GpuFacts::index);
+  return gpu.bus_id.empty() ? nullptr : find_by(list.gpus, gpu.bus_id, &GpuFacts::bus_id);
+}
+
 Problem differing(const GpuList& one, const GpuList& other) {
   const bool by_address = has_addresses(one) && has_addresses(other);
-  const auto too_few = [](const GpuList& list, const GpuList& than) {
-    return !list.part && list.gpus.size() < than.gpus.size();
+  const auto too_few = [&](const GpuList& list, const GpuList& than) {
+    return !by_address && !list.part && list.gpus.size() < than.gpus.size();
   };
-  if (!by_address && (too_few(one, other) || too_few(other, one))) {
+  if (too_few(one, other) || too_few(other, one)) {
     return fmt::format("{} shows {} and {} {}", one.option, counted(one.gpus.size(), "GPU"),
                        other.option, other.gpus.size());
   }
-  bool any = false;
+  bool any = !by_address;
   for (const GpuFacts& here : one.gpus) {
-    const auto found = std::ranges::find_if(other.gpus, [&](const GpuFacts& there) {
-      return by_address ? !here.bus_id.empty() && there.bus_id == here.bus_id
-                        : here.index >= 0 && there.index == here.index;
-    });
-    if (found == other.gpus.end()) continue;
-    any = true;
-    if (!different_names(here.name, found->name, one.tree || other.tree)) continue;
-    return fmt::format("GPU{} is {} in {}, and {} in {}", std::max(here.index, found->index),
-                       here.name, one.option, found->name, other.option);
+    const GpuFacts* there = find_in(other, here, by_address);
+    any = any || there != nullptr;
+    if (there == nullptr || !different_names(here.name, there->name, one.tree || other.tree)) {
+      continue;
+    }
+    return fmt::format("GPU{} is {} in {}, and {} in {}", std::max(here.index, there->index),
+                       here.name, one.option, there->name, other.option);
   }
-  if (!by_address || any) return {};
+  if (any) return {};
   return fmt::format("none of the bus ids in {} is in {}", one.option, other.option);
 }
 
