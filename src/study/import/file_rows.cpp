@@ -91,7 +91,7 @@ void set_labels(std::vector<Test>& tests) {
       // Two of them name a launch or its log, and change nothing in it.
       const bool is_of_library = name.starts_with("NCCL_") || name.starts_with("RCCL_");
       if (!is_of_library || name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
-      variables.push_back(name + '=' + value);
+      variables.push_back(fmt::format("{}={}", name, value));
     }
     return variables;
   };

@@ -57,7 +57,7 @@ using Matrices = std::vector<const CopyMatrix*>;
 
 /// The name without the number of a repetition.
 std::string_view base_name(const CopyMatrix* matrix) {
-  return std::string_view(matrix->name).substr(0, matrix->name.find("_iter_"));
+  return View{matrix->name}.substr(0, matrix->name.find("_iter_"));
 }
 
 /// All repetitions of a matrix.
@@ -416,9 +416,8 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
   for (const LogLine& line : lines) {
     const std::string_view text = line.text;
     const std::vector<std::string> words = split_words(text);
-    if (words.empty()) continue;
     if (words.size() == 1) alone = words.front();
-    if (read_head(copies, words)) continue;
+    if (words.empty() || read_head(copies, words)) continue;
     if (words.size() == 2 && words.front() == "Running") {
       open = open_test(copies, words.back(), line.number);
     } else if (text.find("Matrix") != std::string_view::npos) {
