@@ -117,8 +117,6 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
   refused "put -- before" --vary SPEED=a,b "$DIR/program"
   refused "no command" --vary SPEED=a,b
   refused "--vary NAME=A,B" -- "$DIR/program"
-  refused "there twice" --vary SPEED=a,a -- "$DIR/program"
-  refused "expected NAME=a,b" --vary SPEED=a -- "$DIR/program"
   refused "varied already" --vary SPEED=a,b --vary SPEED=c,d -- "$DIR/program"
   refused "no file" --library a.so,b.so -- "$DIR/program"
   refused "-o DIR" --vary SPEED=a,b -- "$DIR/program" --csv x.csv

@@ -79,16 +79,6 @@ COMMAND=(mpirun -np 2 ./allreduce_perf)
   done
 }
 
-@test "every option is documented, and every documented option exists" {
-  for source in harness/option_table apps/{accept,compare,doctor,import,plot,report,sweep,topo,workload}_command; do
-    document=docs/$(basename "${source%_command}")-options.md
-    [ "$source" != harness/option_table ] || document=docs/options.md
-    documented=$(grep -oE '^  (-[A-Za-z], )?--[a-z0-9_-]+' "$document" | sed 's/, /,/; s/^ *//' | sort -u)
-    known=$(sed '/kForeign/,$d' "src/$source.cpp" | grep -oE '^ +\{+"(-[A-Za-z],)?--[a-z0-9_-]+' | cut -d'"' -f2)
-    diff <(echo "$documented") <(printf '%s\n-h,--help\n' "$known" | sort)
-  done
-}
-
 @test "help fits 80 columns" {
   run ! grep -nE '.{81}' docs/options.md docs/*-options.md
 }

@@ -103,15 +103,18 @@ blames_h2_alone() {  # blames_h2_alone RUN
   grep -q "interrupted: nothing was judged; .*launches.csv keeps .*: go on with --resume, or judge what is there with busbar accept judge" "$DIR/err"
   nothing_runs
 }
+no_data_of_h3() {  # no_data_of_h3 RUN: its verdict
+  [ "$status" -eq 4 ]
+  [[ $output == *"h3 does not answer"* ]]
+  [ "$(states "$1")" = "h0 good h1 good h2 good h3 no data" ]
+  [ "$(grep -c 'h3 does not answer' "$1/launches.csv")" -eq 1 ]  # by one contact
+}
 @test "a host that cannot be reached is an error by name, without a hang" {
   specification "$DIR/spec.toml"
   "$CLUSTER" unplug h3
   accept_run "$DIR/run"
   "$CLUSTER" plug h3
-  [ "$status" -eq 4 ]
-  [[ $output == *"h3 does not answer"* ]]
-  [ "$(states "$DIR/run")" = "h0 good h1 good h2 good h3 no data" ]
-  [ "$(grep -c 'h3 does not answer' "$DIR/run/launches.csv")" -eq 1 ]  # by one contact
+  no_data_of_h3 "$DIR/run"
   [ "$(grep -c '^pairs,3 nodes,h0 h1 h2,' "$DIR/run/launches.csv")" -eq 3 ]
 }
 @test "a host that answers its second contact only is measured, and a note of the run and of a later judge says so" {
@@ -163,9 +166,6 @@ blames_h2_alone() {  # blames_h2_alone RUN
   "$CLUSTER" remove h3
   for turn in $(repeats); do
     accept_run "$DIR/run$turn"
-    [ "$status" -eq 4 ]
-    [[ $output == *"h3 does not answer"* ]]
-    [ "$(states "$DIR/run$turn")" = "h0 good h1 good h2 good h3 no data" ]
-    [ "$(grep -c 'h3 does not answer' "$DIR/run$turn/launches.csv")" -eq 1 ]
+    no_data_of_h3 "$DIR/run$turn"
   done
 }

@@ -46,12 +46,3 @@ slower() { column "$1" "$2" | awk '$1 == "" || $1 < 1.1 { bad = 1 } END { exit b
   COMMAND=(mpirun -np 2 ./allreduce_perf "${BESIDE[@]}" -n 3 --time-budget 0.1 --csv "$DIR/a.csv" --resume)
   refused "load=beside:spin:50" --load spin:50
 }
-
-@test "a load beside that cannot be is refused" {
-  COMMAND=(mpirun -np 2 ./allreduce_perf "${BESIDE[@]}")
-  refused "--duration and --load beside are mutually exclusive" --duration 5s --load beside:copy:1M
-  refused "expected copy:SIZE or spin:US" --load beside:nap:5
-  refused "--load: 20000 is out of range" --load beside:spin:20000
-  COMMAND=(./allreduce_perf "${BESIDE[@]}")
-  refused "--load copy: needs 1800 TiB of each rank" --load beside:copy:900T
-}

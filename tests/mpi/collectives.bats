@@ -16,11 +16,6 @@ USUAL=(--host-limits off)
 @test "every type, operation and root is right on 3 ranks" {
   STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 1 -w 0
 }
-# bats test_tags=any-mpi
-@test "every operation and root is right on 4 ranks" {
-  STATUSES="ok skipped" COLLECTIVES="allreduce reducescatter" for_all 4 -b 4K -e 4K -d int32 -o all -n 1 -w 0
-  for_all 4 -b 4K -e 4K -d int32 -o max -r all -n 1 -w 0
-}
 @test "every type, operation and root is right on 16 ranks" {
   local collective once=(-b 4K -e 4K -n 1 -w 0)  # 16 ranks take their time: one half of each row
   STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all --placement in

@@ -92,7 +92,6 @@ aggressor together|ok|0" ]
 @test "what does not fit a mix is refused in one line" {
   COMMAND=(mpirun -np 2 ./allreduce_perf "${USUAL[@]}" --mix)
   refused "needs four ranks or more, there are 2" aggressor
-  refused "needs 4 ranks, there are 2" incast:3
   refused "cannot read nowhere.toml" nowhere.toml
   printf '[[group]]\nname = "a"\nranks = [0, 2]\ncollective = "allreduce"\nsize = 8\n' > "$DIR/a.toml"
   refused "a.toml:3:9: there is no rank 2; give 0 to 1" "$DIR/a.toml"
