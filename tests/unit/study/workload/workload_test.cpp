@@ -192,5 +192,110 @@ TEST(WorkloadRates, RefuseWhatIsNoRate) {
   EXPECT_THAT(refusal({here, with(here, &Record::device_set, "0,3")}), HasSubstr("'0,3'"));
 }
 
+// What the papers' figures imply for training steps, each with its tolerance.
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTwoThirds = 2.0 / 3;
+
+Bytes gradients(std::string_view model, DataType type = DataType::Float) {
+  const auto models = built_in_workload_models();
+  const double parameters = find_workload_model(models, "--model", model).parameters;
+  return static_cast<Bytes>(std::round(parameters)) * info(type).size;
+}
+
+/// Figures of a step on links of one rate.
+struct Step {
+  double sync_ms = 0;
+  double exposed_ms = 0;
+  double share = 0;
+  double efficiency = 0;
+  double needed_GBps = 0;
+};
+Step step(Bytes bytes, int ranks, double GBps, double compute_ms = kNotKnown, double overlap = 0,
+          double target = 0.9) {
+  const WorkloadRequest request{
+      .cases = {{.bytes = bytes, .compute_s = compute_ms / 1e3}},
+      .curves = {{.ranks = ranks, .GBps = {{1, GBps}, {Bytes{1} << 60U, GBps}}}},
+      .overlaps = {overlap},
+      .target = target};
+  const WorkloadRow row = workload_rows(request).front();
+  return {row.sync.seconds * 1e3, row.exposed_s * 1e3, row.share, row.efficiency, row.needed_GBps};
+}
+
+/// |value / expected - 1|, in the reference's terms.
+void expect_within(double value, double expected, double relative, const std::string& what) {
+  EXPECT_NEAR(value, expected, std::abs(expected) * relative) << what;
+}
+
+TEST(WorkloadCases, GradientsHaveTheSizesOfTheSecondTable) {  // W1, W2
+  EXPECT_EQ(60'000'000 * info(DataType::Float).size, 240'000'000U);
+  struct Case {
+    std::string_view model;
+    double fp32_MB;
+  };
+  for (const Case& c :
+       {Case{"alexnet", 244.40}, Case{"resnet18", 46.76}, Case{"resnet50", 102.24},
+        Case{"resnet101", 178.20}, Case{"resnet152", 240.76}, Case{"bert-swag", 438.00},
+        Case{"bert-squad", 438.00}, Case{"llama-3-8b", 32121.04}, Case{"llama-3-70b", 282214.83},
+        Case{"googlenet", 22}, Case{"cifarnet", 0.040}}) {
+    const std::string name(c.model);
+    expect_within(static_cast<double>(gradients(c.model)) / 1e6, c.fp32_MB, 1e-3, name);
+    for (const DataType half : {DataType::Half, DataType::Bfloat16}) {
+      EXPECT_EQ(gradients(c.model, half) * 2, gradients(c.model)) << name;
+    }
+  }
+}
+
+TEST(WorkloadCases, TheAllReduceTakesItsTime) {  // W3 to W7
+  struct Case {
+    int ranks;
+    double GBps;
+    std::vector<double> ms;  // of the models in this order
+  };
+  const std::vector<std::string> models{"alexnet",  "resnet50",  "bert-squad",
+                                        "resnet18", "resnet101", "resnet152"};
+  for (const Case& c :
+       {Case{16, 120, {3.819, 1.598, 6.844, 0.731, 2.784, 3.762}},
+        Case{8, 120, {3.564, 1.491, 6.388, 0.682, 2.599, 3.511}},
+        Case{4, 80, {4.583, 1.917, 8.213}}, Case{2, 70, {3.491, 1.461, 6.257}},
+        Case{4, 30, {12.22, 5.112, 21.90}}, Case{16, 1, {458.3, 191.7, 821.3, 87.7, 334.1, 451.4}},
+        Case{16, 1.25, {366.6, 153.4, 657.0, 70.1, 267.3, 361.1}}}) {
+    for (std::size_t i = 0; i < c.ms.size(); ++i) {
+      expect_within(step(gradients(models[i]), c.ranks, c.GBps).sync_ms, c.ms[i], 2e-3, models[i]);
+    }
+  }
+  const Bytes alexnet = 240'000'000;
+  expect_within(step(alexnet, 8, 10).sync_ms, 42.0, 2e-3, "W7");
+  expect_within(step(alexnet, 8, 7).sync_ms, 60.0, 2e-3, "W7");
+  expect_within(step(alexnet, 2, 10).sync_ms, 24.0, 2e-3, "W7");
+  expect_within(step(alexnet, 2, 7).sync_ms, 34.29, 2e-3, "W7");
+}
+
+TEST(WorkloadCases, AReportedShareImpliesARate) {  // W13, W14
+  const double alexnet = step(gradients("alexnet"), 16, 1, 70.44, 0, 1 - 0.80).needed_GBps;
+  expect_within(alexnet, 1.626, 5e-3, "W13");
+  expect_within(step(gradients("alexnet"), 16, alexnet, 70.44).exposed_ms, 281.8, 5e-3, "W13");
+  const double resnet = step(gradients("resnet50"), 16, 1, 719.1, 0, 1 - 0.04).needed_GBps;
+  expect_within(resnet, 6.40, 5e-3, "W14");
+  expect_within(step(gradients("resnet50"), 16, resnet, 719.1).exposed_ms, 29.96, 5e-3, "W14");
+}
+
+TEST(WorkloadCases, TwoP3dnHurtAlexNetAndNotResNet) {  // W15 to W17
+  const auto on_two_p3dn = [](const char* model, double compute_ms, double overlap) {
+    return step(gradients(model), 16, 1, compute_ms, overlap);
+  };
+  const double resnet50_ms = 256 / 0.356;
+  expect_within(on_two_p3dn("resnet50", resnet50_ms, 0).efficiency, 0.790, 5e-3, "W15");
+  expect_within(on_two_p3dn("resnet50", resnet50_ms, kTwoThirds).efficiency, 1.000, 5e-3, "W15");
+  expect_within(on_two_p3dn("alexnet", 125.1, 0).share, 0.786, 1e-2, "W16");
+  expect_within(on_two_p3dn("alexnet", 125.1, 0).efficiency, 0.214, 1e-2, "W16");
+  expect_within(on_two_p3dn("alexnet", 125.1, kTwoThirds).efficiency, 0.250, 1e-2, "W16");
+  // The others compute as long as their operations take at the same share of the peak.
+  for (const auto& [model, giga_operations] :
+       {std::pair{"resnet18", 1.83 * 256}, {"resnet101", 7.88 * 128}, {"resnet152", 11.62 * 128}}) {
+    const double compute_ms = resnet50_ms * giga_operations / (4.14 * 256);
+    EXPECT_DOUBLE_EQ(on_two_p3dn(model, compute_ms, kTwoThirds).efficiency, 1) << model << ", W17";
+  }
+}
+
 }  // namespace
 }  // namespace busbar::study
