@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bottleneck.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/ring_cases.hpp"

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bound.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <random>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/ring_cases.hpp"
@@ -273,46 +269,6 @@ TEST(BoundOf, HasTheAssumptionsAboutTheLinksThatItsRingsTake) {
   open.assumptions = graph.assumptions;
   EXPECT_EQ(bound_of(open, prefix(3)).assumptions, (std::vector<std::string>{"rate", "slot"}))
       << "no ring closes: all of them";
-}
-
-/// Over all parts of the nodes that have some terminals and lack some.
-double brute_force(const std::vector<FlowLink>& links, int nodes,
-                   const std::vector<int>& terminals) {
-  double least = kInfinity;
-  for (unsigned part = 0; part < 1U << static_cast<unsigned>(nodes); ++part) {
-    const auto within = [&](int node) { return (part >> static_cast<unsigned>(node) & 1U) != 0; };
-    std::size_t inside = 0;
-    for (const int terminal : terminals) inside += within(terminal) ? 1U : 0U;
-    if (inside == 0 || inside == terminals.size()) continue;
-    double crossing = 0;
-    for (const FlowLink& link : links) {
-      if (within(link.from) && !within(link.to)) crossing += link.capacity;
-    }
-    least = std::min(least, crossing);
-  }
-  return least;
-}
-
-TEST(MinimumCut, AgreesWithAllPartsOfTheNodes) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
-    std::mt19937 engine(seed);
-    std::uniform_int_distribution<int> node(0, 8);
-    std::uniform_real_distribution<double> width(1, 100);
-    std::vector<FlowLink> links;
-    for (int k = 0; k < 30; ++k) {
-      FlowLink link{.from = node(engine), .to = node(engine), .capacity = width(engine)};
-      if (k % 10 == 9) link.capacity = kInfinity;
-      if (link.from != link.to) links.push_back(link);
-    }
-    const std::vector<int> terminals{0, 2, 3, 7};
-    const Cut cut = minimum_cut(links, terminals);
-    const double expected = brute_force(links, 9, terminals);
-    if (std::isinf(expected)) {
-      EXPECT_TRUE(std::isinf(cut.value)) << seed;
-    } else {
-      EXPECT_NEAR(cut.value, expected, 1e-8) << seed;
-    }
-  }
 }
 
 TEST(MinimumCut, NamesTheLinksThatCross) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/host_limits.hpp"
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"

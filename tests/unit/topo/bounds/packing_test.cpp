@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/ring_cases.hpp"
-#include "topo/bounds/ring_problem.hpp"
 
 namespace busbar::topo {
 namespace {

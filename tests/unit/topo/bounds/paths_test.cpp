@@ -2,9 +2,7 @@
 #include "topo/bounds/paths.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "base/text.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <numeric>
 #include <random>
-#include <vector>
 
 #include "topo/bounds/ring_problem.hpp"
 

@@ -2,81 +2,18 @@
 #include "topo/bounds/ring_search.hpp"
 
 #include <cmath>
-#include <limits>
-#include <random>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/ring_cases.hpp"
+#include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-std::vector<double> random_costs(int n, double density, unsigned seed) {
-  std::mt19937 engine(seed);
-  std::uniform_real_distribution<double> part(0, 1);
-  std::vector<double> cost(static_cast<std::size_t>(n * n));
-  for (double& one : cost) one = part(engine) < density ? part(engine) : kNever;
-  return cost;
-}
-
-double cost_of(const std::vector<double>& cost, const std::vector<int>& order) {
-  double sum = 0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    sum += cost[static_cast<std::size_t>(order[k]) * order.size() +
-                static_cast<std::size_t>(order[(k + 1) % order.size()])];
-  }
-  return sum;
-}
-
-double brute_force(const std::vector<double>& cost, int n) {
-  double least = kNever;
-  for (const auto& order : all_rings(n)) least = std::min(least, cost_of(cost, order));
-  return least;
-}
-
-TEST(HeldKarp, FindsTheCheapestOfAllRings) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    const int n = 2 + static_cast<int>(seed % 7);
-    const auto cost = random_costs(n, 0.6, seed);
-    HeldKarp search(n);
-    const auto& rings = search.cheapest(cost);
-    const double least = brute_force(cost, n);
-    ASSERT_EQ(rings.empty(), std::isinf(least)) << seed;
-    if (rings.empty()) continue;
-    EXPECT_NEAR(rings.front().cost, least, 1e-12) << seed;
-  }
-}
-
-TEST(HeldKarp, ReturnsRingsThatCostWhatTheySay) {
-  for (const int n : {3, 8, 9, 10, 12}) {
-    const auto cost = random_costs(n, 0.7, static_cast<unsigned>(n));
-    HeldKarp search(n);
-    double before = 0;
-    for (const PricedRing& ring : search.cheapest(cost)) {
-      EXPECT_EQ(ring.order.front(), 0);
-      auto sorted = ring.order;
-      std::sort(sorted.begin(), sorted.end());
-      for (int k = 0; k < n; ++k) EXPECT_EQ(sorted[static_cast<std::size_t>(k)], k);
-      EXPECT_NEAR(ring.cost, cost_of(cost, ring.order), 1e-12);
-      EXPECT_GE(ring.cost, before);
-      before = ring.cost;
-    }
-    EXPECT_GT(before, 0);
-  }
-}
-
-TEST(HeldKarp, ForgetsTheSearchBefore) {
-  HeldKarp search(6);
-  const auto cheap = random_costs(6, 1, 1);
-  const auto broken = std::vector<double>(36, kNever);
-  const double first = search.cheapest(cheap).front().cost;
-  EXPECT_TRUE(search.cheapest(broken).empty());
-  EXPECT_EQ(search.cheapest(cheap).front().cost, first);
-}
-
+// What it finds for fewer, packing_test compares with all rings.
 TEST(HeldKarp, KnowsTheRingOfSixteen) {
   std::vector<double> cost(256, 1);
   for (std::size_t k = 0; k < 16; ++k) cost[k * 16 + (k + 5) % 16] = 0.5;  // 5 and 16 are coprime
@@ -132,6 +69,75 @@ TEST(SearchRings, KeepsClustersTogether) {
     for (std::size_t j = 0; j < 32; ++j) cost[i * 32 + j] = i / 4 == j / 4 ? 0.01 : 1;
   }
   EXPECT_NEAR(search_rings(cost, 32, 4).front().cost, 8 + 24 * 0.01, 1e-9);
+}
+
+TEST(QuickUpper, IsNeverBelowThePacking) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const int n = 2 + static_cast<int>(seed % 6);
+    const RingProblem problem = random_problem(n, static_cast<int>(seed % 4), 0.8, seed);
+    EXPECT_GE(quick_upper(problem) * (1 + 1e-9), pack_rings(problem).value) << seed;
+  }
+}
+
+TEST(QuickUpper, SeesADeviceWithoutAWayOut) {
+  RingProblem problem = random_problem(5, 0, 1, 1);
+  EXPECT_GT(quick_upper(problem), 0);
+  for (std::size_t to = 0; to < 5; ++to) problem.hops[2 * 5 + to].reset();
+  EXPECT_EQ(quick_upper(problem), 0);
+  EXPECT_EQ(leaving_upper(problem, 2).value, 0);
+  EXPECT_GT(reaching_upper(problem, 2).value, 0);
+}
+
+TEST(QuickUpper, CountsASharedPortOnce) {
+  RingProblem problem{.n = 3, .capacity = {10, 100, 100, 100, 100}};
+  problem.hops = {{}, taking({0, 1}), taking({0, 2}), taking({3, 1}),
+                  {}, taking({3, 2}), taking({4, 1}), taking({4, 2}),
+                  {}};
+  EXPECT_DOUBLE_EQ(leaving_upper(problem, 0).value, 10);
+  EXPECT_DOUBLE_EQ(leaving_upper(problem, 1).value, 100);
+  EXPECT_EQ(leaving_upper(problem, 0).resources, (std::vector<int>{0, 0})) << "one for each hop";
+  EXPECT_DOUBLE_EQ(quick_upper(problem), 10);
+}
+
+TEST(QuickUpper, IsTheLeastOfAllThatLeavesAndReaches) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const RingProblem problem = random_problem(5, 2, 1, seed);
+    double least = INFINITY;
+    for (int device = 0; device < 5; ++device) {
+      least = std::min(
+          {least, leaving_upper(problem, device).value, reaching_upper(problem, device).value});
+    }
+    EXPECT_DOUBLE_EQ(quick_upper(problem), least) << seed;
+  }
+  // What reaches 2 is 7 + 8; nothing else is as narrow.
+  RingProblem problem{.n = 3, .capacity = {50, 7, 50, 8, 50, 50}};
+  problem.hops = {{},          taking({0}), taking({1}), taking({2}), {},
+                  taking({3}), taking({4}), taking({5}), {}};
+  EXPECT_DOUBLE_EQ(quick_upper(problem), 15);
+}
+
+TEST(QuickUpper, CountsAWidePortAsItsHopsCanUseIt) {
+  // A port of 100 leads to hops of 10 and 20, the second of which takes 40 twice.
+  RingProblem problem{.n = 3, .capacity = {100, 10, 40, 500}};
+  problem.hops = {{},          taking({0, 1}), taking({0, 2}), taking({3}), {},
+                  taking({3}), taking({3}),    taking({3}),    {}};
+  problem.hops[2]->back().times = 2;
+  const DeviceUpper upper = leaving_upper(problem, 0);
+  EXPECT_DOUBLE_EQ(upper.value, 30);
+  EXPECT_EQ(upper.resources, (std::vector<int>{1, 2}));
+}
+
+TEST(QuickUpper, NamesTheLinkAtTheDeviceOfEquallyNarrowOnes) {
+  RingProblem problem{.n = 3, .capacity = {10, 10, 90}};
+  problem.hops = {{}, taking({2}), taking({0, 1}), taking({2}), {}, {}, taking({1, 0}), {}, {}};
+  EXPECT_EQ(reaching_upper(problem, 2).resources, std::vector<int>{1});
+  EXPECT_EQ(leaving_upper(problem, 2).resources, std::vector<int>{1});
+}
+
+TEST(QuickUpper, IsInfiniteWithoutLimits) {
+  RingProblem problem{.n = 2, .hops = {{}, std::vector<Use>{}, std::vector<Use>{}, {}}};
+  EXPECT_TRUE(std::isinf(quick_upper(problem)));
+  EXPECT_EQ(quick_upper({.n = 1, .hops = {{}}}), 0);
 }
 
 }  // namespace

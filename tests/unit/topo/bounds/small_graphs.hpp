@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
