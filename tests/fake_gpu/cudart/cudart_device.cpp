@@ -3,8 +3,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include <cuda_runtime_api.h>
-
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
 // Errors: their names and texts, and the last one. Devices: which there are, and which one a thread

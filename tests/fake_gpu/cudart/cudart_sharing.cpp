@@ -4,10 +4,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <string>
 #include <unistd.h>
-
-#include <cuda_runtime_api.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams, events, capture and graphs.
-#include <map>
-
-#include <cuda_runtime_api.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 

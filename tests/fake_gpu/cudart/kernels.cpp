@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include <cuda_runtime_api.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 

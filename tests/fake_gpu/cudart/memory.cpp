@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/cudart/memory.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>

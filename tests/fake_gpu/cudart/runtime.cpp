@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/cudart/runtime.hpp"
 
-#include <functional>
-#include <string>
 #include <thread>
 #include <unistd.h>
 #include <utility>
-
-#include "tests/fake_gpu/cudart/memory.hpp"
 
 namespace fake_gpu {
 namespace {

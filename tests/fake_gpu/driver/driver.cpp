@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <atomic>
-#include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
-#include <map>
-#include <memory>
-#include <string>
 #include <unistd.h>
 #include <utility>
 

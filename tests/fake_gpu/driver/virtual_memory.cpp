@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-#include <atomic>
-#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
-#include <map>
 #include <stdlib.h>
 #include <unistd.h>
 

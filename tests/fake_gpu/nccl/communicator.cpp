@@ -2,16 +2,11 @@
 #include "tests/fake_gpu/nccl/communicator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <set>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
-#include "tests/fake_gpu/cudart/memory.hpp"
-#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/operation.hpp"
 
 // What the process knows of communicators: their handles, and the last error.

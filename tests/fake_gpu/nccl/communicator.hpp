@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <nccl.h>
 
 #include "tests/fake_gpu/cudart/runtime.hpp"
 #include "tests/fake_gpu/nccl/config.hpp"

@@ -2,14 +2,11 @@
 #include "tests/fake_gpu/nccl/config.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <string>
 #include <unistd.h>
 
-#include "tests/fake_gpu/cudart/machine.hpp"
 #include "tests/fake_gpu/nccl/communicator.hpp"
 
 namespace fake_gpu {

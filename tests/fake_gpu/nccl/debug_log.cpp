@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
-#include <set>
-#include <string>
 #include <strings.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/fake_gpu/cudart/runtime.hpp"
-#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {

@@ -2,7 +2,6 @@
 #include "tests/fake_gpu/nccl/exchange.hpp"
 
 #include <cstring>
-#include <set>
 #include <utility>
 
 namespace fake_gpu {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "tests/fake_gpu/nccl/communicator.hpp"
 #include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/exchange.hpp"
-#include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {
 namespace {

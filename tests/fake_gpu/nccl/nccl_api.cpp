@@ -2,18 +2,11 @@
 // The functions of NCCL's API. Communicators: made, asked, ended. Memory and its registration.
 // Errors, and the functions that move data.
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <mutex>
 #include <random>
-#include <set>
-#include <string>
 #include <unistd.h>
 #include <utility>
 
-#include <nccl.h>
-
-#include "tests/fake_gpu/nccl/config.hpp"
 #include "tests/fake_gpu/nccl/operation.hpp"
 
 namespace fake_gpu {

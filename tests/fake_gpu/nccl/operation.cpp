@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fake_gpu/nccl/operation.hpp"
 
-#include <string>
-
-#include "tests/fake_gpu/nccl/config.hpp"
-
 namespace fake_gpu {
 namespace {
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <functional>
-
-#include <nccl.h>
-
-#include "tests/fake_gpu/cudart/fault.hpp"
 #include "tests/fake_gpu/nccl/communicator.hpp"
 #include "tests/fake_gpu/nccl/reduction.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <mutex>
 #include <vector>
 
 #include "tests/fake_gpu/cudart/memory.hpp"

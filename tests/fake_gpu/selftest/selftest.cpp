@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unistd.h>
 #include <vector>

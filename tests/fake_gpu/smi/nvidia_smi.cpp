@@ -51,14 +51,11 @@ void print_matrix(const Rows& rows) {
 }
 
 void print_p2p(std::size_t gpus) {
-  const char* state = ::getenv("FAKE_GPU_P2P");
   for (std::size_t i = 0; i < gpus; ++i) std::printf("%sGPU%zu", i == 0 ? " \t" : "\t", i);
   std::printf("\n");
   for (std::size_t i = 0; i < gpus; ++i) {
     std::printf(" GPU%zu", i);
-    for (std::size_t j = 0; j < gpus; ++j) {
-      std::printf("\t%s", i == j ? "X" : state == nullptr ? "OK" : state);
-    }
+    for (std::size_t j = 0; j < gpus; ++j) std::printf("\t%s", i == j ? "X" : "OK");
     std::printf("\n");
   }
 }

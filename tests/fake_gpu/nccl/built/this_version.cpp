@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // libnccl.so.2 as the header has it.
-#include <nccl.h>
 
 #include "tests/fake_gpu/nccl/config.hpp"
 
