@@ -5,12 +5,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "tests/unit/support/processes.hpp"

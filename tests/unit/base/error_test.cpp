@@ -2,7 +2,6 @@
 #include "base/error.hpp"
 
 #include <cerrno>
-#include <string>
 
 #include <gtest/gtest.h>
 

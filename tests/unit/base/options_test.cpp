@@ -2,9 +2,8 @@
 #include "base/options.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "base/text.hpp"
+#include "base/removed_words.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {
@@ -29,6 +28,9 @@ struct Sample {
   std::optional<std::string> to{};
 };
 
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
 using S = Sample;
 constexpr auto kOptions = std::to_array<Option<S>>({
     {"-v,--verbose", "", set::value<&S::verbose>},
@@ -165,6 +167,17 @@ TEST(Alternatives, AreJoinedByOr) {
   EXPECT_EQ(alternatives(Texts{}), "");
   EXPECT_EQ(alternatives(Texts{"a"}), "a");
   EXPECT_EQ(alternatives(Texts{"a", "b", "c"}), "a, b or c");
+}
+
+TEST(RemovedWords, NamesWhatDoesTheWorkNow) {
+  EXPECT_THAT(removed_word("busbar", "published"),
+              HasSubstr("busbar published was removed: results/reference"));
+  EXPECT_THAT(removed_word("", "--preset"), StartsWith("--preset was removed: give "));
+}
+
+TEST(RemovedWords, HasNothingToSayOfWordsThatNeverWere) {
+  EXPECT_THAT(removed_word("busbar", "nosuch"), IsEmpty());
+  EXPECT_THAT(removed_word("busbar topo", "published"), IsEmpty());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/enum_names.hpp"
+#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
@@ -125,6 +127,25 @@ TEST(FormatRanges, JoinsNeighbours) {
   EXPECT_EQ(format_ranges({0, 1}), "0-1");
   EXPECT_EQ(format_ranges({1, 2, 10, 11, 12, 20}), "1-2,10-12,20");
   EXPECT_EQ(format_ranges({}), "");
+}
+
+enum class Side { Both, In, Out };
+constexpr auto enum_names(Side) {
+  return std::array{Named{Side::Both, "both"}, Named{Side::In, "in"}, Named{Side::Out, "out"}};
+}
+
+TEST(EnumNames, LeadFromValueToTextAndBack) {
+  EXPECT_EQ(name(Side::In), "in");
+  EXPECT_EQ(find_value<Side>("out"), Side::Out);
+  EXPECT_EQ(find_value<Side>("Out"), std::nullopt);
+  EXPECT_EQ(all_values<Side>(), (std::array{Side::Both, Side::In, Side::Out}));
+}
+
+TEST(EnumNames, AreWhatAnUnknownTextIsAnsweredWith) {
+  const test::Failure failure =
+      test::failure_of([] { (void)parse_value<Side>("--placement", "foo"); });
+  EXPECT_EQ(failure.status, Status::Usage);
+  EXPECT_EQ(failure.message, "invalid value 'foo' for --placement; expected both, in or out");
 }
 
 }  // namespace

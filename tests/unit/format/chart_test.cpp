@@ -2,12 +2,8 @@
 #include "format/chart.hpp"
 
 #include <regex>
-#include <set>
-#include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"

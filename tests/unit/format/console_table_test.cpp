@@ -2,26 +2,68 @@
 #include "format/console_table.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "tests/unit/support/captured_stream.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/table_text.hpp"
-#include "tests/unit/support/with.hpp"
 
 namespace busbar {
 namespace {
 
-using test::CapturedStream;
-using test::lines_of;
 using test::measured;
-using test::rows;
 using test::skipped;
 using test::with;
-using test::words_in;
 using testing::HasSubstr;
 using testing::StartsWith;
+
+/// A stream whose text can be read back.
+class CapturedStream {
+ public:
+  CapturedStream() : stream_(open_memstream(&text_, &size_)) {}
+  CapturedStream(const CapturedStream&) = delete;
+  CapturedStream& operator=(const CapturedStream&) = delete;
+  ~CapturedStream() {
+    std::fclose(stream_);
+    std::free(text_);  // NOLINT: open_memstream's own memory
+  }
+
+  [[nodiscard]] std::FILE* stream() const { return stream_; }
+  [[nodiscard]] std::string text() const {
+    std::fflush(stream_);
+    return {text_, size_};
+  }
+  /// Lines without their line ends.
+  [[nodiscard]] std::vector<std::string> lines() const {
+    std::vector<std::string> lines = split(text(), '\n');
+    if (!lines.empty() && lines.back().empty()) lines.pop_back();
+    return lines;
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  std::FILE* stream_;
+};
+
+std::size_t words_in(const std::string& line) {
+  const std::vector<std::string> words = split(line, ' ');
+  return words.size() - static_cast<std::size_t>(std::count(words.begin(), words.end(), ""));
+}
+
+/// The lines of the table that are no comments.
+std::vector<std::string> rows(const CapturedStream& captured) {
+  std::vector<std::string> rows = captured.lines();
+  std::erase_if(rows, [](const std::string& line) { return line.starts_with('#'); });
+  return rows;
+}
+
+/// The lines that records leave, without head and footers.
+std::vector<std::string> lines_of(const std::vector<Record>& records,
+                                  HalfJoiner::Halves halves = {}) {
+  const CapturedStream captured;
+  ConsoleTable table(captured.stream(), halves);
+  for (const Record& record : records) table.write({record});
+  return captured.lines();
+}
 
 constexpr HalfJoiner::Halves kOut{.in_place = false};
 const std::string kKeys = "    33554432       8388608     float     sum      -1";

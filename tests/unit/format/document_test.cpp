@@ -2,7 +2,6 @@
 #include "format/document.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "format/markup_text.hpp"
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gtest/gtest.h>
-
 #include "format/json_writer.hpp"
+
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
-#include "tests/unit/support/with.hpp"
 
 namespace busbar {
 namespace {

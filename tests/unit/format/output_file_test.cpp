@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/output_file.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <sys/resource.h>
-
-#include <gtest/gtest.h>
-
-#include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/progress_line.hpp"
 
-#include <array>
 #include <fcntl.h>
 #include <pty.h>
 #include <unistd.h>

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
-#include <filesystem>
-#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
-#include "model/record.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
-#include "tests/unit/support/with.hpp"
 
 namespace busbar {
 namespace {

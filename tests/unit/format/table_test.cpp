@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/table.hpp"
 
-#include <array>
-#include <limits>
-
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "format/json.hpp"

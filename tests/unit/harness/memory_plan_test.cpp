@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/memory_plan.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"
@@ -30,11 +28,6 @@ TEST(SlotStride, IsOfWholePagesAndOneAtLeast) {
   EXPECT_EQ(slot_stride(0), 4096U);
   EXPECT_EQ(slot_stride(4096), 4096U);
   EXPECT_EQ(slot_stride(4097), 8192U);
-}
-
-TEST(MemoryPool, IsSharedOutEquallyAmongItsRanks) {
-  EXPECT_EQ((MemoryPool{.ranks = 4, .free = 1000, .share = 0.5}.per_rank()), 125U);
-  EXPECT_EQ((MemoryPool{.ranks = 1, .free = 1000, .share = 1}.per_rank()), 1000U);
 }
 
 TEST(FindMemory, IsTheHostsOrTheDevicesWhereThereIsOneDividedAmongItsRanks) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/outputs.hpp"
 
-#include <gtest/gtest.h>
-
-#include "base/text.hpp"
-#include "format/csv_reader.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/sample_records.hpp"

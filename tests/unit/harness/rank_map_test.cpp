@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/rank_map.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include <gtest/gtest.h>
 
-#include "base/text.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 
 namespace busbar {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <thread>
-
-#include <gtest/gtest.h>
-
 #include "harness/row.hpp"
-#include "model/record.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

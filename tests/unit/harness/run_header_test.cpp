@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/run_header.hpp"
 
-#include <algorithm>
-#include <string_view>
-
-#include <gtest/gtest.h>
-
-#include "base/text.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -367,6 +362,27 @@ TEST(RunHeader, ReportsWhatToDoForARankWithAGpuAndOneProcessor) {
   EXPECT_FALSE(run.notes("one-processor: "));
   run.rank_map.ranks[2].processors = 1;
   run.expect_notes({"\none-processor: rank 2 on vm ", "--cpus-per-task"});
+}
+
+TEST(DriverVersion, IsReadFromBothKindsOfKernelModuleIfThereIsADriver) {
+  EXPECT_EQ(driver_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug "
+                           "19 01:15:15 UTC 2023"),
+            "535.104.05");
+  EXPECT_EQ(driver_version("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  "
+                           "Release Build  (root@host)"),
+            "570.86.15");
+  EXPECT_EQ(driver_version(""), "");
+  EXPECT_EQ(driver_version("GCC version:  gcc version 12.2.0"), "");
+}
+
+TEST(InventoryFacts, CountTheGpusAndNicsOfAHostThatHasGpus) {
+  test::FakeBootstrap world;
+  HostTopology host;
+  host.graph.nodes = {{}, {}, {.kind = topo::NodeKind::Nic}};
+  const auto facts = inventory_facts(world, host);  // and the driver, where there is one
+  ASSERT_GE(facts.size(), 2U);
+  EXPECT_EQ(facts[0].first + '=' + facts[0].second, "gpus_per_node=2");
+  EXPECT_EQ(facts[1].first + '=' + facts[1].second, "nics_per_node=1");
 }
 
 }  // namespace

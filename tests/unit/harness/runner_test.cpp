@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include <set>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include "base/host.hpp"
-#include "format/csv_reader.hpp"
 #include "harness/round_runner.hpp"
-#include "harness/row.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/sampler.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"

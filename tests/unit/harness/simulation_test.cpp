@@ -2,7 +2,6 @@
 #include "harness/simulation.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

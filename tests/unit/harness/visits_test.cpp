@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/visits.hpp"
 
-#include <filesystem>
-#include <fstream>
-
-#include <gtest/gtest.h>
-
-#include "model/flag.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
-#include "tests/unit/support/with.hpp"
 
 namespace busbar {
 namespace {

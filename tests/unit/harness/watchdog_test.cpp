@@ -2,8 +2,10 @@
 #include "harness/watchdog.hpp"
 
 #include <future>
+#include <pthread.h>
 
-#include <gtest/gtest.h>
+#include "base/thread.hpp"
+#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {
@@ -108,6 +110,66 @@ TEST(Watchdog, StartsLaterOnRequestUnlessItHasATimeout) {
   Watchdog hours(Seconds{3600}, kept.callback());
   hours.start(Seconds{0.05});
   EXPECT_FALSE(kept.wait(300ms).has_value());
+}
+
+TEST(StepTracker, CountsStepsAndTheirPartsAlike) {
+  StepTracker tracker;
+  EXPECT_EQ(tracker.position().step, 0U);
+  tracker.step("connecting");
+  tracker.step("all-reduce 1 MiB");
+  tracker.phase("warming up");
+  EXPECT_EQ(tracker.position().step, 3U);
+  EXPECT_EQ(to_string(tracker.position()), "all-reduce 1 MiB, warming up");
+  tracker.phase("timing");
+  EXPECT_EQ(tracker.position().step, 4U);
+  EXPECT_EQ(to_string(tracker.position()), "all-reduce 1 MiB, timing");
+}
+
+TEST(StepTracker, KnowsAnOperationFromTheTimeAfterIt) {
+  StepTracker tracker;
+  tracker.step("all-reduce");
+  tracker.end_operations();  // none has begun
+  EXPECT_EQ(tracker.position().point, 0U);
+  tracker.begin_operation(37);
+  EXPECT_EQ(tracker.position().point, 73U);
+  tracker.end_operations();
+  tracker.end_operations();
+  EXPECT_EQ(tracker.position().point, 74U);
+  tracker.step("next");
+  EXPECT_EQ(tracker.position().point, 0U);
+}
+
+TEST(StepTracker, IsIdleUntilAnythingMoves) {
+  StepTracker tracker;
+  const auto idle_after_a_while = [&] {
+    std::this_thread::sleep_for(20ms);
+    return tracker.idle();
+  };
+  EXPECT_GE(idle_after_a_while(), 20ms);
+  tracker.tick();
+  EXPECT_LT(tracker.idle(), 20ms);
+  EXPECT_GE(idle_after_a_while(), 20ms);
+  EXPECT_GE(tracker.position().idle_s, 0.02);
+  tracker.begin_operation(1);
+  EXPECT_LT(tracker.idle(), 20ms);
+  tracker.step("next");  // the point goes back
+  EXPECT_LT(tracker.idle(), 20ms);
+  EXPECT_GE(idle_after_a_while(), 20ms);
+  tracker.restart_clock();
+  EXPECT_LT(tracker.idle(), 20ms);
+}
+
+TEST(StartThread, SaysInOneLineThatThereIsNone) {
+  pthread_attr_t usual{};
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  pthread_attr_t huge = usual;  // more than any address space has
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 60U), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  test::expect_failure(Status::Runtime, "cannot start a thread (ulimit -u, ", [] {
+    Watchdog watchdog({}, {});  // which ends, too
+    watchdog.start(Seconds{1});
+  });
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
 }
 
 }  // namespace

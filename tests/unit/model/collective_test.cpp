@@ -3,10 +3,6 @@
 // that a program of ours measures.
 #include "model/collective.hpp"
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/support/fake_communicator.hpp"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/communicator.hpp"
 
-#include <array>
+#include <gtest/gtest-spi.h>
 
-#include <gtest/gtest.h>
+#include "model/agreement.hpp"
+#include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
@@ -66,6 +67,49 @@ TEST(Difference, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
 TEST(DeviceMemoryUse, IsInTotalAllThatWasTaken) {
   EXPECT_EQ((DeviceMemoryUse{.initialization = 100, .user = 20, .collective = 3}.total()), 123U);
   EXPECT_EQ(DeviceMemoryUse{}.total(), 0U);
+}
+
+TEST(FirstText, IsTheLowestRanksThatHasOne) {
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
+    const std::string mine =
+        world.rank() == 0 ? "" : std::string("of rank ") + std::to_string(world.rank());
+    EXPECT_EQ(first_text(world, mine), "of rank 1");
+    EXPECT_EQ(first_text(world, ""), "");
+  });
+}
+
+TEST(AgreeOn, AllThrowTheErrorOfTheLowestRankThatHasOne) {
+  test::on_ranks(3, [](test::ThreadBootstrap& world) {
+    const auto fails_from = [&](int first) {
+      agree_on(world, [&] {
+        if (world.rank() >= first) throw usage_error("no {}", world.rank());
+      });
+      return std::string("none");
+    };
+    EXPECT_EQ(fails_from(3), "none");
+    for (const auto& [first, text] : {std::pair{0, "no 0"}, std::pair{1, "rank 1: no 1"}}) {
+      try {
+        fails_from(first);
+        ADD_FAILURE() << first;
+      } catch (const AgreedError& error) {
+        EXPECT_STREQ(error.what(), text);
+        EXPECT_EQ(error.status(), Status::Usage);
+      }
+    }
+  });
+}
+
+TEST(ThreadTeam, ARankThatThrowsFailsTheTestAndTheOthersLeaveAlsoASplit) {
+  EXPECT_NONFATAL_FAILURE_ON_ALL_THREADS(test::on_ranks(4,
+                                                        [](test::ThreadBootstrap& world) {
+                                                          const auto part =
+                                                              world.split(world.rank() % 2);
+                                                          if (world.rank() == 3)
+                                                            throw Error{Status::Runtime, "broken"};
+                                                          part->barrier();
+                                                          world.barrier();
+                                                        }),
+                                         "rank 3: broken");
 }
 
 }  // namespace

@@ -3,9 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/host_memory.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include <gtest/gtest.h>
 
-#include "model/collective.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {

@@ -2,17 +2,9 @@
 #include "model/pattern.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
-#include <set>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "base/error.hpp"
-#include "model/data_type.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/record.hpp"
 
-#include <set>
-#include <string>
+#include <gmock/gmock.h>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
+#include "model/fact.hpp"
+#include "model/flag.hpp"
+#include "model/rank_fact.hpp"
+#include "model/variant.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
@@ -117,6 +117,91 @@ TEST(RecordFields, TakeEveryStatusAndRefuseWhatIsNoValueOfTheirs) {
     const auto failure = test::failure_of([&, of = name, to = text] { field(of).set(record, to); });
     EXPECT_EQ(failure.status, Status::Usage) << name << ' ' << text;
   }
+}
+
+TEST(Facts, HaveAKeyOfTheirOwnAndAMeaning) {
+  std::set<std::string_view> keys;
+  for (const Fact& fact : fact_table()) {
+    EXPECT_TRUE(keys.insert(fact.key).second) << fact.key;
+    EXPECT_EQ(fact_key(fact.key), fact.key);
+    EXPECT_FALSE(fact.meaning.empty()) << fact.key;
+  }
+  EXPECT_EQ(key(fact::kBusbar), "busbar");
+  EXPECT_EQ(key(fact::kChannels), "nccl_channels");
+  EXPECT_EQ(key(fact::kRanksPerNode), "ranks_per_node");
+}
+
+TEST(Facts, HaveTheKeysOfOlderFilesAndSpecificationsToo) {
+  EXPECT_EQ(fact_key("gpus-per-node"), key(fact::kGpusPerNode));
+  EXPECT_EQ(fact_key("rank-10"), "rank_10");
+  EXPECT_EQ(fact_key("nccl"), key(fact::kLibrary));
+  EXPECT_EQ(fact_key("ngpus"), key(fact::kRanksPerNode));
+}
+
+TEST(Flag, StandsBehindTheOthers) {
+  Record record;
+  add_flag(record, Flag::FewSamples);
+  EXPECT_EQ(record.flags, "few-samples");
+  add_flag(record, Flag::Fake);
+  EXPECT_EQ(record.flags, "few-samples fake");
+  EXPECT_TRUE(has_flag(record, Flag::FewSamples));
+  EXPECT_TRUE(has_flag(record, Flag::Fake));
+}
+
+TEST(Flag, IsAWholeWord) {
+  EXPECT_FALSE(has_flag({.flags = "few-samples fake-not"}, Flag::Fake));
+  EXPECT_FALSE(has_flag({.flags = "not-registered"}, Flag::Registered));
+  EXPECT_FALSE(has_flag({}, Flag::Fake));
+}
+
+TEST(ParseVary, RefusesWhatIsNoSetting) {
+  for (const char* text :
+       {"NCCL_ALGO", "=a,b", "A B=a,b", "A=", "A=a,,b", "A=a,b,a", "A=a", "A=a,#b"}) {
+    EXPECT_THAT(test::refusal_of([&] { static_cast<void>(parse_vary("--vary", text)); }),
+                testing::HasSubstr("--vary"))
+        << text;
+  }
+}
+
+TEST(ParseVary, TakesAllBehindTheFirstEqualsSignForValues) {
+  EXPECT_THAT(parse_vary("--vary", "A_1=x=y,z").values, testing::ElementsAre("x=y", "z"));
+  const Vary vary = parse_vary("--vary", "inject-delay=default,0:50");
+  EXPECT_EQ(to_text(vary), "inject-delay=default,0:50");
+  EXPECT_EQ(variant_text(vary, 1), "inject-delay=0:50");
+}
+
+TEST(RankFact, OfAProcessorIsReadBack) {
+  const RankFact fact{.host = "h1", .node = 1, .numa = 0, .processors = 8, .group = 3};
+  const std::string text = rank_fact_text(fact);
+  EXPECT_EQ(text, "host h1 node 1 numa 0 core - processors 8 group 3");
+  const RankFact read = parse_rank_fact(text);
+  EXPECT_EQ(read.host, "h1");
+  EXPECT_EQ(read.node, 1);
+  EXPECT_EQ(read.numa, 0);
+  EXPECT_EQ(read.core, -1);
+  EXPECT_EQ(read.processors, 8);
+  EXPECT_EQ(read.group, 3);
+  EXPECT_FALSE(read.gpu.has_value());
+}
+
+TEST(RankFact, OfAGpuHasItsWholeName) {
+  const RankFact fact{
+      .host = "device",
+      .core = 3,
+      .processors = 2,
+      .gpu = RankGpu{
+          .index = 7, .bus = "0000:07:00.0", .uuid = "GPU-1", .name = "NVIDIA H200 name bus 1"}};
+  const std::string text = rank_fact_text(fact);
+  EXPECT_EQ(text,
+            "host device node 0 numa - core 3 processors 2 device 7 bus 0000:07:00.0 uuid GPU-1 "
+            "name NVIDIA H200 name bus 1");
+  const RankFact read = parse_rank_fact(text);
+  EXPECT_EQ(read.core, 3);
+  EXPECT_EQ(read.group, std::nullopt);
+  ASSERT_TRUE(read.gpu.has_value());
+  EXPECT_EQ(read.gpu->bus, "0000:07:00.0");
+  EXPECT_EQ(read.gpu->uuid, "GPU-1");
+  EXPECT_EQ(read.gpu->name, "NVIDIA H200 name bus 1");
 }
 
 }  // namespace

@@ -3,9 +3,7 @@
 #include "model/traffic.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "model/distribution.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

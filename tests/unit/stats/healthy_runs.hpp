@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <random>
-#include <vector>
-
-#include "base/lists.hpp"
 #include "stats/timeline.hpp"
 #include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/recorded_series.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/rank_tests.hpp"
 
-#include <gtest/gtest.h>
+#include <numeric>
+
+#include <gmock/gmock.h>
+
+#include "stats/signed_rank.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -41,6 +45,109 @@ TEST(HypergeometricTail, CountsWhatIsMarkedOfAllThatIsDrawn) {
   EXPECT_NEAR(hypergeometric_tail(9, 9, 16, 28), 11440.0 / 6906900, 1e-12);
   EXPECT_NEAR(hypergeometric_tail(0, 3, 2, 5), 1, 1e-12);
   EXPECT_NEAR(hypergeometric_tail(2, 3, 2, 5), 3.0 / 10, 1e-12);
+}
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using Values = std::vector<double>;
+
+// Mann and Whitney's own example of 1947 has tables for n = m = 3 to 8: P(U <= 0) of 3 and 3 is
+// 0.050, of 4 and 4 0.014, of 5 and 5 0.004; their two-sided p are twice that.
+TEST(MannWhitneyTest, AgreesWithTheTablesOfMannAndWhitney) {
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3}, Values{4, 5, 6}).p, 0.100, 5e-4);
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4}, Values{5, 6, 7, 8}).p, 2.0 / 70, 1e-12);
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4, 5}, Values{6, 7, 8, 9, 10}).p, 2.0 / 252, 1e-12);
+  // P(U <= 1) of 4 and 4 is 0.029.
+  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 5}, Values{4, 6, 7, 8}).p, 2 * 0.029, 1e-3);
+}
+
+// Hollander and Wolfe, Nonparametric Statistical Methods, example 4.1: permeability constants of
+// the human chorioamnion at term and at 12 to 26 weeks: W = 35 pairs, one-sided P 0.127, as in R's
+// ?wilcox.test; wilcox.test(early, term, conf.int = TRUE) gives -0.76 to 0.15 at 96 %.
+TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
+  const Values term{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
+  const Values early{1.15, 0.88, 0.90, 0.74, 1.21};
+  const auto shift = shift_interval(term, early);
+  ASSERT_TRUE(shift.has_value());
+  EXPECT_NEAR(shift->low, -0.76, 1e-9);
+  EXPECT_NEAR(shift->high, 0.15, 1e-9);
+  const MannWhitney test = mann_whitney(term, early);
+  EXPECT_EQ(test.u, 35);
+  EXPECT_TRUE(test.exact);
+  EXPECT_NEAR(test.p, 2 * 0.1272, 1e-4);
+}
+
+TEST(MannWhitneyTest, NeverFindsEqualSamplesDifferent) {
+  const Values many(40, 7);  // more than are counted one by one
+  EXPECT_EQ(mann_whitney(many, many).p, 1);
+}
+
+// One value against 39: each of 40 places is as likely, so the outermost has 2.5 %, not more.
+TEST(ShiftIntervalTest, CutsOffExactlyItsTail) {
+  Values many(39);
+  std::iota(many.begin(), many.end(), 1);
+  const auto shift = shift_interval(Values{0.5}, many);
+  ASSERT_TRUE(shift.has_value());
+  EXPECT_EQ(shift->low, 0.5);
+  EXPECT_EQ(shift->high, 38.5);
+  many.pop_back();
+  EXPECT_FALSE(shift_interval(Values{0.5}, many).has_value());
+}
+
+// Hollander and Wolfe, example 3.1: depression before and after, n = 9, the sum of the lesser sign
+// is 5; R's wilcox.test(x, y, paired = TRUE): p = 0.03906, pseudomedian 0.46, 0.01 to 0.786.
+TEST(SignedRankTest, AgreesWithHollanderAndWolfe) {
+  const Values before{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30};
+  const Values after{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29};
+  Values differences;
+  for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(before[i] - after[i]);
+  const SignedRank test = signed_rank(differences);
+  EXPECT_NEAR(test.p, 0.0390625, 1e-9);
+  EXPECT_EQ(test.pairs, 9U);
+  EXPECT_NEAR(test.shift, 0.46, 1e-9);
+  ASSERT_TRUE(test.interval.has_value());
+  EXPECT_NEAR(test.interval->low, 0.01, 1e-9);
+  EXPECT_NEAR(test.interval->high, 0.786, 1e-9);
+}
+
+TEST(SignedRankTest, CountsTiesExactly) {
+  // Of 16 signs of four equal ranks one has none above, and one none below.
+  EXPECT_NEAR(signed_rank(Values{1, 1, 1, 1}).p, 2.0 / 16, 1e-12);
+  // Ranks 1.5, 1.5, 3: a sum of at most 1.5 has 1 + 2 of 8 signs.
+  EXPECT_NEAR(signed_rank(Values{-1, 1, 2}).p, 2 * 3.0 / 8, 1e-12);
+}
+
+TEST(SignedRankTest, LeavesOutPairsWithoutADifference) {
+  const SignedRank test = signed_rank(Values{0, 0, 1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(test.pairs, 6U);
+  EXPECT_NEAR(test.p, 2.0 / 64, 1e-12);
+  EXPECT_EQ(signed_rank(Values{0, 0}).p, 1);
+  EXPECT_EQ(signed_rank(Values{}).p, 1);
+}
+
+TEST(SignedRankTest, HasNoIntervalBelowSixPairs) {
+  EXPECT_FALSE(signed_rank(Values{1, 2, 3, 4, 5}).interval.has_value());
+  const auto six = signed_rank(Values{1, 2, 3, 4, 5, 6}).interval;
+  ASSERT_TRUE(six.has_value());
+  EXPECT_EQ(six->low, 1);
+  EXPECT_EQ(six->high, 6);
+  EXPECT_EQ(least_signed_p(6), 1.0 / 32);
+  EXPECT_EQ(least_signed_p(0), 1);
+}
+
+TEST(SignedRankTest, ApproximatesManyPairsAsCountingWould) {
+  Values fifty_one;
+  for (int i = 1; i <= 51; ++i) fifty_one.push_back(i <= 30 ? -i : i);
+  EXPECT_NEAR(signed_rank(fifty_one).p, 0.06379, 5e-4);  // all 2^51 signs, counted
+}
+
+// Holm's own order: 4 * 0.005, 3 * 0.01, 2 * 0.03, and 0.04, which is not below the one before.
+TEST(HolmTest, AdjustsStepByStep) {
+  EXPECT_THAT(holm(Values{0.01, 0.04, 0.03, 0.005}),
+              ElementsAre(DoubleNear(0.03, 1e-12), DoubleNear(0.06, 1e-12), DoubleNear(0.06, 1e-12),
+                          DoubleNear(0.02, 1e-12)));
+  EXPECT_THAT(holm(Values{0.6, 0.7}), ElementsAre(1, 1));
+  EXPECT_TRUE(holm({}).empty());
 }
 
 }  // namespace

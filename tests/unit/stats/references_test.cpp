@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every statistic against numbers of SciPy and R, or of a second implementation, on random samples
 // with ties: tests/fixtures/stats/make-references has written them and says which are whose.
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <fstream>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "base/text.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/histogram.hpp"
 #include "stats/mann_whitney.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/steady_state.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"

@@ -2,8 +2,13 @@
 #include "stats/timeline.hpp"
 
 #include <array>
+#include <numeric>
 
 #include <gtest/gtest.h>
+
+#include "stats/histogram.hpp"
+#include "stats/time_histogram.hpp"
+#include "tests/unit/stats/series.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -56,6 +61,137 @@ TEST(ErrorRates, AreBelowThreeByTheNumberThatWasChecked) {
   EXPECT_NEAR(highest_error_rate(2), 0.7763932, 1e-7);
   EXPECT_NEAR(highest_error_rate(2.1e12), 1.426539e-12, 1e-18);
   EXPECT_EQ(highest_error_rate(0), 1);
+}
+
+TEST(TimeHistogram, KnowsCountMeanAndExtremesExactly) {
+  TimeHistogram histogram;
+  EXPECT_FALSE(histogram.summary());
+  for (const double time : {10.3, 2.5, 700.125, 10.2}) histogram.add(time);
+  const auto summary = histogram.summary();
+  EXPECT_EQ(summary->count, 4U);
+  EXPECT_DOUBLE_EQ(summary->mean, 180.78125);
+  EXPECT_EQ(summary->min, 2.5);
+  EXPECT_EQ(summary->max, 700.125);
+}
+
+// Between 8 and 16 a bin is 8 / 256 = 0.03125 wide.
+TEST(TimeHistogram, AnswersWithTheMiddleOfABinWithinTheExtremes) {
+  TimeHistogram histogram;
+  for (const double time : {10.0, 10.01, 10.04, 10.05, 11.0}) histogram.add(time);
+  EXPECT_DOUBLE_EQ(histogram.quantile(0.4), 10.015625);
+  EXPECT_DOUBLE_EQ(histogram.quantile(0.8), 10.046875);
+  EXPECT_EQ(histogram.quantile(1), 11);
+  TimeHistogram one;
+  one.add(10.01);
+  EXPECT_EQ(one.quantile(0.5), 10.01);
+}
+
+TEST(TimeHistogram, HasQuantilesWithinItsErrorFromNanosecondsToHours) {
+  std::mt19937_64 random = test::fixed_random(1);
+  for (const double typical : {0.01, 3.0, 250.0, 8e5, 3e9}) {
+    std::vector<double> times = test::series(random, 20000, 1, 0.5);
+    TimeHistogram histogram;
+    for (double& time : times) histogram.add(time *= typical);
+    std::ranges::sort(times);
+    for (const std::size_t percent : {1U, 25U, 50U, 90U, 99U}) {
+      const double exact = times[percent * times.size() / 100 - 1];
+      EXPECT_NEAR(histogram.quantile(static_cast<double>(percent) / 100) / exact, 1,
+                  TimeHistogram::kRelativeError);
+    }
+  }
+}
+
+TEST(TimeHistogram, PutsWhatIsOutsideItsRangeIntoTheOutermostBins) {
+  TimeHistogram histogram;
+  for (const double time : {0.0, 1e-7, 5.0, 1e12}) histogram.add(time);
+  EXPECT_EQ(histogram.count(), 4U);
+  EXPECT_EQ(histogram.quantile(0), 0.0009784698486328125);
+  EXPECT_EQ(histogram.quantile(1), 17163091968.0);
+  EXPECT_EQ(histogram.summary()->max, 1e12);
+}
+
+TEST(TimeHistogram, MergesAndForgets) {
+  TimeHistogram first;
+  TimeHistogram second;
+  for (int i = 0; i < 100; ++i) (i < 40 ? first : second).add(1 + i);
+  first.merge(second);
+  EXPECT_EQ(first.count(), 100U);
+  EXPECT_EQ(first.sum(), 5050);
+  EXPECT_NEAR(first.quantile(0.5), 50, 50 * TimeHistogram::kRelativeError);
+  EXPECT_EQ(first.summary()->max, 100);
+  first.clear();
+  EXPECT_EQ(first.count(), 0U);
+  first.add(3);
+  EXPECT_EQ(first.summary()->max, 3);
+}
+
+TEST(TimeHistogram, BoundsAQuantileOnlyWhereThereAreEnough) {
+  TimeHistogram histogram;
+  for (int i = 1; i <= 3687; ++i) histogram.add(i);
+  EXPECT_FALSE(histogram.quantile_interval(0.999));
+  histogram.add(3688);
+  const auto interval = histogram.quantile_interval(0.999);
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, 3680, 8);
+  EXPECT_EQ(interval->high, 3688);
+}
+
+/// n values about a centre, as evenly as quantiles of a triangle of this half width.
+void add_mode(std::vector<double>& values, int n, double centre, double half_width) {
+  for (int i = 0; i < n; ++i) {
+    const double u = (i + 0.5) / n;
+    const double x = u < 0.5 ? std::sqrt(2 * u) - 1 : 1 - std::sqrt(2 - 2 * u);
+    values.push_back(centre + half_width * x);
+  }
+}
+
+double total(const Histogram& histogram) {
+  return std::accumulate(histogram.share.begin(), histogram.share.end(), 0.0);
+}
+
+TEST(Histogram, CountsTheSlowestHundredthWhereItWouldTakeHalfOfTheAxis) {
+  std::vector<double> values;
+  add_mode(values, 198, 100, 2);
+  values.push_back(400);
+  values.push_back(500);
+  const Histogram histogram = log_histogram(values);
+  EXPECT_EQ(histogram.beyond, 2U);
+  EXPECT_LT(histogram.edges.back(), 103);
+  EXPECT_NEAR(total(histogram), 0.99, 1e-12);
+  values.back() = 102.5;
+  values[values.size() - 2] = 103;
+  EXPECT_EQ(log_histogram(values).beyond, 0U);
+}
+
+// log 4 is exactly twice log 2: the slowest of 101 values takes half of the axis, and no more. At
+// 3.9 it takes less than half, though more than half of what is above 1.1.
+TEST(Histogram, ShowsTheSlowestHundredthThatTakesJustHalfOfTheAxis) {
+  std::vector<double> values(50, 1.0);
+  values.insert(values.end(), 49, 1.1);
+  values.insert(values.end(), {2, 4});
+  EXPECT_EQ(log_histogram(values).beyond, 0U);
+  values.back() = 3.9;
+  EXPECT_EQ(log_histogram(values).beyond, 0U);
+  values.back() = 4.1;
+  EXPECT_EQ(log_histogram(values).beyond, 1U);
+}
+
+TEST(Histogram, HasABoundedNumberOfBins) {
+  std::vector<double> values(60, 5.0);
+  for (int i = 1; i <= 40; ++i) values.push_back(5.0 + i);
+  EXPECT_EQ(log_histogram(values).share.size(), 100U);  // the shortest half is 0 wide
+}
+
+TEST(Histogram, IsOneBinOfEqualValuesAndNothingOfImpossibleOnes) {
+  const Histogram equal = log_histogram(std::vector<double>(40, 7.0));
+  EXPECT_EQ(equal.share, std::vector<double>{1});
+  EXPECT_LT(equal.edges.front(), 7);
+  EXPECT_GT(equal.edges.back(), 7);
+  EXPECT_NEAR(equal.edges.front() + equal.edges.back(), 14, 1e-12);  // 7 is in the middle
+  EXPECT_TRUE(log_histogram({}).edges.empty());
+  EXPECT_TRUE(log_histogram(std::vector<double>{1, 0}).edges.empty());
+  EXPECT_TRUE(
+      log_histogram(std::vector<double>{1, std::numeric_limits<double>::infinity()}).edges.empty());
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "harness/row.hpp"
-#include "harness/verifier.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 
 namespace busbar::test {

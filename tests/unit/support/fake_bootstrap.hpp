@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdlib>
-#include <cstring>
 #include <functional>
-#include <vector>
 
 #include "model/bootstrap.hpp"
 

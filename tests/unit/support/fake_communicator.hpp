@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
-#include "base/error.hpp"
 #include "model/backend.hpp"
 #include "model/host_memory.hpp"
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cmath>
-#include <cstddef>
 #include <fstream>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "base/text.hpp"
 #include "study/compare/comparison.hpp"
 
 /// How often a comparison is wrong or finds what is there, on launches that were recorded.

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <random>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "stats/median_interval.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"
 

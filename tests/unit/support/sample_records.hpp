@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "format/writer.hpp"
-#include "model/record.hpp"
 
 namespace busbar::test {
+
+/// The object with these members changed: with(row, &Record::root, 2, &Record::op, "max").
+template <class Object>
+[[nodiscard]] Object with(Object object) {
+  return object;
+}
+template <class Object, class Member, class Value, class... More>
+[[nodiscard]] Object with(Object object, Member Object::*member, Value value, More... more) {
+  object.*member = std::move(value);
+  return with(std::move(object), std::move(more)...);
+}
 
 /// A measured row as one of nccl-tests' own logs has it.
 [[nodiscard]] inline Record measured(bool in_place) {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "study/dataset.hpp"
-#include "tests/unit/support/with.hpp"
+#include "tests/unit/support/sample_records.hpp"
 
 namespace busbar::test {
 

@@ -4,17 +4,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
-#include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
-#include <span>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 

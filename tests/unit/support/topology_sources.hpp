@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "base/text.hpp"
 #include "topo/assemble/assemble.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/locality.hpp"
 
-#include <algorithm>
 #include <sched.h>
 
 #include <gtest/gtest.h>

@@ -4,9 +4,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/child_process.hpp"
 

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <limits>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "topo/graph/graph.hpp"
 

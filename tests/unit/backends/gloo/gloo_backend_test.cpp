@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // With ranks that are threads of this process.
-#include <string>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "backends/gloo/ports.hpp"
 #include "backends/gloo/routines.hpp"
-#include "model/backend.hpp"
 #include "tests/unit/support/checked_call.hpp"
 #include "tests/unit/support/thread_team.hpp"
 

@@ -2,14 +2,12 @@
 #include "study/compare/comparison.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "format/csv_writer.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
 #include "tests/unit/support/sample_records.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
-#include "tests/unit/support/with.hpp"
 
 namespace busbar::study {
 namespace {

@@ -2,12 +2,10 @@
 #include "study/doctor/host_check.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace busbar::study {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Texts = std::map<machine::FactKey, std::string>;
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/plot/figures.hpp"
 
-#include <set>
-#include <tuple>
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "format/csv_writer.hpp"
 #include "format/gnuplot.hpp"
-#include "study/dataset.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,14 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <filesystem>
-#include <map>
-#include <set>
-#include <span>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
-#include "base/text.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "topo/systems/recognize.hpp"

@@ -4,9 +4,7 @@
 #include <fstream>
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "base/error.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/graph/constants.hpp"

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the specification's table of worked results and the papers (T-1 to T-19 of the notes on the
 // sources) say about the built-in systems, or lets be derived from them.
-#include <algorithm>
-#include <map>
-#include <string>
 
 #include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
-#include "topo/bounds/bound.hpp"
 #include "topo/bounds/host_limits.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_file.hpp"
