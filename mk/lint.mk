@@ -33,6 +33,7 @@ format-check: ; @$(LINT_ENV) tools/check-format
 check-headers: ; @$(LINT_ENV) tools/check-headers
 cppcheck: ; @$(LINT_ENV) tools/check-cppcheck
 tidy: ; @$(LINT_ENV) tools/check-tidy
+tidy-tests: private LINT_CXXFLAGS += $(EVERY_TEST_HAS:%=-include %)
 tidy-tests: ; @$(LINT_ENV) TIDY_SCOPE=tests tools/check-tidy
 lint-is-alive: ; @$(LINT_ENV) tools/lint-is-alive
 # The folder whose tables are made by the compiler, with the sanitizers, which see other constants.

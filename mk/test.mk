@@ -9,12 +9,13 @@ BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS
 
 UNIT_OBJECTS := $(call objects,$(UNIT_SOURCES))
 
-# Tests are compiled in haste, from headers compiled once: what they test is not.
+# Tests are compiled in haste, from headers compiled once, which none of them includes itself: what they test is not.
+EVERY_TEST_HAS := algorithm array map optional string vector fmt/format.h gmock/gmock.h gtest/gtest.h
 TEST_HEADERS := $(BUILD)/tests/headers.hpp
 $(TEST_HEADERS).gch: mk/test.mk
 	@mkdir -p $(@D)
 	@echo "  CXX   headers of the tests"
-	@printf '#include <%s>\n' algorithm array map optional string vector fmt/format.h gmock/gmock.h gtest/gtest.h > $(TEST_HEADERS)
+	@printf '#include <%s>\n' $(EVERY_TEST_HAS) > $(TEST_HEADERS)
 	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(TEST_HEADERS)
 $(TEST_HEADERS).gch: private CXXFLAGS := -O0
 $(UNIT_OBJECTS): private CXXFLAGS := -O0

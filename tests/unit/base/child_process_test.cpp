@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-
 #include "base/error.hpp"
 #include "tests/unit/support/processes.hpp"
 

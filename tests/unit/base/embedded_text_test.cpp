@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/embedded_text.hpp"
 
-#include <algorithm>
-
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

@@ -3,8 +3,6 @@
 
 #include <cerrno>
 
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
 #include "base/child_process.hpp"
 #include "tests/unit/support/processes.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

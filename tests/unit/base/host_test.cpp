@@ -5,8 +5,6 @@
 #include <regex>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/hostlist.hpp"

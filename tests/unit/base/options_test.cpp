@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/options.hpp"
 
-#include <gmock/gmock.h>
-
 #include "base/removed_words.hpp"
 #include "tests/unit/support/failure.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/round_robin.hpp"
 
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

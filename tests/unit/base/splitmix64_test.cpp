@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/splitmix64.hpp"
 
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.hpp"
 
-#include <gtest/gtest.h>
-
 #include "base/enum_names.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

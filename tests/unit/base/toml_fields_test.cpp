@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/toml_fields.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

@@ -3,8 +3,6 @@
 
 #include <regex>
 
-#include <gmock/gmock.h>
-
 #include "format/gnuplot.hpp"
 #include "format/markup_text.hpp"
 

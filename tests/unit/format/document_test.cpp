@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/document.hpp"
 
-#include <gmock/gmock.h>
-
 #include "format/markup_text.hpp"
 
 namespace busbar {

@@ -2,8 +2,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/table.hpp"
 
-#include <gtest/gtest.h>
-
 #include "format/json.hpp"
 
 namespace busbar {

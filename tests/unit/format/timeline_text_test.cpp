@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/timeline_text.hpp"
 
-#include <gmock/gmock.h>
-
 #include "format/timeline_file.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "format/topo_text.hpp"

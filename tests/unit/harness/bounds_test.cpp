@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/bounds.hpp"
 
-#include <gmock/gmock.h>
-
 #include "harness/memory_bandwidth.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/mix_spec.hpp"
 
-#include <algorithm>
 #include <random>
-
-#include <gtest/gtest.h>
 
 #include "harness/mix_schedule.hpp"
 #include "harness/options.hpp"

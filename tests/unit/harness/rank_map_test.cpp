@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/fake_bootstrap.hpp"
 
 namespace busbar {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/simulation.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

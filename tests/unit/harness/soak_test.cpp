@@ -4,8 +4,6 @@
 #include <csignal>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-
 #include "harness/sampler.hpp"
 
 namespace busbar {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/verifier.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"

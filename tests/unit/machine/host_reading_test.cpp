@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine/host_reading.hpp"
 
-#include <gmock/gmock.h>
-
 #include "machine/host_window.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

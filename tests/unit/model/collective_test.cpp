@@ -3,8 +3,6 @@
 // that a program of ours measures.
 #include "model/collective.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

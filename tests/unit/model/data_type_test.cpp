@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include <gtest/gtest.h>
-
 // Literal bits are of IEEE 754 (binary16), of bfloat16 as the upper half of a float, and of the
 // Open Compute Project's 8-bit formats.
 namespace busbar {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/matching.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "model/host_levels.hpp"
 #include "tests/unit/support/failure.hpp"
 

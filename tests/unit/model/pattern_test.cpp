@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/pattern.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/record.hpp"
 
-#include <gmock/gmock.h>
-
 #include "model/fact.hpp"
 #include "model/flag.hpp"
 #include "model/rank_fact.hpp"

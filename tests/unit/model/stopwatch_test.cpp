@@ -3,8 +3,6 @@
 
 #include <thread>
 
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tile is declared in model/pattern.hpp: one period of a pattern as its type stores it.
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/fake_communicator.hpp"
 
 namespace busbar {

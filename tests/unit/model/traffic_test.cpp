@@ -2,8 +2,6 @@
 // Figures of nccl-tests' alltoallv.cu by hand, and what its all-to-all of unequal parts needs.
 #include "model/traffic.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <numbers>
 
-#include <gtest/gtest.h>
-
 #include "stats/stop_rule.hpp"
 #include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/captures.hpp"

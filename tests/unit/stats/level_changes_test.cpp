@@ -3,8 +3,6 @@
 
 #include <cstdlib>
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/stats/healthy_runs.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/median_interval.hpp"
 
-#include <algorithm>
-
-#include <gtest/gtest.h>
-
 #include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"
 #include "tests/unit/stats/series.hpp"

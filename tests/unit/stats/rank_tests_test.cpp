@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include <gmock/gmock.h>
-
 #include "stats/signed_rank.hpp"
 
 namespace busbar::stats {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <fstream>
 
-#include <gtest/gtest.h>
-
 #include "stats/autocorrelation.hpp"
 #include "stats/histogram.hpp"
 #include "stats/mann_whitney.hpp"

@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include <gtest/gtest.h>
-
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
 #include "tests/unit/stats/series.hpp"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/timeline.hpp"
 
-#include <array>
 #include <numeric>
-
-#include <gtest/gtest.h>
 
 #include "stats/histogram.hpp"
 #include "stats/time_histogram.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/run_facts.hpp"
 
-#include <gmock/gmock.h>
-
 #include "study/dataset.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"

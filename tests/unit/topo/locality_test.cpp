@@ -3,8 +3,6 @@
 
 #include <sched.h>
 
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // With ranks that are threads of this process.
 
-#include <gmock/gmock.h>
-
 #include "backends/gloo/ports.hpp"
 #include "backends/gloo/routines.hpp"
 #include "tests/unit/support/checked_call.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // With one rank; tests/mpi has more, and runs MpiOneWay with several.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "backends/mpi/control_variable.hpp"
 #include "backends/mpi/routines.hpp"
 #include "tests/unit/support/checked_call.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/compare/comparison.hpp"
 
-#include <gmock/gmock.h>
-
 #include "format/csv_writer.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/recorded_launches.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/doctor/host_check.hpp"
 
-#include <gmock/gmock.h>
-
 namespace busbar::study {
 namespace {
 

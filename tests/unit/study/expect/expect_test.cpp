@@ -3,8 +3,6 @@
 
 #include <fstream>
 
-#include <gmock/gmock.h>
-
 #include "study/expect/measured_file.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"

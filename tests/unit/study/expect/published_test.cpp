@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include <gmock/gmock.h>
-
 #include "judge/spec/ceiling.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/predict/predictor.hpp"

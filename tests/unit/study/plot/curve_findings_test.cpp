@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gmock/gmock.h>
-
 #include "study/plot/curves.hpp"
 
 namespace busbar::study {

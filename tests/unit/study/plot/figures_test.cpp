@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/plot/figures.hpp"
 
-#include <gmock/gmock.h>
-
 #include "format/csv_writer.hpp"
 #include "format/gnuplot.hpp"
 #include "tests/unit/support/failure.hpp"

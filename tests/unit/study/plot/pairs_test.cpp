@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gtest/gtest.h>
-
 #include "study/plot/figures.hpp"
 #include "tests/unit/support/study_rows.hpp"
 

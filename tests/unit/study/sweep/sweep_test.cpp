@@ -3,8 +3,6 @@
 
 #include <random>
 
-#include <gmock/gmock.h>
-
 #include "study/sweep/rules.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -3,9 +3,6 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 

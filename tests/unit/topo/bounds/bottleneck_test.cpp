@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/bottleneck.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/systems/joined_hosts.hpp"

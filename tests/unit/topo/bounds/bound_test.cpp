@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"

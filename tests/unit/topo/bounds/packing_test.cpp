@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 
 namespace busbar::topo {

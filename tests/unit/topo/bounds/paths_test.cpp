@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/paths.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {

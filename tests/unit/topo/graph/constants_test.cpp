@@ -2,8 +2,6 @@
 // Every table of constants against the numbers that it is from.
 #include "topo/graph/constants.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/nccl_source.hpp"
 
 namespace busbar::topo {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/joined_hosts.hpp"
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
 #include "topo/systems/system_file.hpp"

@@ -3,8 +3,6 @@
 
 #include <fstream>
 
-#include <gmock/gmock.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/graph/constants.hpp"

@@ -2,8 +2,6 @@
 // What the specification's table of worked results and the papers (T-1 to T-19 of the notes on the
 // sources) say about the built-in systems, or lets be derived from them.
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/bounds/host_limits.hpp"
 #include "topo/systems/joined_hosts.hpp"

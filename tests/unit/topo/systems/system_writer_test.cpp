@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "topo/systems/system_file.hpp"
 #include "topo/systems/system_tables.hpp"
