@@ -209,7 +209,7 @@ std::string named_levels(const AcceptOptions& options, const std::vector<std::st
 Judge judge_by(const judge::Specification& specification, const AcceptOptions& options,
                const std::string& levels) {
   Judge judge{.specification = specification, .options = options};
-  if (specification.needs_baseline() && specification.baseline) {
+  if (specification.needs_baseline()) {
     judge.baseline = judge::load_journal(specification.baseline->run + "/launches.csv");
     const std::string other =
         judge::fingerprint_error(specification, judge.baseline->lines, options.assumed);

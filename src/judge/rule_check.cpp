@@ -61,7 +61,7 @@ std::vector<CheckedRow> earlier_rows(const SampleKey& of, const JudgeInput& inpu
                         .nodes = input.baseline->nodes};
   const auto instances = instances_of(of.set, then.nodes);
   const auto keys = keys_of(of.rule, of.set, instances, of.collective, of.size);
-  if (of.set.kind != SetKind::Pairwise) {
+  if (of.set.kind != SetKind::Pairwise || keys.empty()) {
     return mapped(keys, [&](const SampleKey& key) { return judge_sample(key, then); });
   }
   const auto none = [](const SampleKey&, const Sample&) { return Reference{.error = "-"}; };
@@ -105,8 +105,8 @@ Reference of_baseline(const SampleKey& key, std::span<const CheckedRow> earlier,
 /// outlive what is returned.
 ReferenceOf references_of(std::span<const SampleKey> keys, const JudgeInput& input,
                           const Ceilings& ceilings) {
-  return [earlier = keys.empty() ? std::vector<CheckedRow>{} : earlier_rows(keys.front(), input),
-          &input, &ceilings](const SampleKey& key, const Sample& sample) -> Reference {
+  return [earlier = earlier_rows(keys.front(), input), &input, &ceilings](
+             const SampleKey& key, const Sample& sample) -> Reference {
     if (key.rule.compare == RuleKind::Theoretical) return theoretical(key, sample, ceilings);
     if (key.rule.compare == RuleKind::Baseline) return of_baseline(key, earlier, input);
     if (!key.rule.value) return {.kind = "absolute", .error = "the rule has no value"};
@@ -114,12 +114,12 @@ ReferenceOf references_of(std::span<const SampleKey> keys, const JudgeInput& inp
   };
 }
 
-/// One collective and size, whose keys are of its instances.
+/// One collective and size, whose keys are of its instances; there is one.
 PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input,
                         const Ceilings& ceilings) {
   PointResult point;
   const ReferenceOf reference_of = references_of(keys, input, ceilings);
-  if (!keys.empty() && keys.front().set.kind == SetKind::Pairwise) {
+  if (keys.front().set.kind == SetKind::Pairwise) {
     return judge_pairwise(keys, input, reference_of).point;
   }
   for (const SampleKey& key : keys) {
@@ -128,8 +128,7 @@ PointResult judge_point(std::span<const SampleKey> keys, const JudgeInput& input
     apply_reference(row, reference_of(key, row.sample));
     qualify(row, key.rule, input.specification);
   }
-  const bool fleet = !keys.empty() && keys.front().rule.compare == RuleKind::Fleet;
-  if (fleet) judge_fleet(point, keys.front(), input);
+  if (keys.front().rule.compare == RuleKind::Fleet) judge_fleet(point, keys.front(), input);
   judge_failed_launches(
       point.rows, static_cast<std::size_t>(std::max(1, input.specification.run.min_launches)));
   return point;
@@ -181,17 +180,18 @@ RuleResult judge_rule(const Rule& rule, const JudgeInput& input) {
   const Specification& specification = input.specification;
   RuleResult judged{.rule = rule, .set = specification.device_set(rule.device_set)};
   const auto instances = instances_of(judged.set, input.nodes);
+  if (instances.empty()) {  // what could not have been measured is an ERROR, never left out
+    CheckedRow& row = judged.unmeasured.emplace_back(
+        blank_row(rule, {.name = "all"}, rule.collectives.front(), rule.sizes.front()));
+    decide(row, Outcome::Error, "no data: the set has no nodes to measure on");
+    return judged;
+  }
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   for (const std::string& collective : rule.collectives) {
     for (const Bytes size : rule.sizes) {
       const auto keys = keys_of(rule, judged.set, instances, collective, size);
       judged.points.push_back(judge_point(keys, input, ceilings));
     }
-  }
-  if (instances.empty()) {  // what could not have been measured is an ERROR, never left out
-    CheckedRow& row = judged.unmeasured.emplace_back(
-        blank_row(rule, {.name = "all"}, rule.collectives.front(), rule.sizes.front()));
-    decide(row, Outcome::Error, "no data: the set has no nodes to measure on");
   }
   if (rule.known_issue) apply_known_issue(judged, *rule.known_issue, input.today);
   return judged;
