@@ -87,8 +87,9 @@ Reference of_baseline(const SampleKey& key, std::span<const CheckedRow> earlier,
   std::vector<double> values;
   for (const CheckedRow& row : rows) {
     const std::string why = unfit(row, key.rule, input.specification);
-    if (!why.empty())
+    if (!why.empty()) {
       reference.error = fmt::format("{}: {}: {}", reference.kind, row.instance, why);
+    }
     append(values, row.values);
   }
   if (values.empty()) {
