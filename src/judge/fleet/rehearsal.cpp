@@ -193,16 +193,12 @@ class Rehearsing {
         explained.insert(link_name(first, second));
       }
     }
-    for (const std::string& name : blamed_) {
-      if (!planted.contains(name) && !explained.contains(name)) {
-        result_.falsely_blamed.push_back(name);
-      }
-    }
-    for (const std::string& name : suspected_) {
-      if (!planted.contains(name) && !blamed_.contains(name)) {
-        result_.suspected_only.push_back(name);
-      }
-    }
+    result_.falsely_blamed = filtered(blamed_, [&](const std::string& name) {
+      return !planted.contains(name) && !explained.contains(name);
+    });
+    result_.suspected_only = filtered(suspected_, [&](const std::string& name) {
+      return !planted.contains(name) && !blamed_.contains(name);
+    });
   }
 
   const FleetPlan& plan_;
