@@ -93,11 +93,13 @@ Ranked taken(std::vector<Candidate> candidates, Policy policy) {
   });
   const Candidate& best = candidates.front();
   const Scores worst = candidates.back().scores;
-  const std::span<const Candidate> equals =
-      std::ranges::equal_range(candidates, policy == Policy::Worst ? worst : best.scores,
-                               std::greater<>(), &Candidate::scores);
+  const Scores own = policy == Policy::Worst ? worst : best.scores;
+  const auto first = std::ranges::find(candidates, own, &Candidate::scores);
+  const auto last = std::find_if(
+      first, candidates.end(), [&](const Candidate& candidate) { return candidate.scores != own; });
+  const std::span<const Candidate> equals{first, last};
   return {.set = equals.front().set,
-          .own = equals.front().scores,
+          .own = own,
           .sets = candidates.size(),
           .equal = equals.size(),
           .best = best.scores,

@@ -163,8 +163,8 @@ Tie TieBreaker::of(std::span<const int> devices) const {
 }
 
 Rater::Rater(const Graph& graph, const BoundOptions& options)
-    : equal_GBps_(equal_ports_GBps(graph, options)) {
-  if (equal_GBps_) return;
+    : equal_(equal_ports_GBps(graph, options)) {
+  if (equal_) return;
   const std::vector<int> all = first_numbers(device_count(graph));
   levels_.emplace_back(graph, all, first_level(graph), options);
   if (first_level(graph) != Level::All) levels_.emplace_back(graph, all, Level::All, options);
@@ -173,13 +173,13 @@ Rater::Rater(const Graph& graph, const BoundOptions& options)
 Scores Rater::scores_of(const DeviceSet& set, std::size_t most_solved) {
   Scores scores;
   if (set.size() < 2) return scores;
-  if (equal_GBps_) return {.ring_GBps = *equal_GBps_, .bound_GBps = *equal_GBps_};
+  if (equal_) return {.ring_GBps = *equal_, .bound_GBps = *equal_};
   for (const PathTable& level : levels_) {
     const RingProblem problem = problem_of(level, set).rings;
     if (set.size() > most_solved) {
       scores.bound_GBps = quick_upper(problem);
     } else {
-      const auto [known, is_new] = known_GBps_.try_emplace(list_of(problem));
+      const auto [known, is_new] = known_.try_emplace(list_of(problem));
       if (is_new) known->second = pack_rings(problem).upper;
       scores.bound_GBps = known->second;
     }

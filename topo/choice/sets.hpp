@@ -86,7 +86,7 @@ class Rater {
   Rater(const Graph& graph, const BoundOptions& options);
 
   /// GB/s of any two or more of the devices, where all have equal ports at the same NVSwitches.
-  [[nodiscard]] std::optional<double> equal_GBps() const { return equal_GBps_; }
+  [[nodiscard]] std::optional<double> equal_GBps() const { return equal_; }
 
   /// Scores of all sets; those of one class are equal numbers. quick_upper stands for the packing
   /// of more than `most_solved` devices.
@@ -96,9 +96,9 @@ class Rater {
  private:
   [[nodiscard]] Scores scores_of(const DeviceSet& set, std::size_t most_solved);
 
-  std::optional<double> equal_GBps_{};
+  std::optional<double> equal_{};
   std::vector<PathTable> levels_{};
-  std::map<std::vector<double>, double> known_GBps_{};  ///< by all that the problem says
+  std::map<std::vector<double>, double> known_{};  ///< by all that the problem says
 };
 
 }  // namespace busbar::topo
