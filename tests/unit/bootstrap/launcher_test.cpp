@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
-#include <map>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/text.hpp"
 #include "tests/unit/support/failure.hpp"

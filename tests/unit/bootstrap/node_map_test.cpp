@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/node_map.hpp"
 
-#include <gmock/gmock.h>
-
 namespace busbar {
 namespace {
 

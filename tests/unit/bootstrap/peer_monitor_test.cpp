@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/peer_monitor.hpp"
 
-#include <array>
 #include <sys/socket.h>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/text.hpp"
 

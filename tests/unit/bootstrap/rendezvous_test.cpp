@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/rendezvous.hpp"
 
-#include <map>
-
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

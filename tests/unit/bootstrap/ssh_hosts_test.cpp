@@ -4,9 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {

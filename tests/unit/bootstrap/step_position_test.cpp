@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/step_position.hpp"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 
 namespace busbar {

@@ -2,16 +2,10 @@
 // With ranks that are threads of this process; tests/cli/rendezvous.bats has processes that fail.
 #include "bootstrap/tcp_bootstrap.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "bootstrap/join_listener.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -3,9 +3,6 @@
 // Every column that makes rows different, with every reader of rows.
 #include <functional>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "format/csv_writer.hpp"
 #include "judge/observation.hpp"
 #include "model/row_key.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fact_check.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fingerprint.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::judge {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fleet rules for both bandwidths, every kind of bound, and every flag and gate that changes a
 // verdict. All values are by hand.
-#include <array>
 #include <functional>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/judge/judge_case.hpp"
 

@@ -5,9 +5,6 @@
 #include <limits>
 #include <tuple>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 

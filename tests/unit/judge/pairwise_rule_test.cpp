@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairwise sets: launches of two nodes each, as busbar 0.1 made them, and launches of all nodes in
 // rounds of pairs. All values are by hand.
-#include <algorithm>
 #include <functional>
-#include <optional>
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/splitmix64.hpp"
 #include "judge/fleet/confirmation.hpp"

@@ -3,9 +3,6 @@
 #include <filesystem>
 #include <set>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "format/csv_writer.hpp"

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/sample.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <tuple>
-#include <vector>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/judge/judge_case.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/soak_check.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

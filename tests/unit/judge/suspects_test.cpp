@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/suspects.hpp"
 
-#include <algorithm>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The device's code thread by thread on the host: every index, alignment and remainder, without a
 // device.
-#include <algorithm>
-#include <vector>
 #include <vector_functions.h>
-
-#include <gtest/gtest.h>
 
 #include "backends/nccl/device_memory.hpp"
 

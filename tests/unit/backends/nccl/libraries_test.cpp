@@ -3,8 +3,6 @@
 
 #include <cstddef>
 
-#include <gtest/gtest.h>
-
 #include "backends/nccl/nccl_comm.hpp"
 #include "model/nccl_choice.hpp"
 

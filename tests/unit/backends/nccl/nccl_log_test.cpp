@@ -6,8 +6,6 @@
 #include <fstream>
 #include <iterator>
 
-#include <gtest/gtest.h>
-
 #include "model/nccl_choice.hpp"
 #include "tests/unit/support/failure.hpp"
 

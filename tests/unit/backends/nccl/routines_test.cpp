@@ -3,8 +3,6 @@
 
 #include <set>
 
-#include <gtest/gtest.h>
-
 namespace busbar {
 namespace {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-
-#include <gtest/gtest.h>
 
 #include "bootstrap/mpi/mpi_calls.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi/mpi_calls.hpp"
 
-#include <array>
-
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/fabric_file.hpp"
 
-#include <gtest/gtest.h>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 

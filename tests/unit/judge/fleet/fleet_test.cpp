@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/fleet.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <gtest/gtest.h>
 
 namespace busbar::judge {
 namespace {

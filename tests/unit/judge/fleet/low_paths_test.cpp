@@ -4,10 +4,6 @@
 #include <cmath>
 #include <functional>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 
 namespace busbar::judge {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <set>
 
-#include <gtest/gtest.h>
-
 #include "base/error.hpp"
 #include "judge/fleet/confirmation.hpp"
 

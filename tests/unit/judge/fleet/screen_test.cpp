@@ -5,9 +5,6 @@
 #include <functional>
 #include <random>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "judge/fleet/simulated_fleet.hpp"
 
 namespace busbar::judge {

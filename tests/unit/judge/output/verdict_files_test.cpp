@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <set>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"

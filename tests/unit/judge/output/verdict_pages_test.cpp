@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"

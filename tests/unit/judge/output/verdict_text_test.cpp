@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"

@@ -5,10 +5,6 @@
 #include <fstream>
 #include <utility>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {

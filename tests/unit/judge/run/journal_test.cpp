@@ -7,9 +7,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/error.hpp"
 #include "format/csv_writer.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -3,12 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <sys/resource.h>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 namespace busbar::judge {
 namespace {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/plan.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <map>
 #include <numeric>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/text.hpp"
 #include "judge/rule_check.hpp"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "judge/spec/lint.hpp"
 #include "study/expect/published.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/judge/spec/specification_text.hpp"
 
 namespace busbar::judge {

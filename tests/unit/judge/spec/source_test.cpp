@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/source.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "judge/spec/lint.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real logs, or two of our own making where they are absent: every bus bandwidth is the log's own
 // in all of its digits.
-#include <algorithm>
 #include <filesystem>
-
-#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"

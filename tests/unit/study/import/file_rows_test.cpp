@@ -3,9 +3,6 @@
 
 #include <filesystem>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 #include "study/import/log_reader.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 #include "study/import/log.hpp"
 

@@ -3,10 +3,6 @@
 
 #include <tuple>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/text.hpp"
 #include "study/import/log.hpp"
 #include "study/import/log_records.hpp"

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "study/import/log.hpp"
 
 namespace busbar::study {

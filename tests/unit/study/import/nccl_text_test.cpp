@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/nccl_text.hpp"
 
-#include <map>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "base/text.hpp"
 #include "study/import/log_reader.hpp"

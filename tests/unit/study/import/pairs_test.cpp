@@ -3,9 +3,6 @@
 #include <filesystem>
 #include <tuple>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <tuple>
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "study/import/log_reader.hpp"
 #include "study/import/nccl_text.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "format/document.hpp"
 #include "study/report/data.hpp"
 #include "study/report/findings.hpp"

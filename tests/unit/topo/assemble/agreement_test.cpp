@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 
-#include <gtest/gtest.h>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "tests/unit/support/captures.hpp"

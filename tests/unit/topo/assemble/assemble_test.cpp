@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/assemble/assemble.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/topology_sources.hpp"
 
 namespace busbar::topo {

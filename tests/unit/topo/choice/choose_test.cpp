@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/choose.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 #include <tuple>
-
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"

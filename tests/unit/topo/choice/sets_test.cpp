@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/choice/sets.hpp"
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/choice/machines.hpp"
 
 namespace busbar::topo {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/causes.hpp"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 namespace busbar::topo {
 namespace {
 

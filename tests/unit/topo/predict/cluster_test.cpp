@@ -3,9 +3,6 @@
 
 #include <tuple>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <limits>
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
 #include "topo/predict/cluster.hpp"

@@ -2,11 +2,7 @@
 // Limits that any model must keep, and every rate that the papers publish.
 #include "topo/predict/predictor.hpp"
 
-#include <string>
 #include <tuple>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "bench/nccl_model.hpp"

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/schedule.hpp"
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"

@@ -3,10 +3,6 @@
 
 #include <functional>
 
-#include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::topo {

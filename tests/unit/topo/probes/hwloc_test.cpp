@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
 #include <filesystem>
-
-#include <gtest/gtest.h>
 
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <filesystem>
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"

@@ -3,8 +3,6 @@
 
 #include <filesystem>
 
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

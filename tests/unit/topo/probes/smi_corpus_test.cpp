@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parsers of nvidia-smi's answers on captures from real machines, whole and spoilt.
 #include <filesystem>
-#include <map>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/failure.hpp"

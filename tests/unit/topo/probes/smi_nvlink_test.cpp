@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <gtest/gtest.h>
-
 #include "tests/unit/support/failure.hpp"
 #include "topo/probes/nvidia_smi.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/smi_text.hpp"
 
-#include <gtest/gtest.h>
-
 namespace busbar::topo {
 namespace {
 
