@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "model/row.hpp"
 #include "model/row_key.hpp"
 
 namespace busbar {

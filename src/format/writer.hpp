@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "model/row.hpp"
+#include "model/row_key.hpp"
 #include "model/sweep.hpp"
 
 namespace busbar {

@@ -13,7 +13,7 @@
 #include "harness/step_tracker.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
-#include "model/row.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar {
 

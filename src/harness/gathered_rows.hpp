@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "harness/chunk.hpp"
-#include "model/row.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "format/writer.hpp"
-#include "model/row.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar {
 

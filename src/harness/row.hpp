@@ -16,7 +16,7 @@
 #include "harness/soak.hpp"
 #include "harness/verifier.hpp"
 #include "model/flag.hpp"
-#include "model/row.hpp"
+#include "model/row_key.hpp"
 
 namespace busbar {
 

@@ -7,7 +7,6 @@
 #include "harness/configuration.hpp"
 #include "harness/mix_spec.hpp"
 #include "model/fact.hpp"
-#include "model/rank_fact.hpp"
 #include "topo/systems/recognize.hpp"
 
 namespace busbar {

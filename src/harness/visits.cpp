@@ -10,7 +10,7 @@
 
 #include "base/splitmix64.hpp"
 #include "harness/gathered_rows.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 #include "stats/verdict.hpp"
 

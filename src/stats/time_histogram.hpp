@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "stats/mann_whitney.hpp"
 #include "stats/median_interval.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::stats {

@@ -3,11 +3,115 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <numbers>
 #include <numeric>
 
 #include "base/lists.hpp"
+#include "stats/summary.hpp"
 
 namespace busbar::stats {
+namespace {
+
+constexpr std::size_t kReference = 30;  // values before
+constexpr std::size_t kFewestRates = 60;
+
+using RateSeries = std::span<const double>;
+
+/// How far the logarithm of the time, the inverse of the rate, must rise.
+double threshold_of(RateSeries rates) {
+  constexpr double kScores = 8;
+  std::vector<double> rises;
+  for (std::size_t i = kReference; i < rates.size(); ++i) {
+    rises.push_back(std::log(median(rates.subspan(i - kReference, kReference)) / rates[i]));
+  }
+  return std::max(std::log(1.25), kScores * robust_deviation(rises));
+}
+
+/// Of the next `most` rates, or all that are left, those that are at least `bound`.
+double share_above(RateSeries rates, std::size_t from, std::size_t most, double bound) {
+  const RateSeries next = rates.subspan(from, std::min(most, rates.size() - from));
+  const std::size_t above = count_of(next, [=](double rate) { return rate >= bound; });
+  return static_cast<double>(above) / static_cast<double>(next.size());
+}
+
+void follow(RateSeries rates, Slowdown& slowdown) {
+  constexpr std::size_t kBefore = 60;
+  constexpr std::size_t kWindow = 20;
+  constexpr std::size_t kHeld = 100;
+  constexpr double kMost = 0.8;
+  const std::size_t before = std::min(slowdown.at, kBefore);
+  const RateSeries old = rates.subspan(slowdown.at - before, before);
+  slowdown.before = median(old);
+  const double scatter = robust_deviation(old) / slowdown.before;
+  slowdown.tolerance = std::max(0.02, 3 * scatter);
+  const double bound = (1 - slowdown.tolerance) * slowdown.before;
+  std::size_t from = slowdown.at + slowdown.length;
+  const std::size_t last = std::min(rates.size(), slowdown.at + kLongestRecovery);
+  for (std::size_t i = slowdown.at; i + kWindow <= last && !slowdown.recovery; ++i) {
+    if (rates[i] < bound || share_above(rates, i, kWindow, bound) < kMost) continue;
+    slowdown.recovery = i - slowdown.at;
+    from = i;
+    if (i + kHeld <= rates.size()) slowdown.held = share_above(rates, i, kHeld, bound) >= kMost;
+  }
+  from = std::min(from, rates.size() - 1);
+  slowdown.settled = median(rates.subspan(from, std::min(kHeld, rates.size() - from)));
+}
+
+/// The slowdown that begins here: it goes on until half of the threshold.
+Slowdown slowdown_at(RateSeries rates, std::size_t at, double reference, double threshold) {
+  const double high = reference / std::exp(threshold / 2);
+  Slowdown slowdown{.at = at, .lowest = rates[at]};
+  std::size_t end = at;
+  for (; end < rates.size() && end - at < kLongestRecovery && rates[end] < high; ++end) {
+    slowdown.lowest = std::min(slowdown.lowest, rates[end]);
+  }
+  slowdown.length = end - at;
+  follow(rates, slowdown);
+  return slowdown;
+}
+
+}  // namespace
+
+SlowdownScan find_slowdowns(std::span<const double> rates) {
+  if (rates.size() < kFewestRates) {
+    return {.least = -std::expm1(-std::log(1.25)), .needed = kFewestRates};
+  }
+  const double threshold = threshold_of(rates);
+  SlowdownScan scan{.least = -std::expm1(-threshold)};
+  for (std::size_t i = kReference; i < rates.size(); ++i) {
+    const double reference = median(rates.subspan(i - kReference, kReference));
+    if (rates[i] >= reference / std::exp(threshold)) continue;
+    scan.slowdowns.push_back(slowdown_at(rates, i, reference, threshold));
+    i += scan.slowdowns.back().length - 1;
+  }
+  return scan;
+}
+
+std::optional<EventPeriod> find_period(std::span<const std::size_t> events) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kChance = 0.01;
+  constexpr double kNear = 0.1;
+  if (events.size() < kFewest) return std::nullopt;
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    gaps.push_back(static_cast<double>(events[i] - events[i - 1]));
+  }
+  const double period = median(gaps);
+  if (period <= 0) return std::nullopt;
+  std::complex<double> sum;
+  for (const std::size_t event : events) {
+    sum += std::polar(1.0, 2 * std::numbers::pi * static_cast<double>(event) / period);
+  }
+  const auto count = static_cast<double>(events.size());
+  if (std::exp(-std::norm(sum) / count) >= kChance) return std::nullopt;
+  return EventPeriod{
+      .length = period,
+      .on_time =
+          count_of(gaps, [=](double gap) { return std::abs(gap - period) <= kNear * period; }),
+      .gaps = gaps.size()};
+}
+
 namespace {
 
 TimelinePoint join_points(const TimelinePoint& earlier, const TimelinePoint& later) {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/enum_names.hpp"
-#include "stats/mann_whitney.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace busbar::stats {
 

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/fact.hpp"
-#include "model/rank_fact.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::study {

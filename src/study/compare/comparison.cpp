@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "format/csv_reader.hpp"
 #include "model/flag.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 #include "study/import/file_rows.hpp"
 

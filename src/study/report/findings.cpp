@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "format/late_count.hpp"
+#include "format/console_table.hpp"
 #include "model/collective.hpp"
 
 namespace busbar::study {

@@ -8,7 +8,7 @@
 #include "base/error.hpp"
 #include "base/lists.hpp"
 #include "format/csv_reader.hpp"
-#include "stats/signed_rank.hpp"
+#include "stats/rank_tests.hpp"
 
 namespace busbar::study {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "model/fact.hpp"
 #include "model/flag.hpp"
-#include "model/rank_fact.hpp"
 #include "model/variant.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures of nccl-tests' alltoallv.cu by hand, and what its all-to-all of unequal parts needs.
-#include "model/traffic.hpp"
-
+#include "model/distribution.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -3,8 +3,6 @@
 
 #include <numeric>
 
-#include "stats/signed_rank.hpp"
-
 namespace busbar::stats {
 namespace {
 
