@@ -3,9 +3,6 @@
 // both throw Error or nothing.
 #include "topo/probes/amd_smi.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 #include "tests/fuzz/check.hpp"
 
 namespace {

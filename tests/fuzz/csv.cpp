@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Any file is a CSV of ours or a complaint; what a record read from it says is said again by its
 // row.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
 
-#include "format/csv_reader.hpp"
 #include "format/csv_writer.hpp"
 #include "tests/fuzz/check.hpp"
 

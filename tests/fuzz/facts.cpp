@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readers of nvidia-smi's answers and of the kernel's log: values have a text or a reason, and what
 // was read is read back from its own lines.
-#include <cstddef>
-#include <cstdint>
 
 #include "machine/host_window.hpp"
 #include "tests/fuzz/check.hpp"

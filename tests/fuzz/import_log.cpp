@@ -2,9 +2,6 @@
 // What read_log accepts becomes records without a negative or endless value; it throws Error or
 // nothing.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"

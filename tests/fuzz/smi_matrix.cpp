@@ -2,9 +2,6 @@
 // What parse_smi_matrix accepts is square, symmetric and complete; it throws Error or nothing.
 #include "topo/probes/smi_matrix.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 #include "tests/fuzz/check.hpp"
 
 namespace {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the parser of nvlink -s accepts has finite speeds; it throws Error or nothing.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 
 #include "tests/fuzz/check.hpp"
 #include "topo/probes/nvidia_smi.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What parse_smi_p2p accepts is square and symmetric; it throws Error or nothing.
-#include <cstddef>
-#include <cstdint>
 
 #include "tests/fuzz/check.hpp"
 #include "topo/probes/smi_matrix.hpp"

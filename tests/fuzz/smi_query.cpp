@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What parse_smi_query accepts has different indices; it throws Error or nothing.
-#include <cstddef>
-#include <cstdint>
-#include <set>
 
 #include "tests/fuzz/check.hpp"
 #include "topo/probes/nvidia_smi.hpp"

@@ -2,8 +2,6 @@
 // Any text is an acceptance specification or a complaint that says where; what is accepted cannot
 // be judged with numbers that decide nothing.
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 
 #include "judge/spec/reader.hpp"
 #include "tests/fuzz/check.hpp"

@@ -2,12 +2,8 @@
 // Any text is a system or a complaint; what is a system can be written and read again.
 #include "topo/systems/system_file.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <string_view>
-
-#include "base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace topo = busbar::topo;

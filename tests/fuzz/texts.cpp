@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readers of texts and files that need few words: each is a target of its own, by the name of the
 // program, and gives a value or an Error.
-#include <algorithm>
-#include <array>
 #include <filesystem>
 
-#include "format/timeline_file.hpp"
 #include "format/timeline_text.hpp"
 #include "harness/mix_spec.hpp"
 #include "judge/fleet/fabric_file.hpp"
-#include "machine/host_window.hpp"
-#include "model/distribution.hpp"
-#include "model/host_levels.hpp"
 #include "study/plot/figures.hpp"
 #include "tests/fuzz/check.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
-#include <set>
-
-#include "base/text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

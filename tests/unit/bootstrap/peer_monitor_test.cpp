@@ -3,8 +3,6 @@
 
 #include <sys/socket.h>
 
-#include "base/text.hpp"
-
 namespace busbar {
 namespace {
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/ssh_hosts.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {

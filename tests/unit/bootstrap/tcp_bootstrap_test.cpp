@@ -3,11 +3,7 @@
 #include "bootstrap/tcp_bootstrap.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <mutex>
-#include <thread>
 
-#include "bootstrap/join_listener.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar {

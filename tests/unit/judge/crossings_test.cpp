@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Every column that makes rows different, with every reader of rows.
-#include <functional>
 
 #include "format/csv_writer.hpp"
-#include "judge/observation.hpp"
-#include "model/row_key.hpp"
 #include "study/compare/comparison.hpp"
 #include "study/expect/measured_file.hpp"
 #include "study/plot/figures.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/error.hpp"
 #include "format/csv_writer.hpp"
-#include "judge/observation.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fleet rules for both bandwidths, every kind of bound, and every flag and gate that changes a
 // verdict. All values are by hand.
-#include <functional>
 
 #include "tests/unit/judge/judge_case.hpp"
 

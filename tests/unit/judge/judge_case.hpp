@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "base/text.hpp"
 #include "judge/judge.hpp"
 #include "judge/run/journal.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/judge.hpp"
 
-#include <cmath>
-#include <limits>
-#include <tuple>
-
 #include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pairwise sets: launches of two nodes each, as busbar 0.1 made them, and launches of all nodes in
 // rounds of pairs. All values are by hand.
-#include <functional>
 
 #include "base/splitmix64.hpp"
-#include "judge/fleet/confirmation.hpp"
 #include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 

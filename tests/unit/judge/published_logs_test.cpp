@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Published logs, where they are there, judged by the ready-made specifications.
-#include <filesystem>
-#include <set>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "format/csv_writer.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/judge.hpp"
-#include "judge/observation.hpp"
-#include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
-#include "study/import/nccl_text.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/sample.hpp"
 
-#include <limits>
-#include <tuple>
-
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {

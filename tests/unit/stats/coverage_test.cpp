@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <numbers>
 
-#include "stats/stop_rule.hpp"
 #include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/recorded_series.hpp"

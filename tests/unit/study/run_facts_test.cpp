@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/run_facts.hpp"
 
-#include "study/dataset.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/libraries.hpp"
 
-#include <cstddef>
-
 #include "backends/nccl/nccl_comm.hpp"
 #include "model/nccl_choice.hpp"
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "model/nccl_choice.hpp"
 #include "tests/unit/support/failure.hpp"

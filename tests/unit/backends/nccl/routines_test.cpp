@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/routines.hpp"
 
-#include <set>
-
 namespace busbar {
 namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 
 #include "bootstrap/mpi/mpi_calls.hpp"

@@ -2,7 +2,6 @@
 #include "judge/fleet/low_paths.hpp"
 
 #include <cmath>
-#include <functional>
 
 #include "base/text.hpp"
 

@@ -2,9 +2,7 @@
 #include "judge/fleet/rehearsal.hpp"
 
 #include <cmath>
-#include <set>
 
-#include "base/error.hpp"
 #include "judge/fleet/confirmation.hpp"
 
 namespace busbar::judge {

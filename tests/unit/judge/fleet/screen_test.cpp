@@ -2,8 +2,6 @@
 #include "judge/fleet/screen.hpp"
 
 #include <cmath>
-#include <functional>
-#include <random>
 
 #include "judge/fleet/simulated_fleet.hpp"
 

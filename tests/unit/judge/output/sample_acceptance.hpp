@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
 namespace busbar::judge {

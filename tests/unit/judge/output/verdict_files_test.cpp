@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <set>
-
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"

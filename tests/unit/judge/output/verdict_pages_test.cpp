@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-#include <set>
-
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"

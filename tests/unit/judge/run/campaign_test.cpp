@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/campaign.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <utility>
-
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/launch_queue.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <sys/resource.h>
 

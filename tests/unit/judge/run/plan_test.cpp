@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/plan.hpp"
 
-#include <functional>
-#include <numeric>
-#include <set>
-
-#include "base/text.hpp"
 #include "judge/rule_check.hpp"
 
 namespace busbar::judge {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "judge/spec/lint.hpp"
 #include "study/expect/published.hpp"

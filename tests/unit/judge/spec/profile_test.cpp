@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tuple>
-
 #include "tests/unit/judge/spec/specification_text.hpp"
 
 namespace busbar::judge {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "judge/spec/reader.hpp"
 #include "judge/spec/source.hpp"
 #include "tests/unit/support/failure.hpp"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Real logs, or two of our own making where they are absent: every bus bandwidth is the log's own
 // in all of its digits.
-#include <filesystem>
 
-#include "base/error.hpp"
-#include "base/text.hpp"
-#include "model/collective.hpp"
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/captures.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/file_rows.hpp"
 
-#include <filesystem>
-
-#include "base/text.hpp"
-#include "study/import/log_reader.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

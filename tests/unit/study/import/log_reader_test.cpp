@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
 
-#include <tuple>
-
-#include "base/text.hpp"
-#include "study/import/log.hpp"
 #include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 

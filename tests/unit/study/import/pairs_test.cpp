@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
-#include <filesystem>
-#include <tuple>
 
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"

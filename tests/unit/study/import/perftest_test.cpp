@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What perftest prints.
-#include <tuple>
 
 #include "study/import/log_reader.hpp"
 #include "study/import/log_records.hpp"

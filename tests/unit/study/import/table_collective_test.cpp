@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/table_collective.hpp"
 
-#include "base/text.hpp"
-#include "model/collective.hpp"
-#include "study/import/log.hpp"
 #include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 

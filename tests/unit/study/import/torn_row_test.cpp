@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tuple>
-
 #include "study/import/log_reader.hpp"
-#include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
 
-#include "format/document.hpp"
-#include "study/report/data.hpp"
 #include "study/report/findings.hpp"
 #include "tests/unit/support/study_rows.hpp"
-#include "topo/systems/system_file.hpp"
 
 namespace busbar::study {
 namespace {

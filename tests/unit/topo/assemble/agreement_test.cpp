@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <filesystem>
-
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "topo/assemble/assemble.hpp"
-#include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
 namespace {

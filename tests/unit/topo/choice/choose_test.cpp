@@ -2,8 +2,6 @@
 #include "topo/choice/choose.hpp"
 
 #include <cmath>
-#include <random>
-#include <tuple>
 
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"

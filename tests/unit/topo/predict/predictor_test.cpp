@@ -2,14 +2,9 @@
 // Limits that any model must keep, and every rate that the papers publish.
 #include "topo/predict/predictor.hpp"
 
-#include <tuple>
-
-#include "base/error.hpp"
 #include "bench/nccl_model.hpp"
-#include "model/collective.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
-#include "topo/bounds/bound.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 namespace busbar::topo {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/amd_smi.hpp"
 
-#include <functional>
-
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::topo {

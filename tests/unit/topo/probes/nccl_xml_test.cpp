@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <filesystem>
-
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"
-#include "topo/probes/host_tree.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The parsers of nvidia-smi's answers on captures from real machines, whole and spoilt.
-#include <filesystem>
-#include <set>
 
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 #include "topo/probes/nvidia_smi.hpp"
-#include "topo/probes/smi_matrix.hpp"
 
 namespace busbar::topo {
 namespace {

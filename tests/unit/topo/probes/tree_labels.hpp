@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <string>
-
 #include "topo/assemble/assemble.hpp"
 
 namespace busbar::topo::test {
