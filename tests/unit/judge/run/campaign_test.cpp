@@ -156,7 +156,6 @@ class PairsCampaign : public CampaignTest {
     CampaignRequest pairs = request(nodes_, script());
     pairs.setup.launcher = choose_launcher({.wanted = "env H={host} {env} {program}"});
     pairs.setup.host_file = [&](const std::string& lines) { return folder.text_file(lines); };
-    pairs.touched_at_once = nodes_.size();
     pairs.contact_again = {Seconds{0.01}, Seconds{0.01}};
     pairs.seed = 7;
     pairs.stop = [&] { return made >= most; };
