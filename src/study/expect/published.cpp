@@ -148,7 +148,7 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
 Published parse_published(std::string_view text, std::string_view origin) {
   const toml::table table = parse_toml(text, origin, kPublishedDocument);
   const TomlFields fields(table, origin, "the file");
-  fields.allow_only({"source", "rate"});
+  fields.allow_only({"source", "rate", "ratio"});
   const SourceNames sources = read_sources(fields);
   Published published;
   for (const toml::node* element : fields.list("rate")) {

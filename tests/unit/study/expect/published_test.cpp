@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "base/toml_fields.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/predict/predictor.hpp"
@@ -17,6 +18,25 @@ Published kept() { return read_published(std::string(kPublishedFile)); }
 
 /// What is not a collective: from GPU to GPU, between host and GPU, between network ports.
 const std::vector<std::string> kCopies{"copy", "host-to-device", "device-to-host", "rdma-write"};
+
+/// Training throughput of a system over another's with as many GPUs, which no program reads.
+struct Ratio {
+  std::string model{};
+  std::string group{};            ///< the source's, over which it averages
+  std::vector<double> percent{};  ///< per number of ranks
+};
+
+std::vector<Ratio> kept_ratios() {
+  const toml::table file = parse_toml(read_file(std::string(kPublishedFile)).value_or(""), "file");
+  const TomlFields fields(file, "file", "the file");
+  return mapped(fields.list("ratio"), [](const toml::node* node) {
+    const TomlFields one(*node, "file", "[[ratio]]");
+    one.allow_only({"model", "group", "system", "over", "ranks", "percent", "source"});
+    const auto numbers = one.list("percent");
+    return Ratio{one.required_text("model"), one.text("group"),
+                 mapped(numbers, [](const auto* each) { return *each->template value<double>(); })};
+  });
+}
 
 std::string refusal(const std::string& text) {
   return test::refusal_of([&] { (void)parse_published(text, "p.toml"); });
@@ -132,6 +152,39 @@ TEST(Published, ANodeOfTwoRacksIsARack) {
   for (const PublishedRate& rate : kept().rates) {
     const bool racks = rate.system.ends_with("-nvl72-x2");
     EXPECT_TRUE(!racks || rate.nodes == 2) << described(rate);
+  }
+}
+
+TEST(Published, SlowLinksScaleWorse) {  // W18
+  const std::vector<Ratio> ratios = kept_ratios();
+  const std::map<std::string, std::vector<double>> cases{{"alexnet", {1, .8059, .6831, .6132}},
+                                                         {"resnet50", {1, .9220, .9264, .9085}},
+                                                         {"bert-squad", {1, .8325, .8316, .8062}}};
+  for (const auto& [model, relative] : cases) {
+    const Ratio* ratio = find_by(ratios, model, &Ratio::model);
+    ASSERT_NE(ratio, nullptr) << model;
+    ASSERT_EQ(ratio->percent.size(), 4U) << model;
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_NEAR(ratio->percent[i] / ratio->percent[0], relative[i], 1e-3 * relative[i]) << model;
+    }
+  }
+}
+
+TEST(Published, AveragesAreThePrintedOnes) {  // W19
+  const std::map<std::string, std::vector<double>> cases{
+      {"high throughput", {73.22, 64.94, 60.26, 54.83}},
+      {"low throughput", {65.82, 58.37, 58.51, 57.27}},
+      {"", {68.99, 61.19, 59.26, 56.22}}};
+  for (const auto& [group, printed] : cases) {
+    std::vector<double> sums(4);
+    double count = 0;
+    for (const Ratio& ratio : kept_ratios()) {
+      if (!group.empty() && ratio.group != group) continue;
+      ASSERT_EQ(ratio.percent.size(), 4U) << ratio.model;
+      for (std::size_t i = 0; i < 4; ++i) sums[i] += ratio.percent[i];
+      ++count;
+    }
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(sums[i] / count, printed[i], 0.01) << group;
   }
 }
 
