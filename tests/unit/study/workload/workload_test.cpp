@@ -267,6 +267,62 @@ TEST(WorkloadCases, TheAllReduceTakesItsTime) {  // W3 to W7
   expect_within(step(alexnet, 2, 7).sync_ms, 34.29, 2e-3, "W7");
 }
 
+TEST(WorkloadCases, AFasterNetworkHelpsByTheShareOfTheExchange) {  // W8
+  const Bytes alexnet = 240'000'000;
+  const double sync_ms = step(alexnet, 8, 7).sync_ms;
+  double before = 1;
+  for (const double share : {0.25, 0.5, 0.75, 0.999999999}) {
+    const double compute_ms = sync_ms * (1 / share - 1);
+    const double ratio =
+        step(alexnet, 8, 10, compute_ms).efficiency / step(alexnet, 8, 7, compute_ms).efficiency;
+    expect_within(ratio, 1 / (1 - share + 0.7 * share), 1e-6, "W8");
+    EXPECT_GT(ratio, before);
+    before = ratio;
+  }
+  EXPECT_NEAR(before, 10.0 / 7, 1e-6);
+}
+
+TEST(WorkloadCases, DataParallelMovesMore) {  // W9: 2 S over the bytes of the all-reduce
+  for (const auto& [ranks, ratio] : {std::pair{2, 2.000}, {4, 1.3333}, {8, 1.1429}, {16, 1.0667}}) {
+    EXPECT_NEAR(2 / step(1'000'000, ranks, 1).sync_ms, ratio, 1e-3) << ranks;
+  }
+}
+
+TEST(WorkloadCases, ALargerBatchHasLessExchange) {  // W10, W12
+  const Bytes resnet = 120'000'000;
+  const double sync_ms = step(resnet, 8, 50).sync_ms;
+  for (const auto& [efficiency, doubled, printed, tolerance] :
+       {std::tuple{0.90, 0.9474, 0.94, 0.01}, {0.77, 0.8701, 0.84, 0.035}}) {
+    const double compute_ms = sync_ms * efficiency / (1 - efficiency);
+    const Step larger = step(resnet, 8, 50, 2 * compute_ms);
+    EXPECT_NEAR(larger.efficiency, doubled, 1e-4) << "W10";
+    EXPECT_NEAR(larger.efficiency, printed, tolerance) << "W10";
+    const auto per_instance = [&](double batch) {
+      return step(resnet, 8, 50, batch * compute_ms).exposed_ms / batch;
+    };
+    EXPECT_DOUBLE_EQ(per_instance(0.25) / per_instance(1), 4) << "W12";
+    EXPECT_DOUBLE_EQ(per_instance(2) / per_instance(1), 0.5) << "W12";
+  }
+}
+
+TEST(WorkloadCases, SpeedUpsAreEfficienciesAndExposedTimes) {  // W11
+  struct Case {
+    double speedup;
+    int ranks;
+    double efficiency;
+    double exposed;  // over the compute time
+  };
+  for (const Case& c : {Case{29.43, 32, 0.9197, 0.0873}, Case{25.84, 32, 0.8075, 0.2384},
+                        Case{21.95, 32, 0.6859, 0.4579}, Case{23.72, 32, 0.7413, 0.3491},
+                        Case{3.55, 4, 0.8875, 4 / 3.55 - 1}, Case{3.58, 4, 0.895, 4 / 3.58 - 1}}) {
+    const Bytes bytes = 1'000'000'000;
+    const double implied = step(bytes, c.ranks, 1, 1, 0, c.speedup / c.ranks).needed_GBps;
+    const Step reached = step(bytes, c.ranks, implied, 1);
+    expect_within(reached.efficiency, c.efficiency, 1e-3, "efficiency");
+    expect_within(reached.exposed_ms, c.exposed, 1e-3, "exposed");
+  }
+}
+
 TEST(WorkloadCases, AReportedShareImpliesARate) {  // W13, W14
   const double alexnet = step(gradients("alexnet"), 16, 1, 70.44, 0, 1 - 0.80).needed_GBps;
   expect_within(alexnet, 1.626, 5e-3, "W13");
@@ -292,6 +348,12 @@ TEST(WorkloadCases, TwoP3dnHurtAlexNetAndNotResNet) {  // W15 to W17
     const double compute_ms = resnet50_ms * giga_operations / (4.14 * 256);
     EXPECT_DOUBLE_EQ(on_two_p3dn(model, compute_ms, kTwoThirds).efficiency, 1) << model << ", W17";
   }
+}
+
+TEST(WorkloadCases, WhatIsSmallerThanTheMeasuredSizesIsMarked) {  // W20
+  const RateCurve curve{.ranks = 8, .GBps = {{kMiB, 10}, {kGiB, 100}}};
+  EXPECT_TRUE(sync_time(curve, gradients("cifarnet"), 0).outside);
+  EXPECT_FALSE(sync_time(curve, gradients("alexnet"), 0).outside);
 }
 
 }  // namespace
