@@ -96,6 +96,7 @@ struct LogTable {
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   bool medians = false;       ///< its times are medians of operations, not means
   std::optional<int> ranks{};
+  std::optional<int> gpus_per_process{};
   std::vector<LogDevice> devices{};
   bool all_hosts = false;  ///< every host has a device in the list, if not every rank
   std::optional<std::uint64_t> operations{};

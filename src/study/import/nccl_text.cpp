@@ -316,6 +316,7 @@ class NcclText {
     const std::uint64_t per_process =
         number_after(words, words.front()).value_or(0) * number_after(words, "nGpus").value_or(0);
     if (per_process == 0 || per_process >= kMostPerProcess) return;
+    test.gpus_per_process = static_cast<int>(per_process);
     const auto processes = processes_of_command(split_words(test.command));
     if (processes) test.ranks = *processes * static_cast<int>(per_process);
   }
