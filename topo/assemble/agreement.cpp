@@ -69,6 +69,12 @@ Problem differing(const GpuList& one, const GpuList& other) {
   }
   bool any = !by_address;
   for (const GpuFacts& here : one.gpus) {
+    const GpuFacts* same = one.tree || other.tree ? nullptr : find_in(other, here, false);
+    if (same != nullptr && !here.bus_id.empty() && !same->bus_id.empty() &&
+        here.bus_id != same->bus_id) {
+      return fmt::format("GPU{} is at {} in {} and at {} in {}", here.index, here.bus_id,
+                         one.option, same->bus_id, other.option);
+    }
     const GpuFacts* there = find_in(other, here, by_address);
     any = any || there != nullptr;
     if (there == nullptr || !different_names(here.name, there->name, one.tree || other.tree)) {
