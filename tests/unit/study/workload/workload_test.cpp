@@ -50,7 +50,7 @@ TEST(Workload, NeededRateGivesTheTarget) {
   asked.target = 0.8;
   for (std::size_t overlap = 0; overlap < 2; ++overlap) {
     asked.curves = {constant(4, 1)};
-    asked.curves = {constant(4, workload_rows(asked)[overlap].needed_GBps)};
+    asked.curves.front() = constant(4, workload_rows(asked)[overlap].needed_GBps);
     EXPECT_NEAR(workload_rows(asked)[overlap].efficiency, 0.8, 1e-9);
   }
 }
