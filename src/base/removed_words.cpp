@@ -46,6 +46,7 @@ constexpr auto kRemovedWords = std::to_array<RemovedWord>({
     {"[ceiling]", "scale_out", "system = \"NAME\" or \"FILE\" has the links of a machine"},
     {"[run]", "parallel", "at_once = 1 makes one launch at a time"},
     {"[run]", "launcher", "give --launcher to busbar accept run"},
+    {"[run]", "backend = \"sim\"", "busbar accept rehearse simulates a fleet"},
     {"[noise]", "decide", "the verdict is of all attempts"},
     {"[[device_set]]", "nodes", "kind = \"whole\" has those of --hosts or [system] nodes"},
     {"[[expect]]", "op", "rules are of sums"},

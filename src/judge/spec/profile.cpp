@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/removed_words.hpp"
 #include "base/text.hpp"
 #include "judge/spec/reader.hpp"
 
@@ -82,6 +83,9 @@ Error unknown_profile(std::string_view origin, const std::string& profile,
 }  // namespace
 
 void check_run(const TomlFields& table, const RunContract& run) {
+  if (run.backend == "sim") {
+    throw table.fault("backend", removed_word("[run]", "backend = \"sim\""));
+  }
   if (run.min_launches <= run.launches) return;
   const std::string_view key = table.has("min_launches") ? "min_launches" : "launches";
   throw table.fault(key, "min_launches ({}) is more than launches ({}): there could be no verdict",

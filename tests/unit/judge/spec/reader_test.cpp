@@ -170,6 +170,7 @@ TEST(SpecReader, RefusesWhatContradictsTheRestOfTheFile) {
        "max_reruns is only valid with on_noisy"},
       {changed("max_cv = 0.02", "max_cv = 2.0"), "0.02 is 2 %"},
       {changed("launches = 5", "launches = 2"), "min_launches (3) is more than launches (2)"},
+      {changed("launches = 5", "launches = 5\nbackend = \"sim\""), "busbar accept rehearse"},
       {run_with("iterations = \"some\"\n"), "a whole number or \"auto\""},
       {changed("\"allreduce\"", "\"allredux\""), "did you mean \"allreduce\"?"},
       {changed("\"allreduce\"", R"(["all_reduce", "allreduce"])"), "twice"},
