@@ -25,9 +25,6 @@ struct BuiltInSystem {
   [[nodiscard]] const std::string& name() const { return machine.host.name; }
   [[nodiscard]] const std::string& title() const { return machine.host.title; }
   [[nodiscard]] const std::string& source() const { return machine.host.source; }
-  [[nodiscard]] std::size_t devices() const {
-    return device_count(machine.host) * to_size(machine.hosts);
-  }
   [[nodiscard]] bool is_called(std::string_view wanted) const;  ///< in any case
 };
 

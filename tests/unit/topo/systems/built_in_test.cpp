@@ -113,18 +113,14 @@ TEST(BuiltInSystems, OfOneCardTheCardsOwnIsRecognized) {
   }
 }
 
-TEST(BuiltInSystems, AreAllInTheirDocumentByTheirNamesAndAliases) {
+TEST(BuiltInSystems, AreAllInTheirDocumentAndHaveTheirAliases) {
   const std::string document = test::text_of("docs/systems.md");
   for (const BuiltInSystem& system : built_in_systems()) {
-    std::vector<std::string> aliases;
     for (const std::string& alias : std::span(system.names).subspan(1)) {
       EXPECT_EQ(load_machine(alias).host.name, system.name()) << alias;
-      aliases.push_back("`" + alias + "`");
     }
-    const std::string row = fmt::format("| `{}`{} | {} | {} |\n", system.name(),
-                                        aliases.empty() ? "" : " (" + join(aliases, ", ") + ")",
-                                        system.title(), system.devices());
-    EXPECT_NE(document.find(row), std::string::npos) << row;
+    EXPECT_NE(document.find(fmt::format("`{}`", system.name())), std::string::npos)
+        << system.name();
   }
 }
 
