@@ -3,7 +3,7 @@
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
-#include "harness/option_table.hpp"
+#include "harness/options.hpp"
 #include "model/collective.hpp"
 #include "topo/systems/system_file.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/option_table.hpp"
+#include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/collective.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/option_table.hpp"
+#include "harness/options.hpp"
 
 namespace busbar {
 namespace {
@@ -52,36 +52,30 @@ void set_json(O& options, View option, View text) {
   options.json_path = text;
 }
 
-void set_fault(O& options, View option, View text) {
+/// "3:200": a rank, and a number as a text.
+std::pair<int, std::string> parse_of_rank(View option, View text, View expected) {
   const std::vector<std::string> parts = split(text, ':');
-  if (parts.size() != 2) {
-    throw usage_error("invalid value '{}' for {}; expected RANK:INDEX, as in 1:12345", text,
-                      option);
+  if (parts.size() == 2) {
+    return {static_cast<int>(parse_integer(option, parts[0], 0, 1 << 30)), parts[1]};
   }
-  options.inject_fault =
-      Fault{.rank = static_cast<int>(parse_integer(option, parts[0], 0, 1 << 30)),
-            .index = static_cast<std::uint64_t>(
-                parse_integer(option, parts[1], 0, std::numeric_limits<std::int64_t>::max()))};
+  throw usage_error("invalid value '{}' for {}; expected {}", text, option, expected);
+}
+
+void set_fault(O& options, View option, View text) {
+  const auto [rank, index] = parse_of_rank(option, text, "RANK:INDEX, as in 1:12345");
+  constexpr std::int64_t kMostIndex = std::numeric_limits<std::int64_t>::max();
+  options.inject_fault = {
+      .rank = rank,
+      .index = static_cast<std::uint64_t>(parse_integer(option, index, 0, kMostIndex))};
 }
 
 constexpr double kMicrosecond = 1e-6;
 constexpr double kLongestLoad = 1e7;  // us
 
 void set_delay(O& options, View option, View text) {
-  const std::vector<std::string> parts = split(text, ':');
-  if (parts.size() != 2) {
-    throw usage_error("invalid value '{}' for {}; expected RANK:US, as in 3:200", text, option);
-  }
-  options.inject_delay =
-      Delay{.rank = static_cast<int>(parse_integer(option, parts[0], 0, 1 << 30)),
-            .time = kMicrosecond * Seconds{parse_number(option, parts[1], 0.1, kLongestLoad)}};
-}
-
-void set_skew(O& options, View option, View text) {
-  options.distribution = parse_skew(option, text);
-}
-void set_experts(O& options, View option, View text) {
-  options.distribution = parse_experts(option, text);
+  const auto [rank, us] = parse_of_rank(option, text, "RANK:US, as in 3:200");
+  options.inject_delay = {
+      .rank = rank, .time = kMicrosecond * Seconds{parse_number(option, us, 0.1, kLongestLoad)}};
 }
 
 void set_load(O& options, View option, View text) {
@@ -138,11 +132,6 @@ void set_variable(O& options, View option, View text) {
   const std::string name(text.substr(0, equals));
   std::erase_if(options.variables, [&](const auto& variable) { return variable.first == name; });
   options.variables.emplace_back(name, text.substr(equals + 1));
-}
-
-/// At least 1 s, in which there are samples.
-void set_duration(O& options, View option, View text) {
-  options.duration = parse_duration(option, text, 1);
 }
 
 // ---- settings as text ---------------------------------------------------------------------------
@@ -277,7 +266,7 @@ constexpr auto kRows = std::to_array<RunOption>({
      rows("vary", [](const O& o) { return o.vary ? to_text(*o.vary) : "none"; }).only(kMeasured)},
     {{"--visits", "N", set::integer<&O::visits, 0>},
      rows("visits", shown<&O::visits>).only(kMeasured)},
-    {{"--duration", "TIME", set_duration},
+    {{"--duration", "TIME", [](O& o, View n, View v) { o.duration = parse_duration(n, v, 1); }},
      rows(
          "duration",
          [](const O& o) { return o.duration ? fmt::format("{:g}s", o.duration->count()) : "none"; })
@@ -344,10 +333,12 @@ constexpr auto kRows = std::to_array<RunOption>({
                                   : "none";
           })
          .only(kMeasured)},
-    {{"--skew", "HOW", set_skew},
+    {{"--skew", "HOW", [](O& o, View n, View v) { o.distribution = parse_skew(n, v); }},
      rows("distribution",
           [](const O& o) { return o.distribution ? to_text(*o.distribution) : "none"; })},
-    {{"--moe", "TOKENS,HIDDEN,TOPK,EXPERTS[,zipf:S]", set_experts}, nothing()},
+    {{"--moe", "TOKENS,HIDDEN,TOPK,EXPERTS[,zipf:S]",
+      [](O& o, View n, View v) { o.distribution = parse_experts(n, v); }},
+     nothing()},
     // The ranks of each host may have a variable of their own.
     {{"NCCL_TESTS_DEVICE", "", nullptr},
      rows("first-device", shown<&O::first_device>, [](const O&) { return std::string(); })},
@@ -412,6 +403,10 @@ std::string_view first_name(const RunOption& row) {
   return row.option.names.substr(0, row.option.names.find(','));
 }
 
+bool is_given(const RunOption& row, const Options& options) {
+  return row.effect.value(options) != row.effect.value(Options{});
+}
+
 /// "-n 5", "--share-gpus", "no -T".
 std::string words_of(const RunOption& row, const O& options) {
   if (!row.effect.of_ranks) return {};
@@ -474,9 +469,16 @@ bool vary_option(Options& options, std::string_view name, std::string_view value
 
 void refuse_options(const Options& options, unsigned scope, std::string_view problem) {
   for (const RunOption& row : kRows) {
-    if ((row.effect.scope & scope) != 0 &&
-        row.effect.value(options) != row.effect.value(Options{})) {
+    if ((row.effect.scope & scope) != 0 && is_given(row, options)) {
       throw usage_error("{} {}", first_name(row), problem);
+    }
+  }
+}
+
+void refuse_others(const Options& options, View option, std::span<const View> others) {
+  for (const View other : others) {
+    if (is_given(*std::ranges::find(kRows, other, first_name), options)) {
+      throw usage_error("{} and {} are mutually exclusive", option, other);
     }
   }
 }

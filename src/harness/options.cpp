@@ -4,7 +4,6 @@
 #include "base/embedded_text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "harness/mix_schedule.hpp"
-#include "harness/option_table.hpp"
 #include "stats/median_interval.hpp"
 
 namespace busbar {
@@ -92,46 +91,23 @@ void check_visits(const Options& o) {
   }
 }
 
-/// An option that another one excludes.
-struct OtherOption {
-  std::string_view option;
-  bool given;
-};
-
-void refuse_others(std::string_view option, std::span<const OtherOption> others) {
-  for (const OtherOption& other : others) {
-    if (other.given) throw usage_error("{} and {} are mutually exclusive", option, other.option);
-  }
-}
-
 /// A mix has operations, windows and rows of its own.
 void check_mix(const Options& o) {
   if (o.mix.empty()) return;
-  refuse_others("--mix", std::array{OtherOption{"-n", o.operations.has_value()},
-                                    OtherOption{"-m", o.aggregated > 1},
-                                    OtherOption{"-N", o.cycles != 1},
-                                    OtherOption{"-r", o.root != 0},
-                                    OtherOption{"-z", o.blocking != Blocking::Off},
-                                    OtherOption{"-G", o.graph_launches > 0},
-                                    OtherOption{"-R", o.registration != Registration::None},
-                                    OtherOption{"-u", o.unalign > 0},
-                                    OtherOption{"-I", o.per_operation},
-                                    OtherOption{"-C", o.enqueue_times},
-                                    OtherOption{"--samples", !o.samples_path.empty()},
-                                    OtherOption{"--duration", o.duration.has_value()},
-                                    OtherOption{"--pairs", o.pairs != Pairs::Off},
-                                    OtherOption{"--groups", o.groups.has_value()},
-                                    OtherOption{"--vary", o.vary.has_value()},
-                                    OtherOption{"--skew", o.distribution.has_value()},
-                                    OtherOption{"--load", o.load.has_value()},
-                                    OtherOption{"--inject-delay", o.inject_delay.has_value()},
-                                    OtherOption{"--cache", o.cache != Cache::Warm},
-                                    OtherOption{"--cadence", o.cadence != Cadence::Streaming},
-                                    OtherOption{"--per-rank", !o.per_rank_path.empty()},
-                                    OtherOption{"--nccl-choice", o.nccl_choice},
-                                    OtherOption{"-M", o.memory_use},
-                                    OtherOption{"--json-style", o.json_style != JsonStyle::Busbar},
-                                    OtherOption{"--resume", o.resume}});
+  constexpr std::array<View, 25> kOthers{"-n",         "-m",
+                                         "-N",         "-r",
+                                         "-z",         "-G",
+                                         "-R",         "-u",
+                                         "-I",         "-C",
+                                         "--samples",  "--duration",
+                                         "--pairs",    "--groups",
+                                         "--vary",     "--skew",
+                                         "--load",     "--inject-delay",
+                                         "--cache",    "--cadence",
+                                         "--per-rank", "--nccl-choice",
+                                         "-M",         "--json-style",
+                                         "--resume"};
+  refuse_others(o, "--mix", kOthers);
   const bool one = o.types.size() == 1 && o.ops.size() == 1 && o.placement == Placement::Out;
   if (!one) throw usage_error("--mix: give one -d and one -o, and no --placement but out");
   if (o.visits < kFewestMixVisits) {
@@ -152,16 +128,11 @@ void check_duration(const Options& o) {
   }
   if (!o.duration) return;
   if (o.interval > *o.duration) throw usage_error("--interval is longer than --duration");
-  refuse_others(
-      "--duration",
-      std::array{OtherOption{"--load beside", o.loads_beside()},
-                 OtherOption{"-n", o.operations.has_value()}, OtherOption{"-N", o.cycles != 1},
-                 OtherOption{"--vary", o.vary.has_value()}, OtherOption{"--visits", o.visits != 1},
-                 OtherOption{"--pairs", o.pairs == Pairs::All},
-                 OtherOption{"-G", o.graph_launches > 0}, OtherOption{"-I", o.per_operation},
-                 OtherOption{"--samples", !o.samples_path.empty()},
-                 OtherOption{"--per-rank", !o.per_rank_path.empty()},
-                 OtherOption{"--resume", o.resume}, OtherOption{"--groups", o.groups.has_value()}});
+  if (o.loads_beside()) throw usage_error("--duration and --load beside are mutually exclusive");
+  constexpr std::array<View, 11> kOthers{"-n",         "-N",       "--vary",  "--visits",
+                                         "--pairs",    "-G",       "-I",      "--samples",
+                                         "--per-rank", "--resume", "--groups"};
+  refuse_others(o, "--duration", kOthers);
   const bool one = o.sweep.sizes().size() == 1 && o.types.size() == 1 && o.ops.size() == 1 &&
                    o.root && o.placement != Placement::Both;
   if (!one) {

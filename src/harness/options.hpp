@@ -11,6 +11,8 @@
 
 #include "base/child_process.hpp"
 #include "base/enum_names.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "harness/group_spec.hpp"
 #include "model/backend.hpp"
@@ -174,6 +176,36 @@ struct Options {
   bool traffic_summary = false;  ///< NCCL_TESTS_ALLTOALLV_PRINT_SUMMARY
   /// @}
 };
+
+/// All options of *_perf.
+[[nodiscard]] const CommandLineTable<Options>& perf_options();
+
+/// Sets the option of this long name, without its dashes, to a value; throws a usage error. False
+/// where it is none that each row can have a value of its own of.
+[[nodiscard]] bool vary_option(Options& options, std::string_view name, std::string_view value);
+
+/// What only some runs have a use for; an option may be of several.
+inline constexpr unsigned kSimulated = 1;
+inline constexpr unsigned kMeasured = 2;
+inline constexpr unsigned kDevice = 4;
+inline constexpr unsigned kHost = 8;
+
+/// Refuses the first option of these scopes that was given; throws a usage error: "-G" and the
+/// problem.
+void refuse_options(const Options& options, unsigned scope, std::string_view problem);
+/// Refuses the first of these options, by their first names, that was given beside `option`; throws
+/// a usage error.
+void refuse_others(const Options& options, View option, std::span<const View> others);
+
+/// A setting of a run that rows or ranks depend on.
+struct Setting {
+  std::string_view key{};  ///< in the configuration of files; empty: no row depends on it
+  std::string value{};
+  std::string words{};  ///< as on a command line, "-n 5" or "no -T"; empty: ranks may differ in it
+};
+
+/// All of them, in the order of the table.
+[[nodiscard]] std::vector<Setting> settings_of(const Options& options);
 
 /// The options of each variant of --vary; the options themselves without one, and where the setting
 /// is the library's. Throws a usage error.
