@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "harness/beside.hpp"
 #include "model/agreement.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/steady_state.hpp"
@@ -395,6 +394,15 @@ std::vector<std::string> traffic_lines(const Record& record, const Traffic& traf
   return lines;
 }
 
+void add_effect(Record& record, const BesideEffect& effect, double bus_factor) {
+  record.loaded_time_us = effect.loaded_us;
+  record.operation_slowdown = effect.operation_slowdown;
+  record.load_slowdown = effect.load_slowdown;
+  Record loaded{.size = record.size, .time_median_us = effect.loaded_us};
+  add_bandwidths(loaded, bus_factor);
+  record.loaded_busbw_GBps = loaded.busbw_GBps;
+}
+
 void add_choice(ChunkRunner& chunks, Record& record) {
   const auto choice = chunks.observe();
   if (!choice) return;
@@ -437,8 +445,9 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
   if (run.options.loads_beside()) {
-    const BesidePlan beside{.batch = samples.batch, .budget_s = plan.limits.time_budget_s};
-    add_effect(record, measure_beside(setup.round_group, chunks, setup.load.beside(), beside),
+    add_effect(record,
+               measure_beside(setup.round_group, chunks, setup.load.beside(), samples.batch,
+                              plan.limits.time_budget_s),
                factor);
   }
   if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);

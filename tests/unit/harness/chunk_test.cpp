@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "harness/beside.hpp"
+#include "harness/load.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"
@@ -416,14 +416,13 @@ TEST(MeasureBeside, RunsTheLoadDuringSomeOperationsAndNotDuringOthers) {
   StepTracker tracker;
   const RoundGroup round_group{.world = bootstrap, .members = bootstrap};
   ChunkRunner chunks(round_group, communicator, calls, {}, tracker);
-  const BesidePlan plan{.batch = 2, .budget_s = 0.1};
-  const BesideEffect effect = measure_beside(round_group, chunks, &load, plan);
+  const BesideEffect effect = measure_beside(round_group, chunks, &load, 2, 0.1);
   EXPECT_FALSE(runs);
   EXPECT_DOUBLE_EQ(effect.loaded_us, 3000);
   EXPECT_DOUBLE_EQ(effect.operation_slowdown, 3);
   EXPECT_TRUE(effect.load_slowdown);
   // A rank without a load keeps step.
-  EXPECT_DOUBLE_EQ(measure_beside(round_group, chunks, nullptr, plan).operation_slowdown, 1);
+  EXPECT_DOUBLE_EQ(measure_beside(round_group, chunks, nullptr, 2, 0.1).operation_slowdown, 1);
 }
 
 }  // namespace
