@@ -33,7 +33,6 @@
 #include "harness/host_facts.hpp"
 #include "harness/options.hpp"
 #include "harness/session.hpp"
-#include "harness/simulation.hpp"
 #include "model/agreement.hpp"
 #include "model/backend.hpp"
 

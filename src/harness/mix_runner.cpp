@@ -68,7 +68,7 @@ void MixRunner::connect_group(const Run& run, std::size_t group) {
   const Clock::time_point begin = Clock::now();
   member.ranks = world.split(mine != nullptr ? static_cast<int>(member.set) : sets + world.rank());
   member.ranks->set_progress(run.progress);
-  if (mine != nullptr) member.communicator = connect_(*member.ranks);
+  if (mine != nullptr) member.communicator = run.connect(*member.ranks);
   GroupResult& result = results_[group];
   result.connect_s = world.largest(mine == nullptr ? 0 : Seconds(Clock::now() - begin).count());
   result.nodes = world.largest(mine == nullptr ? 0 : member.ranks->nodes());
@@ -279,7 +279,7 @@ Row MixRunner::row_of(const Run& run, std::size_t group, State state) const {
   const SweepKey key{
       .type = options.types.front(), .op = op_of(options, *wanted.collective), .root = wanted.root};
   Record record = blank_record(*wanted.collective, key, result.footprint, wanted.size, false);
-  record.backend = run.backend;
+  record.backend = run.backend.backend->name();
   record.ranks = static_cast<int>(wanted.sets.front().size());
   record.nodes = result.nodes;
   record.hosts = result.hosts;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,11 +20,8 @@ namespace busbar {
 /// group in each state.
 class MixRunner {
  public:
-  /// `connect` is Backend::connect. Keeps what it connects until it goes: after a device's failure
-  /// giving it back may block.
-  MixRunner(std::vector<MixGroup> groups,
-            std::function<std::unique_ptr<Communicator>(Bootstrap& members)> connect)
-      : groups_(std::move(groups)), connect_(std::move(connect)) {}
+  /// Keeps what it connects until it goes: after a device's failure giving it back may block.
+  explicit MixRunner(std::vector<MixGroup> groups) : groups_(std::move(groups)) {}
 
   /// Throws on all ranks where one cannot take part. `run` is of all ranks as one group.
   /// Collective.
@@ -88,7 +84,6 @@ class MixRunner {
   void write(const Run& run, Outputs& outputs) const;
 
   std::vector<MixGroup> groups_;
-  std::function<std::unique_ptr<Communicator>(Bootstrap& members)> connect_;
   std::vector<Member> members_{};
   std::vector<GroupResult> results_{};
 };

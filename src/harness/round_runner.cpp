@@ -82,20 +82,20 @@ int color_of(const GroupRound& round, const RankGroup* mine, int rank) {
 }  // namespace
 
 void RoundRunner::begin_step(std::size_t round, const std::string& what) {
-  const GroupPlan& plan = setup_.table.plan();
-  const RankGroup* mine = plan.rounds[round].group_of(setup_.world.rank());
-  setup_.watchdog.step(round_prefix(plan, round, mine) + what);
+  const GroupPlan& plan = job_.plan;
+  const RankGroup* mine = plan.rounds[round].group_of(job_.world.rank());
+  job_.watchdog.step(round_prefix(plan, round, mine) + what);
 }
 
 std::vector<std::size_t> RoundRunner::order(std::uint64_t pass) const {
   // Not a part of the table, since this order is of rounds.
   constexpr std::size_t kRounds = std::numeric_limits<std::size_t>::max();
-  return visiting_order(setup_.options, setup_.table.plan().rounds.size(), pass, kRounds);
+  return visiting_order(job_.options, job_.plan.rounds.size(), pass, kRounds);
 }
 
 bool RoundRunner::is_done(std::size_t round, std::uint64_t pass) const {
-  const bool grouped = setup_.table.plan().kind != GroupPlan::Kind::World;
-  return grouped && setup_.table.is_done(setup_.outputs, round, pass);
+  const bool grouped = job_.plan.kind != GroupPlan::Kind::World;
+  return grouped && table_.is_done(outputs_, round, pass);
 }
 
 void RoundRunner::connect_first() {
@@ -106,12 +106,12 @@ void RoundRunner::connect_first() {
 }
 
 void RoundRunner::run() {
-  const Options& options = setup_.options;
+  const Options& options = job_.options;
   const std::uint64_t passes = options.visits > 1 ? options.visits : options.cycles;
   for (std::uint64_t pass = 0; passes == 0 || pass < passes; ++pass) {
     for (const std::size_t round : order(pass)) {
       if (is_done(round, pass)) {
-        setup_.table.resume_round(setup_.outputs, round, pass);
+        table_.resume_round(outputs_, round, pass);
         continue;
       }
       connect(round);
@@ -123,43 +123,27 @@ void RoundRunner::run() {
 void RoundRunner::connect(std::size_t round) {
   if (round_ == round) return;
   if (round_) disconnect();
-  const GroupPlan& plan = setup_.table.plan();
-  Bootstrap& world = setup_.world;
+  const GroupPlan& plan = job_.plan;
+  Bootstrap& world = job_.world;
   const RankGroup* mine = plan.rounds[round].group_of(world.rank());
-  begin_step(round, fmt::format("connecting the ranks over {}", setup_.backend));
+  begin_step(round, fmt::format("connecting the ranks over {}", job_.backend.backend->name()));
   const Clock::time_point begin = Clock::now();
   if (plan.kind != GroupPlan::Kind::World) {
     part_ = world.split(color_of(plan.rounds[round], mine, world.rank()));
-    part_->set_progress(setup_.progress);
+    part_->set_progress(job_.progress);
   }
   Bootstrap& members = part_ ? *part_ : world;
   if (mine == nullptr) {
-    communicator_ = std::make_unique<IdleCommunicator>(setup_.options.nccl_choice);
+    communicator_ = std::make_unique<IdleCommunicator>(job_.options.nccl_choice);
   } else {
-    communicator_ = setup_.connect(members);
+    communicator_ = job_.connect(members);
   }
   const double connect_s = Seconds(Clock::now() - begin).count();
-  run_.emplace(Run{.options = setup_.options,
-                   .collective = setup_.collective,
-                   .backend = setup_.backend,
-                   .world = world,
-                   .group = members,
-                   .plan = plan,
-                   .variants = setup_.variants,
-                   .round = round,
-                   .mine = mine,
-                   .communicator = *communicator_,
-                   .rank_map = setup_.rank_map,
-                   .devices = setup_.devices,
-                   .topology = setup_.topology,
-                   .progress = setup_.progress,
-                   .watchdog = setup_.watchdog,
-                   .on_devices = setup_.on_devices,
-                   .connect_s = world.largest(connect_s),
-                   .group_connect_s = members.largest(connect_s)});
+  run_.emplace(Run{job_, members, *communicator_, round, mine, world.largest(connect_s),
+                   members.largest(connect_s)});
   round_ = round;
   complete(*run_);
-  runner_.emplace(*run_, setup_.table, setup_.outputs);
+  runner_.emplace(*run_, table_, outputs_);
   library_growth_ = runner_->prepare();
 }
 
@@ -195,7 +179,7 @@ void RoundRunner::note_memory_use() {
 
 std::string RoundRunner::memory_use_text() {
   note_memory_use();
-  const auto most = [this](Bytes mine) { return format_bytes(setup_.world.largest(mine)); };
+  const auto most = [this](Bytes mine) { return format_bytes(job_.world.largest(mine)); };
   std::string text = fmt::format("Initialization {}", most(memory_use_.initialization));
   text += fmt::format(" | User-Allocated {}", most(memory_use_.user));
   text += fmt::format(" | Collective {}", most(memory_use_.collective));

@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "harness/runner.hpp"
-#include "model/backend.hpp"
 
 namespace busbar {
-
-/// What all rounds of a launch have in common, and what outlives them.
-struct RoundSetup {
-  const Options& options;
-  const Collective& collective;
-  std::string_view backend;
-  bool on_devices = false;
-  /// Backend::connect.
-  std::function<std::unique_ptr<Communicator>(Bootstrap& members)> connect;
-  Bootstrap& world;
-  const RowTable& table;
-  Outputs& outputs;
-  const RankMap& rank_map;
-  const std::vector<Device>& devices;
-  const std::optional<HostTopology>& topology;
-  std::span<const Options> variants{};
-  Progress progress = Progress::Block;
-  Watchdog& watchdog;
-};
 
 /// Goes over the rounds of a launch, and has the communicators of one at a time, from connecting to
 /// giving them back. Each group connects by itself: parts of one communicator of all ranks
@@ -37,7 +15,9 @@ struct RoundSetup {
 /// launch lasts.
 class RoundRunner {
  public:
-  explicit RoundRunner(RoundSetup setup) : setup_(std::move(setup)) {}
+  /// Both outlive it.
+  RoundRunner(const Job& job, Outputs& outputs)
+      : job_(job), table_(job.options, job.collective, job.plan), outputs_(outputs) {}
 
   /// Connects the first round that has something to measure; the first of all where none has.
   /// Collective.
@@ -67,7 +47,9 @@ class RoundRunner {
   void complete(Run& run);
   void note_memory_use();
 
-  RoundSetup setup_;
+  const Job& job_;
+  RowTable table_;
+  Outputs& outputs_;
   DeviceMemoryUse memory_use_{};
   std::optional<std::size_t> round_{};
   // The last is given back first.

@@ -28,7 +28,6 @@ class RowTable {
   RowTable(const Options& options, const Collective& collective, const GroupPlan& plan)
       : options_(options), collective_(collective), plan_(plan), sizes_(options.sweep.sizes()) {}
 
-  [[nodiscard]] const GroupPlan& plan() const { return plan_; }
   /// The sweeps of a round in this pass, a cycle or a visit.
   [[nodiscard]] std::vector<SweepKey> sweeps(std::size_t round, std::uint64_t pass) const;
   /// Values of --vary; 1 without it.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <exception>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "harness/bounds.hpp"
@@ -19,27 +22,45 @@
 
 namespace busbar {
 
-/// One run, in one of its rounds, once the ranks are connected: what was asked for, who takes part,
-/// and what was found. What is referred to outlives it.
-struct Run {
+/// What the process was started as.
+struct Invocation {
+  std::vector<std::string> arguments;    ///< the whole command line
+  std::vector<std::string> environment;  ///< of libraries, before any of them changed it
+  /// Called with the backend that the ranks have agreed on.
+  std::function<void(const Backend& backend)> on_backend = [](const Backend&) {};
+  /// Called with an error before memory and communicators are given back, which may block for ever
+  /// after a device's failure; need not return.
+  std::function<void(const std::exception& error)> on_failure = [](const std::exception&) {};
+};
+
+/// What all rounds of a launch have in common: what was asked for, and who takes part. What is
+/// referred to outlives it.
+struct Job {
   const Options& options;
   const Collective& collective;
-  std::string_view backend;
-  Bootstrap& world;       ///< the ranks of the job
-  Bootstrap& group;       ///< the ranks of the communicator: all, or a group of a round
-  const GroupPlan& plan;  ///< of the job
-  std::span<const Options> variants{};  ///< of --vary; empty where rows have the same options
-  std::size_t round = 0;                ///< of the plan
-  const RankGroup* mine = nullptr;      ///< this rank's group of the round; null: it has none
-  Communicator& communicator;
+  BackendChoice backend{};
+  std::string library_settings{};  ///< Backend::settings
+  bool on_devices = false;         ///< operations run on devices, not in host memory
+  /// Backend::connect.
+  std::function<std::unique_ptr<Communicator>(Bootstrap& members)> connect{};
+  Bootstrap& world;  ///< the ranks of the job
+  const GroupPlan& plan;
   const RankMap& rank_map;
   std::vector<Device> devices{};           ///< of all ranks; none for host memory
   std::optional<HostTopology> topology{};  ///< of this rank's host, where there are devices
+  std::span<const Options> variants{};     ///< of --vary; empty where rows have the same options
   Progress progress = Progress::Block;
   Watchdog& watchdog;
-  bool on_devices = false;     ///< operations run on devices, not in host memory
-  double connect_s = 0;        ///< that connecting took, of the slowest rank of the job
-  double group_connect_s = 0;  ///< and of the group
+};
+
+/// One of its rounds, once the ranks are connected, and what was found.
+struct Run : Job {
+  Bootstrap& group;  ///< the ranks of the communicator: all, or a group of a round
+  Communicator& communicator;
+  std::size_t round = 0;            ///< of the plan
+  const RankGroup* mine = nullptr;  ///< this rank's group of the round; null: it has none
+  double connect_s = 0;             ///< that connecting took, of the slowest rank of the job
+  double group_connect_s = 0;       ///< and of the group
   MemoryPool memory{};
   double timer_cost_s = 0;
   Bytes device_cache = 0;     ///< largest of all ranks' devices; 0 on host memory

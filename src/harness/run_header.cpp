@@ -121,7 +121,9 @@ std::string plan_text(const SizePlan& plan, const Options& options, Bytes elemen
 /// The lines for people above the table.
 class Notes {
  public:
-  explicit Notes(const HeaderInput& input) : input_(input), run_(input.run) {}
+  Notes(const Run& run, const std::vector<SizePlan>& plans,
+        const std::optional<TransportSummary>& transports)
+      : run_(run), plans_(plans), transports_(transports) {}
 
   [[nodiscard]] std::vector<std::string> all() {
     add_backend();
@@ -133,16 +135,16 @@ class Notes {
                     run_.rank_map.oversubscribed
                         ? "oversubscribed, " + run_.rank_map.oversubscription
                         : "ranks fit on the processors"));
-    if (!input_.library_settings.empty()) {
+    if (!run_.library_settings.empty()) {
       add(fmt::format("library: {}, configured with {} (environment variables take precedence)",
-                      input_.backend.backend->library_files(), input_.library_settings));
+                      run_.backend.backend->library_files(), run_.library_settings));
     }
     add_devices();
     add_groups();
     add_memory();
     add_means();
     add(run_.bound.note);
-    if (input_.transports) add(note_of(*input_.transports));
+    if (transports_) add(note_of(*transports_));
     for (const std::string& warning : run_.bound.warnings) add("topology: " + warning);
     add_unusual();
     return std::move(notes_);
@@ -154,10 +156,10 @@ class Notes {
   }
 
   void add_backend() {
-    const Backend& backend = *input_.backend.backend;
+    const Backend& backend = *run_.backend.backend;
     add(fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
                     run_.collective.title, backend.library(), backend.name(),
-                    run_.options.backend == "auto" ? "auto" : "asked for", input_.backend.why,
+                    run_.options.backend == "auto" ? "auto" : "asked for", run_.backend.why,
                     counted(run_.world.size(), "rank"), counted(run_.world.nodes(), "node")));
   }
 
@@ -214,10 +216,9 @@ class Notes {
                                                    memory.share * 100),
                     counted(memory.ranks, "rank"), memory.place));
     const Bytes element = info(run_.options.types.front()).size;
-    const auto& plans = input_.plans;
-    for (auto first = plans.begin(); first != plans.end();) {
+    for (auto first = plans_.begin(); first != plans_.end();) {
       const std::string text = plan_text(*first, run_.options, element);
-      const auto end = std::find_if(first, plans.end(), [&](const SizePlan& plan) {
+      const auto end = std::find_if(first, plans_.end(), [&](const SizePlan& plan) {
         return plan_text(plan, run_.options, element) != text;
       });
       std::string sizes = format_bytes(first->wanted);
@@ -232,8 +233,8 @@ class Notes {
   void add_means() {
     const std::string means = run_.world.connected_by();
     if (means.empty()) return;
-    add(input_.backend.backend->library() != means ? fmt::format("ranks are connected by {}", means)
-                                                   : memory_note(find_mpi()->library()));
+    add(run_.backend.backend->library() != means ? fmt::format("ranks are connected by {}", means)
+                                                 : memory_note(find_mpi()->library()));
   }
 
   void add_unusual() {
@@ -255,8 +256,8 @@ class Notes {
   /// nccl-tests rotates its buffers; ours are cached after the first operation, if they fit.
   void add_cache() {
     const Bytes cache = run_.on_devices ? run_.device_cache : run_.rank_map.largest_cache;
-    if (run_.options.cache != Cache::Warm || input_.plans.empty()) return;
-    const Footprint& largest = input_.plans.back().footprint;
+    if (run_.options.cache != Cache::Warm || plans_.empty()) return;
+    const Footprint& largest = plans_.back().footprint;
     const Bytes all = (largest.send + largest.recv) * static_cast<Bytes>(run_.memory.ranks);
     if (all == 0 || all > cache) return;
     add(
@@ -265,8 +266,9 @@ class Notes {
                     format_bytes(cache)));
   }
 
-  const HeaderInput& input_;
   const Run& run_;
+  const std::vector<SizePlan>& plans_;
+  const std::optional<TransportSummary>& transports_;
   std::vector<std::string> notes_;
 };
 
@@ -278,8 +280,9 @@ std::string machine_name() {
 }
 
 /// The facts that only measured runs have.
-HeaderFacts facts_of(const HeaderInput& input) {
-  const Run& run = input.run;
+HeaderFacts facts_of(const Run& run, const std::optional<TransportSummary>& transports,
+                     const std::vector<std::string>& environment) {
+  const Backend& backend = *run.backend.backend;
   const std::vector<RankInfo>& ranks = run.rank_map.ranks;
   std::set<std::string> hosts;
   for (const RankInfo& rank : ranks) hosts.insert(rank.host.data());
@@ -290,19 +293,19 @@ HeaderFacts facts_of(const HeaderInput& input) {
       {key(fact::kMachine), machine_name()},
       {key(fact::kProcessor), ranks.front().processor_model.data()},
       {key(fact::kKernel), kernel_release()},
-      {key(fact::kLibrary), input.backend.backend->library()},
-      {key(fact::kLibraryFiles), input.backend.backend->library_files()},
+      {key(fact::kLibrary), backend.library()},
+      {key(fact::kLibraryFiles), backend.library_files()},
       {key(connected_by_mpi ? fact::kMpi : fact::kBootstrap), run.world.connected_by()},
       {key(fact::kCompiler), compiler()},
-      {key(fact::kLibraryEnvironment), join(input.environment, " ")},
+      {key(fact::kLibraryEnvironment), join(environment, " ")},
       {key(fact::kTimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
       {key(fact::kConnectTime), fmt::format("{:.2f}", run.connect_s)},
       {key(fact::kDeviceSet), run.bound.device_set},
       {key(fact::kBoundKind), run.bound.kind},
       {key(fact::kBoundLimit), run.bound.limit},
   };
-  facts.insert(facts.end(), input.inventory.begin(), input.inventory.end());
-  if (input.transports) add_facts(*input.transports, facts);
+  append(facts, inventory_facts(run.world, run.topology));
+  if (transports) add_facts(*transports, facts);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     facts.emplace_back(fmt::format("rank_{}", rank), rank_text(run, rank));
   }
@@ -360,16 +363,15 @@ std::string note_of(const TransportSummary& transports) {
          "runs (2.24 and later can)";
 }
 
-std::string configuration(const Options& options, const Collective& collective,
-                          const Bootstrap& world, const ConfigurationInput& input) {
-  std::string text =
-      fmt::format("collective={} backend={} ranks={} nodes={} {}", collective.name, input.backend,
-                  world.size(), world.nodes(), join(configuration_of(options), " "));
-  if (!input.library_settings.empty()) text += " library-settings=" + input.library_settings;
+std::string configuration(const Job& job, const std::vector<std::string>& environment) {
+  std::string text = fmt::format("collective={} backend={} ranks={} nodes={} {}",
+                                 job.collective.name, job.backend.backend->name(), job.world.size(),
+                                 job.world.nodes(), join(configuration_of(job.options), " "));
+  if (!job.library_settings.empty()) text += " library-settings=" + job.library_settings;
   const auto matters = [](const std::string& one) { return !one.starts_with("NCCL_DEBUG"); };
-  std::string environment = join(filtered(input.environment, matters), ",");
-  std::ranges::replace(environment, ' ', '_');  // blanks divide the parts
-  if (!environment.empty()) text += " environment=" + environment;
+  std::string variables = join(filtered(environment, matters), ",");
+  std::ranges::replace(variables, ' ', '_');  // blanks divide the parts
+  if (!variables.empty()) text += " environment=" + variables;
   return text;
 }
 
@@ -387,14 +389,15 @@ RunContext begin_header(const Options& options, const Collective& collective,
   return context;
 }
 
-RunContext make_run_header(const HeaderInput& input) {
-  const Run& run = input.run;
+RunContext make_run_header(const Run& run, const std::vector<SizePlan>& plans,
+                           const std::string& configuration, const Invocation& invocation) {
   const Options& o = run.options;
-  RunContext context = begin_header(o, run.collective, input.configuration, input.arguments);
-  std::ranges::copy(facts_of(input), std::back_inserter(context.facts));
-  context.notes = Notes(input).all();
-  context.environment = input.environment;
-  context.nccl_version = input.backend.backend->nccl_version_code();
+  const auto transports = gather_transports(run.world, run.communicator);
+  RunContext context = begin_header(o, run.collective, configuration, invocation.arguments);
+  append(context.facts, facts_of(run, transports, invocation.environment));
+  context.notes = Notes(run, plans, transports).all();
+  context.environment = invocation.environment;
+  context.nccl_version = run.backend.backend->nccl_version_code();
   context.warmup = o.warmup_operations;
   context.operations = o.operations;
   context.aggregated = o.aggregated;
@@ -409,7 +412,7 @@ RunContext make_run_header(const HeaderInput& input) {
   context.unalign = o.unalign;
   context.enqueue_times = o.enqueue_times;
   if (o.per_operation) context.skipped = o.skipped_samples;
-  context.observes_choice = input.transports && input.transports->switchable;
+  context.observes_choice = transports && transports->switchable;
   return context;
 }
 

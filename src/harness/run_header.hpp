@@ -9,7 +9,6 @@
 
 #include "format/writer.hpp"
 #include "harness/run.hpp"
-#include "model/backend.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 
@@ -37,34 +36,17 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts);
 /// The same in one line for people.
 [[nodiscard]] std::string note_of(const TransportSummary& transports);
 
-/// A run, and what only the heads of the outputs have of it.
-struct HeaderInput {
-  const Run& run;
-  const BackendChoice& backend;
-  const std::vector<SizePlan>& plans;  ///< of the first type and operation
-  std::string configuration;
-  std::vector<std::string> arguments;
-  std::vector<std::string> environment;
-  HeaderFacts inventory{};                       ///< inventory_facts
-  std::string library_settings{};                ///< Backend::settings
-  std::optional<TransportSummary> transports{};  ///< with --nccl-choice
-};
-
 /// What the heads of measured and simulated runs begin with; both add their own.
 [[nodiscard]] RunContext begin_header(const Options& options, const Collective& collective,
                                       std::string configuration,
                                       std::vector<std::string> arguments);
-[[nodiscard]] RunContext make_run_header(const HeaderInput& input);
-
-/// What a configuration has beside options.
-struct ConfigurationInput {
-  std::string_view backend;
-  const std::string& library_settings;  ///< Backend::settings
-  const std::vector<std::string>& environment;
-};
+/// `plans` are of the first type and operation. Collective.
+[[nodiscard]] RunContext make_run_header(const Run& run, const std::vector<SizePlan>& plans,
+                                         const std::string& configuration,
+                                         const Invocation& invocation);
 
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
-[[nodiscard]] std::string configuration(const Options& options, const Collective& collective,
-                                        const Bootstrap& world, const ConfigurationInput& input);
+[[nodiscard]] std::string configuration(const Job& job,
+                                        const std::vector<std::string>& environment);
 
 }  // namespace busbar

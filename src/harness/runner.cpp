@@ -181,7 +181,7 @@ Call Runner::call_like(const SweepKey& key) const {
 Record Runner::blank(const RowSetup& setup, bool in_place) const {
   const SizePlan& plan = setup.plan;
   Record record = blank_record(run_.collective, setup.key, plan.footprint, plan.wanted, in_place);
-  record.backend = run_.backend;
+  record.backend = run_.backend.backend->name();
   record.nodes = run_.group.nodes();
   if (run_.mine != nullptr) {
     set_group(record, run_.plan, run_.plan.rounds[run_.round], *run_.mine, setup.key);

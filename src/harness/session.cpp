@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/session.hpp"
 
-#include <numeric>
-
 #include "harness/bounds.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
@@ -111,41 +109,25 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
 Run header_run(const Run& run) {
   Run all = run;
   if (run.plan.rounds.size() == 1 && run.mine != nullptr) return all;
-  std::vector<int> ranks(static_cast<std::size_t>(run.world.size()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  all.bound = find_bound(run, ranks);
+  all.bound = find_bound(run, world_plan(run.world.size()).rounds.front().groups.front().ranks);
   return all;
 }
 
 /// Heads, rows and ends of all outputs. Collective.
-Status measure(const RoundSetup& setup, const BackendChoice& choice,
-               const std::string& library_settings, const Invocation& invocation,
-               RoundRunner& rounds, MixRunner* mix) {
-  const Options& options = setup.options;
-  Outputs& outputs = setup.outputs;
-  const std::string text = configuration(options, setup.collective, setup.world,
-                                         {.backend = setup.backend,
-                                          .library_settings = library_settings,
-                                          .environment = invocation.environment});
+Status measure(const Job& job, const Invocation& invocation, Outputs& outputs, RoundRunner& rounds,
+               MixRunner* mix) {
+  const Options& options = job.options;
+  const std::string text = configuration(job, invocation.environment);
   outputs.check_resumable(text);
   rounds.connect_first();
   if (mix != nullptr) mix->connect(rounds.connected());
   const Run run = header_run(rounds.connected());
   const std::vector<SizePlan> plans =
       plan_sweep(run, options.types.front(), options.ops.front(), rounds.library_growth());
-  const HeaderInput header{.run = run,
-                           .backend = choice,
-                           .plans = plans,
-                           .configuration = text,
-                           .arguments = invocation.arguments,
-                           .environment = invocation.environment,
-                           .inventory = inventory_facts(run.world, run.topology),
-                           .library_settings = library_settings,
-                           .transports = gather_transports(run.world, run.communicator)};
-  outputs.begin(make_run_header(header));
+  outputs.begin(make_run_header(run, plans, text, invocation));
   mix != nullptr ? mix->run(rounds.connected(), outputs) : rounds.run();
   outputs.end(options.memory_use ? rounds.memory_use_text() : "");
-  return status_of(setup.world, outputs.summary(), options);
+  return status_of(job.world, outputs.summary(), options);
 }
 
 }  // namespace
@@ -188,28 +170,25 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   world.set_progress(progress);
   wanted.progress = progress;
   wanted.shares_devices = any_shared(claimed.devices);
-  const RowTable table(options, collective, plan);
-  const RoundSetup setup{
-      .options = options,
-      .collective = collective,
-      .backend = backend.name(),
-      .on_devices = has_devices,
-      .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
-      .world = world,
-      .table = table,
-      .outputs = outputs,
-      .rank_map = rank_map,
-      .devices = claimed.devices,
-      .topology = claimed.topology,
-      .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
-      .progress = progress,
-      .watchdog = watchdog};
-  RoundRunner rounds(setup);
+  const Job job{.options = options,
+                .collective = collective,
+                .backend = choice,
+                .library_settings = backend.settings(wanted),
+                .on_devices = has_devices,
+                .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
+                .world = world,
+                .plan = plan,
+                .rank_map = rank_map,
+                .devices = claimed.devices,
+                .topology = claimed.topology,
+                .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
+                .progress = progress,
+                .watchdog = watchdog};
+  RoundRunner rounds(job, outputs);
   std::optional<MixRunner> mix;
-  if (!options.mix.empty()) mix.emplace(std::move(mixed), setup.connect);
+  if (!options.mix.empty()) mix.emplace(std::move(mixed));
   try {
-    const Status status =
-        measure(setup, choice, backend.settings(wanted), invocation, rounds, mix ? &*mix : nullptr);
+    const Status status = measure(job, invocation, outputs, rounds, mix ? &*mix : nullptr);
     watchdog.step("reading the hosts' facts");
     outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);

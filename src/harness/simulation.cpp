@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/simulation.hpp"
-
 #include <cmath>
 
 #include "base/embedded_text.hpp"
@@ -11,6 +9,7 @@
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"
+#include "harness/session.hpp"
 #include "model/fact.hpp"
 #include "topo/predict/predictor.hpp"
 #include "topo/systems/recognize.hpp"

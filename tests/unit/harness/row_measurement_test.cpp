@@ -86,18 +86,16 @@ struct RowMeasurement : testing::Test {
   /// Measures so many rows in the same buffers; samples and record of the last are kept.
   void measure(bool in_place = false, int rows = 1) {
     const GroupPlan plan_of_all = world_plan(1);
-    const busbar::Run run{.options = options,
-                          .collective = allreduce,
-                          .backend = "fake",
-                          .world = bootstrap,
-                          .group = bootstrap,
-                          .plan = plan_of_all,
-                          .communicator = communicator,
-                          .rank_map = rank_map,
-                          .watchdog = watchdog,
-                          .on_devices = on_devices,
-                          .memory = {.free = kGiB},
-                          .timer_cost_s = timer_cost_s};
+    busbar::Run run{{.options = options,
+                     .collective = allreduce,
+                     .on_devices = on_devices,
+                     .world = bootstrap,
+                     .plan = plan_of_all,
+                     .rank_map = rank_map,
+                     .watchdog = watchdog},
+                    bootstrap,
+                    communicator};
+    run.timer_cost_s = timer_cost_s;
     const RoundGroup round_group{.world = bootstrap, .members = bootstrap};
     const SizePlan plan{
         .footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}),

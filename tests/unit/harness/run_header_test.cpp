@@ -97,32 +97,25 @@ struct FakeRun {
     world.node_count = 4;
     test::FakeCommunicator communicator;
     Watchdog watchdog{std::nullopt, {}};
-    const Run run{.options = options,
-                  .collective = test::collective("allreduce"),
-                  .backend = "mpi",
-                  .world = world,
-                  .group = world,
-                  .plan = plan,
-                  .mine = &plan.rounds.front().groups.front(),
-                  .communicator = communicator,
-                  .rank_map = rank_map,
-                  .devices = devices,
-                  .progress = progress,
-                  .watchdog = watchdog,
-                  .connect_s = 0.424,
-                  .memory = memory,
-                  .timer_cost_s = 40e-9,
-                  .bound = bound};
+    Run run{{.options = options,
+             .collective = test::collective("allreduce"),
+             .backend = backend,
+             .library_settings = library_settings,
+             .world = world,
+             .plan = plan,
+             .rank_map = rank_map,
+             .devices = devices,
+             .progress = progress,
+             .watchdog = watchdog},
+            world,
+            communicator};
+    run.connect_s = 0.424;
+    run.memory = memory;
+    run.timer_cost_s = 40e-9;
+    run.bound = bound;
     return make_run_header(
-        {.run = run,
-         .backend = backend,
-         .plans = plans,
-         .configuration = configuration(
-             options, test::collective("allreduce"), world,
-             {.backend = "mpi", .library_settings = library_settings, .environment = environment}),
-         .arguments = {"./allreduce_perf", "-e", "4M"},
-         .environment = environment,
-         .library_settings = library_settings});
+        run, plans, configuration(run, environment),
+        {.arguments = {"./allreduce_perf", "-e", "4M"}, .environment = environment});
   }
   /// Whether the notes contain a text.
   [[nodiscard]] bool notes(const std::string& part) const {

@@ -51,18 +51,19 @@ struct FakeRun : testing::Test {
   }
 
   void run_into_csv(const char* name) {
-    run_into_outputs({.options = options,
-                      .collective = test::collective(name),
-                      .backend = "fake",
-                      .world = bootstrap,
-                      .group = bootstrap,
-                      .plan = plan,
-                      .communicator = communicator,
-                      .rank_map = rank_map,
-                      .watchdog = watchdog,
-                      .on_devices = on_devices,
-                      .memory = plan_memory(bootstrap, options, rank_map, communicator, 1),
-                      .flags = flags});
+    busbar::Run of_all{{.options = options,
+                        .collective = test::collective(name),
+                        .backend = {.backend = &test::backend_named("mpi")},
+                        .on_devices = on_devices,
+                        .world = bootstrap,
+                        .plan = plan,
+                        .rank_map = rank_map,
+                        .watchdog = watchdog},
+                       bootstrap,
+                       communicator};
+    of_all.memory = plan_memory(bootstrap, options, rank_map, communicator, 1);
+    of_all.flags = flags;
+    run_into_outputs(of_all);
   }
 
   test::TemporaryFolder folder;
@@ -319,6 +320,29 @@ TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
 }
 
+/// The sizes of a run in the first group of a plan, where memory is plenty.
+std::vector<SizePlan> plans_of(const Options& options, const char* collective,
+                               const GroupPlan& plan, const RankMap& rank_map = {},
+                               bool on_devices = false, Bytes device_cache = 0) {
+  const RankGroup& mine = plan.rounds.front().groups.front();
+  test::FakeBootstrap bootstrap(0, static_cast<int>(mine.ranks.size()));
+  test::FakeCommunicator communicator;
+  Watchdog watchdog{std::nullopt, {}};
+  Run run{{.options = options,
+           .collective = test::collective(collective),
+           .on_devices = on_devices,
+           .world = bootstrap,
+           .plan = plan,
+           .rank_map = rank_map,
+           .watchdog = watchdog},
+          bootstrap,
+          communicator};
+  run.mine = &mine;
+  run.memory = {.free = 64 * kGiB, .share = 1};
+  run.device_cache = device_cache;
+  return plan_sweep(run, DataType::Float, ReduceOp::Sum);
+}
+
 /// Buffers of 1 MiB that --cache rotate goes through.
 std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cache) {
   Options options;
@@ -326,24 +350,7 @@ std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cach
   options.sweep = {.first = kMiB, .last = kMiB};
   RankMap rank_map;
   rank_map.largest_cache = host_cache;
-  test::FakeBootstrap bootstrap{};
-  test::FakeCommunicator communicator;
-  Watchdog watchdog{std::nullopt, {}};
-  const GroupPlan plan = world_plan(1);
-  return plan_sweep({.options = options,
-                     .collective = test::collective("allreduce"),
-                     .backend = "fake",
-                     .world = bootstrap,
-                     .group = bootstrap,
-                     .plan = plan,
-                     .mine = &plan.rounds.front().groups.front(),
-                     .communicator = communicator,
-                     .rank_map = rank_map,
-                     .watchdog = watchdog,
-                     .on_devices = on_devices,
-                     .memory = {.free = 64 * kGiB, .share = 1},
-                     .device_cache = device_cache},
-                    DataType::Float, ReduceOp::Sum)
+  return plans_of(options, "allreduce", world_plan(1), rank_map, on_devices, device_cache)
       .at(0)
       .slots;
 }
@@ -370,27 +377,21 @@ std::vector<Record> rows_of_rounds(int ranks, Options options, const char* colle
   testing::internal::CaptureStdout();
   test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
     const GroupPlan plan = plan_groups(world, options);
-    const RowTable table(options, test::collective(collective), plan);
     Watchdog watchdog{std::nullopt, {}};
     Outputs outputs(world, options);
     RunContext context = test::context();
     context.hosts.assign(static_cast<std::size_t>(ranks), "h1");
     context.groups = plan.ranks_by_group();
     outputs.begin(context);
-    const std::vector<Device> devices;
-    const std::optional<HostTopology> topology;
-    RoundRunner rounds(
-        {.options = options,
-         .collective = test::collective(collective),
-         .backend = "fake",
-         .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
-         .world = world,
-         .table = table,
-         .outputs = outputs,
-         .rank_map = rank_map,
-         .devices = devices,
-         .topology = topology,
-         .watchdog = watchdog});
+    const Job job{.options = options,
+                  .collective = test::collective(collective),
+                  .backend = {.backend = &test::backend_named("mpi")},
+                  .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
+                  .world = world,
+                  .plan = plan,
+                  .rank_map = rank_map,
+                  .watchdog = watchdog};
+    RoundRunner rounds(job, outputs);
     rounds.run();
     outputs.end("");
   });
@@ -455,25 +456,9 @@ TEST(RunOfRounds, VisitsEveryRoundAndHasItsRowsInTheSameOrder) {
 
 TEST(RunOfRounds, SkipsAllToAllInAGroupOfMoreThan256Ranks) {
   for (const std::size_t ranks : {256U, 257U}) {
-    Options options;
-    test::FakeBootstrap bootstrap(0, static_cast<int>(ranks));
-    test::FakeCommunicator communicator;
-    Watchdog watchdog{std::nullopt, {}};
     GroupPlan plan = world_plan(static_cast<int>(ranks));
     plan.kind = GroupPlan::Kind::Groups;
-    const RankMap rank_map;
-    const auto plans = plan_sweep({.options = options,
-                                   .collective = test::collective("alltoall"),
-                                   .backend = "fake",
-                                   .world = bootstrap,
-                                   .group = bootstrap,
-                                   .plan = plan,
-                                   .mine = &plan.rounds.front().groups.front(),
-                                   .communicator = communicator,
-                                   .rank_map = rank_map,
-                                   .watchdog = watchdog,
-                                   .memory = {.free = 64 * kGiB, .share = 1}},
-                                  DataType::Float, ReduceOp::None);
+    const auto plans = plans_of({}, "alltoall", plan);
     const bool skipped = ranks > 256;
     EXPECT_EQ(plans.front().reason.starts_with("all-to-all of 257 ranks needs 65792 connections"),
               skipped)
