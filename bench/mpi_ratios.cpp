@@ -141,7 +141,7 @@ void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
 int run(std::string_view what, const Effort& effort) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend("mpi");
-  const RankMap rank_map = map_ranks(*bootstrap, {.bind = Bind::Auto});
+  const RankMap rank_map = map_ranks(*bootstrap, Bind::Auto);
   bootstrap->set_progress(rank_map.oversubscribed ? Progress::Yield : Progress::Block);
   if (what == "overhead") overhead(*bootstrap, *backend.backend, effort);
   if (what == "progress") progress(*bootstrap, *backend.backend, effort);

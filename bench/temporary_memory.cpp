@@ -96,7 +96,7 @@ void measure(Bootstrap& bootstrap, const Backend& backend, const Collective& col
 int run(const std::string& name, Bytes size) {
   const auto bootstrap = start_mpi();
   const BackendChoice backend = choose_backend(name);
-  const RankMap rank_map = map_ranks(*bootstrap, {.bind = Bind::Auto});
+  const RankMap rank_map = map_ranks(*bootstrap, Bind::Auto);
   bootstrap->set_progress(rank_map.oversubscribed ? Progress::Yield : Progress::Block);
   for (const Collective* collective : measured_collectives()) {
     Most most;

@@ -67,10 +67,7 @@ SetBound bound_of_host(const Run& run, std::string device_set) {
     spare = std::min(spare, *run.options.memory_limit / ranks);
   }
   return host_bound(host, run.collective,
-                    measure_host_bandwidth(run.world, run.communicator,
-                                           {.last_level_cache = rank_map.largest_cache,
-                                            .processors = rank_map.processors,
-                                            .most_per_rank = spare / 4}));
+                    measure_host_bandwidth(run.world, run.communicator, rank_map, spare / 4));
 }
 
 /// The bound of GPUs, computed, so that every group can have its own.

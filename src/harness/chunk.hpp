@@ -10,7 +10,7 @@
 
 #include "base/host.hpp"
 #include "harness/options.hpp"
-#include "harness/step_tracker.hpp"
+#include "harness/watchdog.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 #include "model/row_key.hpp"

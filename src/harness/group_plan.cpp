@@ -85,16 +85,14 @@ GroupRound halves(const std::vector<HostRanks>& hosts) {
 std::vector<int> parse_ranks(const std::string& place, std::string_view text, int ranks) {
   std::set<int> list;
   for (const std::string& item : split_words(text)) {
-    const std::vector<std::string> ends = split(item, '-');
-    const auto first = to_number<int>(ends.front());
-    const auto last = to_number<int>(ends.back());
-    if (!first || !last || *last < *first || ends.size() > 2) {
+    const auto numbers = parse_ranges(item);
+    if (!numbers) {
       throw usage_error("{}: '{}' is not a list of ranks such as 0-7 16-23", place, item);
     }
-    if (*last >= ranks) {
-      throw usage_error("{}: there is no rank {}; give 0 to {}", place, *last, ranks - 1);
+    if (numbers->back() >= ranks) {
+      throw usage_error("{}: there is no rank {}; give 0 to {}", place, numbers->back(), ranks - 1);
     }
-    for (int rank = *first; rank <= *last; ++rank) {
+    for (const int rank : *numbers) {
       if (!list.insert(rank).second) throw usage_error("{}: rank {} twice", place, rank);
     }
   }

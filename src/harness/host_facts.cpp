@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/host_facts.hpp"
 
-#include "base/host.hpp"
+#include "harness/group_plan.hpp"
 
 namespace busbar {
 namespace {
-
-/// A host of its own has its own name or its own kernel.
-struct HostId {
-  BootId kernel = boot_id();
-  std::array<char, 128> name{};
-  [[nodiscard]] bool operator==(const HostId&) const = default;
-};
-
-/// Whether this is the first rank of its host.
-bool is_first_here(Bootstrap& world) {
-  HostId mine;
-  copy_text(host_name(), mine.name);
-  const std::vector<HostId> all = world.gather(mine);
-  return std::ranges::find(all, mine) - all.begin() == world.rank();
-}
 
 std::string lines_text(const std::vector<machine::FactLine>& lines) {
   std::string text = csv_text(machine::fact_columns(), lines);
@@ -32,10 +17,10 @@ machine::FactSources sources_of(const Options& options) {
 
 }  // namespace
 
-HostFacts::HostFacts(Bootstrap& world, const Options& options)
-    : world_(world), wanted_(!options.facts_path.empty()), sources_(sources_of(options)) {
-  if (!wanted_) return;
-  const bool first = is_first_here(world);
+HostFacts::HostFacts(Bootstrap& world, const Options& options) : sources_(sources_of(options)) {
+  if (options.facts_path.empty()) return;
+  const auto leads = [&](const HostRanks& host) { return host.ranks.front() == world.rank(); };
+  const bool first = std::ranges::any_of(gather_hosts(world), leads);
   auto part = world.split(first ? 0 : 1);
   if (first) readers_ = std::move(part);
 }

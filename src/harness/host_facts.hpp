@@ -23,8 +23,6 @@ class HostFacts {
   [[nodiscard]] std::string read();
 
  private:
-  Bootstrap& world_;
-  bool wanted_;
   machine::FactSources sources_;
   std::unique_ptr<Bootstrap> readers_{};  ///< null on ranks that read nothing
   std::optional<machine::HostReading> before_{};

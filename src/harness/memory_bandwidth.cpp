@@ -147,9 +147,8 @@ Seconds time_of_all(const std::vector<double>& processor_s, double processors) {
 }
 
 HostBandwidth measure_host_bandwidth(Bootstrap& world, Communicator& communicator,
-                                     const HostMemory& host) {
-  const std::vector<Bytes> sets =
-      sets_to_measure(host.last_level_cache, world.size(), host.most_per_rank);
+                                     const RankMap& host, Bytes most_per_rank) {
+  const std::vector<Bytes> sets = sets_to_measure(host.largest_cache, world.size(), most_per_rank);
   HostBandwidth bandwidth;
   if (sets.empty()) return bandwidth;
   const auto ranks = static_cast<Bytes>(world.size());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "harness/rank_map.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 
@@ -54,16 +55,9 @@ struct HostBandwidth {
 /// slowest, or as all of them on the `processors` that they have.
 [[nodiscard]] Seconds time_of_all(const std::vector<double>& processor_s, double processors);
 
-/// The host to measure.
-struct HostMemory {
-  Bytes last_level_cache = 0;  ///< 0: unknown
-  double processors = 1;       ///< that its ranks have together
-  Bytes most_per_rank = 0;     ///< what a rank may take to measure with
-};
-
 /// Measures copying and reducing of all ranks at once, of one host, in about 0.2 s; what it takes
-/// from `communicator` (of host memory) is given back. Collective.
+/// from `communicator` (of host memory), so much of each rank at most, is given back. Collective.
 [[nodiscard]] HostBandwidth measure_host_bandwidth(Bootstrap& world, Communicator& communicator,
-                                                   const HostMemory& host);
+                                                   const RankMap& host, Bytes most_per_rank);
 
 }  // namespace busbar

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/mix_runner.hpp"
 
-#include <numeric>
 #include <thread>
 
 #include "harness/row_table.hpp"
@@ -17,7 +16,8 @@ Clock::time_point later(Clock::time_point time, double time_us) {
 }
 
 /// The most groups that one rank is in.
-std::size_t most_groups_of_a_rank(const std::vector<MixGroup>& groups, int ranks) {
+template <class Groups>
+std::size_t most_groups_of_a_rank(const Groups& groups, int ranks) {
   std::size_t most = 1;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto has = [rank](const MixGroup& group) { return group.set_of(rank) != nullptr; };
@@ -39,106 +39,95 @@ std::vector<double> of_visits(const std::vector<std::vector<double>>& visits, do
 }  // namespace
 
 void MixRunner::connect(const Run& run) {
-  members_.resize(groups_.size());
-  results_.resize(groups_.size());
   std::vector<GroupRound> rounds(1);
-  for (const MixGroup& group : groups_) {
-    rounds[0].groups.push_back({.ranks = group.ranks()});
-  }
+  for (const Group& group : groups_) rounds[0].groups.push_back({.ranks = group.ranks()});
   name_hosts(rounds, gather_hosts(run.world), run.world.size());
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    const MixGroup& wanted = groups_[group];
-    results_[group].hosts = rounds[0].groups[group].hosts;
-    results_[group].footprint =
-        wanted.collective->footprint({.wanted = wanted.size,
-                                      .element = info(run.options.types.front()).size,
-                                      .ranks = static_cast<int>(wanted.sets.front().size())});
-    connect_group(run, group);
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    groups_[i].hosts = rounds[0].groups[i].hosts;
+    connect(run, groups_[i]);
   }
 }
 
-void MixRunner::connect_group(const Run& run, std::size_t group) {
-  const MixGroup& wanted = groups_[group];
-  Member& member = members_[group];
+void MixRunner::connect(const Run& run, Group& group) {
   Bootstrap& world = run.world;
-  run.watchdog.step(fmt::format("mix group {}: connecting its ranks", wanted.name));
-  const std::vector<int>* mine = wanted.set_of(world.rank());
-  const auto sets = static_cast<int>(wanted.sets.size());
-  if (mine != nullptr) member.set = static_cast<std::size_t>(mine - wanted.sets.data());
+  group.footprint =
+      group.collective->footprint({.wanted = group.size,
+                                   .element = info(run.options.types.front()).size,
+                                   .ranks = static_cast<int>(group.sets.front().size())});
+  run.watchdog.step(fmt::format("mix group {}: connecting its ranks", group.name));
+  const std::vector<int>* mine = group.set_of(world.rank());
+  const auto sets = static_cast<int>(group.sets.size());
+  if (mine != nullptr) group.set = static_cast<std::size_t>(mine - group.sets.data());
   const Clock::time_point begin = Clock::now();
-  member.ranks = world.split(mine != nullptr ? static_cast<int>(member.set) : sets + world.rank());
-  member.ranks->set_progress(run.progress);
-  if (mine != nullptr) member.communicator = run.connect(*member.ranks);
-  GroupResult& result = results_[group];
-  result.connect_s = world.largest(mine == nullptr ? 0 : Seconds(Clock::now() - begin).count());
-  result.nodes = world.largest(mine == nullptr ? 0 : member.ranks->nodes());
+  group.members = world.split(mine != nullptr ? static_cast<int>(group.set) : sets + world.rank());
+  group.members->set_progress(run.progress);
+  if (mine != nullptr) group.communicator = run.connect(*group.members);
+  group.connect_s = world.largest(mine == nullptr ? 0 : Seconds(Clock::now() - begin).count());
+  group.nodes = world.largest(mine == nullptr ? 0 : group.members->nodes());
   agree_on(world, [&] {
     const std::string problem = mine == nullptr ? "" : prepare(run, group);
-    if (!problem.empty()) throw usage_error("--mix: group {}: {}", wanted.name, problem);
+    if (!problem.empty()) throw usage_error("--mix: group {}: {}", group.name, problem);
   });
-  run.watchdog.step(fmt::format("mix group {}: running a first operation", wanted.name));
+  run.watchdog.step(fmt::format("mix group {}: running a first operation", group.name));
   // What one rank's library refuses, no other waits for.
   agree_on(world, [&] {
     try {
-      if (mine != nullptr) member.communicator->enqueue(member.call);
+      if (mine != nullptr) group.communicator->enqueue(group.call);
     } catch (const Error& error) {
-      throw Error{error.status(), fmt::format("--mix: group {}: {}", wanted.name, error.what())};
+      throw Error{error.status(), fmt::format("--mix: group {}: {}", group.name, error.what())};
     }
   });
-  if (mine != nullptr) member.communicator->wait();
+  if (mine != nullptr) group.communicator->wait();
 }
 
-std::string MixRunner::prepare(const Run& run, std::size_t group) {
-  const MixGroup& wanted = groups_[group];
-  Member& member = members_[group];
+std::string MixRunner::prepare(const Run& run, Group& group) {
   const Options& options = run.options;
-  const Collective& collective = *wanted.collective;
+  const Collective& collective = *group.collective;
   const MemoryRequest request{
       .collective = &collective,
       .type = options.types.front(),
       .op = op_of(options, collective),
-      .ranks = member.ranks->size(),
+      .ranks = group.members->size(),
       .place = run.memory.place,
       .ranks_per_place = run.memory.ranks,
       .available_per_rank =
           run.memory.per_rank() / most_groups_of_a_rank(groups_, run.world.size()),
       .in_place = false};
-  const SizePlan plan = plan_size(request, *member.communicator, wanted.size);
+  const SizePlan plan = plan_size(request, *group.communicator, group.size);
   if (!plan.out_of_place) return plan.reason;
   if (plan.segment > 0) return "more than the library takes in one call; give a smaller size";
-  member.communicator->reserve(RowBuffers::bytes_of(plan, 0));
+  group.communicator->reserve(RowBuffers::bytes_of(plan, 0));
   try {
-    member.buffers.emplace(*member.communicator, plan, 0);
+    group.buffers.emplace(*group.communicator, plan, 0);
   } catch (const Error& error) {
     if (error.status() != Status::Unavailable) throw;
     return error.what();
   }
-  Call like{.collective = &collective, .type = request.type, .op = request.op, .root = wanted.root};
+  Call like{.collective = &collective, .type = request.type, .op = request.op, .root = group.root};
   if (collective.peers != nullptr) {
-    like.peers = collective.peers({.rank = member.ranks->rank(), .ranks = request.ranks});
+    like.peers = collective.peers({.rank = group.members->rank(), .ranks = request.ranks});
   }
-  member.call = member.buffers->calls(like, false).front();
-  member.verifier.emplace(RoundGroup{.world = run.world, .members = *member.ranks},
-                          *member.communicator, request.type, request.op);
-  member.verifier->fill({&member.call, 1}, plan.footprint.send / info(request.type).size,
-                        options.seed);
+  group.call = group.buffers->calls(like, false).front();
+  group.verifier.emplace(RoundGroup{.world = run.world, .members = *group.members},
+                         *group.communicator, request.type, request.op);
+  group.verifier->fill({&group.call, 1}, plan.footprint.send / info(request.type).size,
+                       options.seed);
   return {};
 }
 
 void MixRunner::run(const Run& run, Outputs& outputs) {
   std::vector<Window> windows;
-  Window all(groups_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  for (const std::size_t group : all) windows.push_back({group});
+  Window all;
+  for (Group& group : groups_) {
+    windows.push_back({&group});
+    all.push_back(&group);
+  }
   for (const Window& alone : windows) measure(run, alone, Alone, "warming up");
   check_results(run, Alone);
-  for (GroupResult& result : results_) {
-    result.states[Together].time_us = result.states[Alone].time_us;
-  }
+  for (Group& group : groups_) group.states[Together].time_us = group.states[Alone].time_us;
   measure(run, all, Together, "warming up");
   windows.push_back(all);
-  const std::uint64_t visits = run.options.visits;
-  for (std::uint64_t visit = 0; visit < visits; ++visit) {
+  for (std::uint64_t visit = 0; visit < run.options.visits; ++visit) {
     for (const std::size_t number : visiting_order(run.options, windows.size(), visit, 0)) {
       measure_visit(run, windows[number], number < groups_.size() ? Alone : Together, visit);
     }
@@ -150,10 +139,12 @@ void MixRunner::measure_visit(const Run& run, const Window& window, State state,
                               std::uint64_t visit) {
   const std::uint64_t visits = run.options.visits;
   const bool checks = state == Together && visit + 1 == visits;
-  if (checks) poison_results();
+  for (Group& group : groups_) {
+    if (checks && group.buffers) group.buffers->poison_results(false);
+  }
   auto times = measure(run, window, state, fmt::format("visit {} of {}", visit + 1, visits));
   for (std::size_t i = 0; i < window.size(); ++i) {
-    results_[window[i]].states[state].visits_us.push_back(std::move(times[i]));
+    window[i]->states[state].visits_us.push_back(std::move(times[i]));
   }
   if (checks) check_results(run, Together);
 }
@@ -162,60 +153,52 @@ std::vector<std::vector<double>> MixRunner::measure(const Run& run, const Window
                                                     State state, const std::string& what) {
   const double window_us =
       microseconds(run.options.time_budget) / static_cast<double>(run.options.visits);
-  std::vector<GroupPace> paces(groups_.size());
-  std::vector<GroupTimes> times(groups_.size());
-  for (const std::size_t group : window) {
-    const MixGroup& wanted = groups_[group];
-    GroupPace& pace = paces[group];
-    pace = {.start_us = state == Alone ? 0 : wanted.start_us,
-            .gap_us = wanted.gap_us,
-            .time_us = results_[group].states[state].time_us};
+  for (Group& group : groups_) group.pace = {};
+  for (Group* group : window) {
+    GroupPace& pace = group->pace;
+    pace = {.start_us = state == Alone ? 0 : group->start_us,
+            .gap_us = group->gap_us,
+            .time_us = group->states[state].time_us};
     pace.operations = pace.that_fit(window_us);
-    times[group].start_us.resize(pace.operations * wanted.sets.size());
-    times[group].time_us = times[group].start_us;
+    const std::vector<double> none(pace.operations * group->sets.size());
+    group->times = {.start_us = none, .time_us = none};
   }
-  const std::string who =
-      state == Together ? "all groups" : "group " + groups_[window.front()].name;
+  const std::string who = state == Together ? "all groups" : "group " + window.front()->name;
   run.watchdog.step(fmt::format("mix, {}: {}", who, what));
-  issue(run, paces, times);
-  std::vector<GroupTimes> measured;
-  for (const std::size_t group : window) {
-    run.world.combine(times[group].start_us, Combine::Max);
-    run.world.combine(times[group].time_us, Combine::Max);
-    measured.push_back(std::move(times[group]));
+  issue(run);
+  for (Group* group : window) {
+    run.world.combine(group->times.start_us, Combine::Max);
+    run.world.combine(group->times.time_us, Combine::Max);
   }
-  auto shared = shared_times(measured);
+  auto shared = shared_times(mapped(window, &Group::times));
   for (std::size_t i = 0; i < window.size(); ++i) {
-    results_[window[i]].states[state].time_us = stats::median(shared[i]);
+    window[i]->states[state].time_us = stats::median(shared[i]);
   }
   return shared;
 }
 
-void MixRunner::issue(const Run& run, const std::vector<GroupPace>& paces,
-                      std::vector<GroupTimes>& times) {
+void MixRunner::issue(const Run& run) {
   StepTracker& tracker = *run.watchdog.tracker();
-  const std::vector<Issue> order = order_of_issue(paces);
+  const std::vector<Issue> order = order_of_issue(mapped(groups_, &Group::pace));
   run.world.barrier();
   const Clock::time_point begin = Clock::now();
-  for (std::size_t group = 0; group < members_.size(); ++group) {
-    members_[group].due = later(begin, paces[group].start_us);
-  }
+  for (Group& group : groups_) group.due = later(begin, group.pace.start_us);
   const auto poll = [&] {
-    const bool running = end_complete(begin, paces, times);
+    const bool running = end_complete(begin);
     if (run.progress == Progress::Yield) std::this_thread::yield();
     return running;
   };
   for (std::size_t number = 0; number < order.size(); ++number) {
-    Member& member = members_[order[number].group];
-    if (!member.communicator) continue;
-    while (member.running || Clock::now() < member.due) {
+    Group& group = groups_[order[number].group];
+    if (!group.communicator) continue;
+    while (group.running || Clock::now() < group.due) {
       if (!poll()) tracker.tick();  // the gap between two operations is no hang
     }
     tracker.begin_operation(number + 1);
-    member.operation = order[number].operation;
-    member.running = true;
-    member.began = Clock::now();
-    member.communicator->begin(member.call);
+    group.operation = order[number].operation;
+    group.running = true;
+    group.began = Clock::now();
+    group.communicator->begin(group.call);
     (void)poll();
   }
   while (poll()) {
@@ -223,74 +206,61 @@ void MixRunner::issue(const Run& run, const std::vector<GroupPace>& paces,
   tracker.end_operations();
 }
 
-bool MixRunner::end_complete(Clock::time_point begin, const std::vector<GroupPace>& paces,
-                             std::vector<GroupTimes>& times) {
+bool MixRunner::end_complete(Clock::time_point begin) {
   bool any_ran = false;
-  for (std::size_t group = 0; group < members_.size(); ++group) {
-    Member& member = members_[group];
-    if (!member.running) continue;
+  for (Group& group : groups_) {
+    if (!group.running) continue;
     any_ran = true;
-    if (!member.communicator->is_done()) continue;
+    if (!group.communicator->is_done()) continue;
     const Clock::time_point now = Clock::now();
-    const std::size_t sample = member.set * paces[group].operations + member.operation;
-    times[group].start_us[sample] = microseconds(member.began - begin);
-    times[group].time_us[sample] = microseconds(now - member.began);
-    member.due = later(now, paces[group].gap_us);
-    member.running = false;
+    const std::size_t sample = group.set * group.pace.operations + group.operation;
+    group.times.start_us[sample] = microseconds(group.began - begin);
+    group.times.time_us[sample] = microseconds(now - group.began);
+    group.due = later(now, group.gap_us);
+    group.running = false;
   }
   return any_ran;
-}
-
-void MixRunner::poison_results() {
-  for (Member& member : members_) {
-    if (member.buffers) member.buffers->poison_results(false);
-  }
 }
 
 void MixRunner::check_results(const Run& run, State state) {
   const Options& options = run.options;
   if (options.checks == 0) return;
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
-    run.watchdog.step(fmt::format("mix group {}: checking results", groups_[group].name));
-    Member& member = members_[group];
+  for (Group& group : groups_) {
+    run.watchdog.step(fmt::format("mix group {}: checking results", group.name));
     DataCheck mine;
     bool planted = false;
-    if (member.verifier && options.inject_fault) {
-      planted = member.verifier->plant(*options.inject_fault, member.call);
+    if (group.verifier) {
+      if (options.inject_fault) planted = group.verifier->plant(*options.inject_fault, group.call);
+      mine = group.verifier->check({&group.call, 1}, options.seed);
     }
-    if (member.verifier) {
-      mine = member.verifier->check({&member.call, 1}, options.seed);
-    }
-    const bool leads = member.verifier && member.ranks->rank() == 0;
+    const bool leads = group.verifier && group.members->rank() == 0;
     double wrong = leads ? static_cast<double>(mine.wrong) : 0;
     run.world.combine({&wrong, 1}, Combine::Sum);
-    GroupState& result = results_[group].states[state];
+    GroupState& result = group.states[state];
     result.check = DataCheck{.wrong = static_cast<std::uint64_t>(wrong),
                              .first_wrong = first_text(run.world, mine.first_wrong)};
     result.fault_injected = run.world.largest(planted ? 1 : 0) > 0;
   }
 }
 
-Row MixRunner::row_of(const Run& run, std::size_t group, State state) const {
-  const MixGroup& wanted = groups_[group];
-  const GroupResult& result = results_[group];
-  const GroupState& measured = result.states[state];
+Row MixRunner::row_of(const Run& run, const Group& group, State state) {
+  const GroupState& measured = group.states[state];
   const Options& options = run.options;
   const SweepKey key{
-      .type = options.types.front(), .op = op_of(options, *wanted.collective), .root = wanted.root};
-  Record record = blank_record(*wanted.collective, key, result.footprint, wanted.size, false);
+      .type = options.types.front(), .op = op_of(options, *group.collective), .root = group.root};
+  Record record = blank_record(*group.collective, key, group.footprint, group.size, false);
   record.backend = run.backend.backend->name();
-  record.ranks = static_cast<int>(wanted.sets.front().size());
-  record.nodes = result.nodes;
-  record.hosts = result.hosts;
+  record.ranks = static_cast<int>(group.sets.front().size());
+  record.nodes = group.nodes;
+  record.hosts = group.hosts;
   record.group_ranks = join_each(
-      wanted.sets, " ", [](const std::vector<int>& set) { return format_ranges(set, ' '); });
-  record.connect_s = result.connect_s;
+      group.sets, " ", [](const std::vector<int>& set) { return format_ranges(set, ' '); });
+  record.connect_s = group.connect_s;
   record.cadence = name(Cadence::Streaming);
   record.aggregation = name(Aggregation::Max);
   record.progress = run.progress == Progress::Yield ? "yield" : "block";
   record.cache = name(Cache::Warm);
-  record.mix = fmt::format("{} {}", wanted.name, state == Alone ? "alone" : "together");
+  record.mix = fmt::format("{} {}", group.name, state == Alone ? "alone" : "together");
   for (const Flag flag : run.flags) add_flag(record, flag);
   if (run.rank_map.oversubscribed) add_flag(record, Flag::Oversubscribed);
   if (measured.fault_injected) add_flag(record, Flag::FaultInjected);
@@ -304,19 +274,19 @@ Row MixRunner::row_of(const Run& run, std::size_t group, State state) const {
   samples.visits = measured.visits_us;
   samples.operations = samples.times_us.size();
   samples.stop = stats::StopReason::Visits;
-  add_statistics(record, samples, bus_factor_of(*wanted.collective, record.ranks, nullptr));
+  add_statistics(record, samples, bus_factor_of(*group.collective, record.ranks, nullptr));
   record.finished_at = local_time();
   return {.record = std::move(record), .samples_us = std::move(samples.times_us)};
 }
 
 void MixRunner::write(const Run& run, Outputs& outputs) const {
   if (!outputs.writes()) return;
-  for (std::size_t group = 0; group < groups_.size(); ++group) {
+  for (const Group& group : groups_) {
     outputs.write(row_of(run, group, Alone));
     Row row = row_of(run, group, Together);
     const auto slowdown = [&](double percent) {
-      return slowdown_of(of_visits(results_[group].states[Alone].visits_us, percent),
-                         of_visits(results_[group].states[Together].visits_us, percent));
+      return slowdown_of(of_visits(group.states[Alone].visits_us, percent),
+                         of_visits(group.states[Together].visits_us, percent));
     };
     Record& record = row.record;
     const MixSlowdown median = slowdown(50);

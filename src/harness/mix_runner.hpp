@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/mix_schedule.hpp"
 #include "harness/mix_spec.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
@@ -21,7 +20,9 @@ namespace busbar {
 class MixRunner {
  public:
   /// Keeps what it connects until it goes: after a device's failure giving it back may block.
-  explicit MixRunner(std::vector<MixGroup> groups) : groups_(std::move(groups)) {}
+  explicit MixRunner(const std::vector<MixGroup>& groups) {
+    for (const MixGroup& group : groups) groups_.push_back({group});
+  }
 
   /// Throws on all ranks where one cannot take part. `run` is of all ranks as one group.
   /// Collective.
@@ -31,26 +32,7 @@ class MixRunner {
 
  private:
   enum State : std::size_t { Alone, Together };
-  /// Which groups are at work.
-  using Window = std::vector<std::size_t>;
 
-  /// A group as this rank is in it. What was made last goes first.
-  struct Member {
-    std::unique_ptr<Bootstrap> ranks{};            ///< of this rank's set
-    std::unique_ptr<Communicator> communicator{};  ///< null: this rank is not in the group
-    std::optional<RowBuffers> buffers{};
-    std::optional<Verifier> verifier{};
-    Call call{};
-    std::size_t set = 0;
-
-    /// @name Within a window
-    /// @{
-    bool running = false;
-    std::uint64_t operation = 0;  ///< the last that began
-    Clock::time_point began{};    ///< it
-    Clock::time_point due{};      ///< the next
-    /// @}
-  };
   /// What a group measured in a state; the same on every rank.
   struct GroupState {
     double time_us = 0;  ///< median of the last window
@@ -58,34 +40,54 @@ class MixRunner {
     std::optional<DataCheck> check{};
     bool fault_injected = false;
   };
-  /// What is known of a group; the same on every rank.
-  struct GroupResult {
+  struct Group : MixGroup {
+    /// @name The same on every rank
+    /// @{
     Footprint footprint{};
     int nodes = 1;
     std::string hosts{};
     double connect_s = 0;
     std::array<GroupState, 2> states{};
-  };
+    GroupPace pace{};  ///< of the window; no operations of a group that is not at work
+    /// @}
 
-  void connect_group(const Run& run, std::size_t group);
+    /// @name As this rank is in it: what was made last goes first
+    /// @{
+    std::unique_ptr<Bootstrap> members{};          ///< of this rank's set
+    std::unique_ptr<Communicator> communicator{};  ///< null: this rank is not in the group
+    std::optional<RowBuffers> buffers{};
+    std::optional<Verifier> verifier{};
+    Call call{};
+    std::size_t set = 0;
+    /// @}
+
+    /// @name Within a window
+    /// @{
+    GroupTimes times{};  ///< of this rank, then of all
+    bool running = false;
+    std::uint64_t operation = 0;  ///< the last that began
+    Clock::time_point began{};    ///< it
+    Clock::time_point due{};      ///< the next
+    /// @}
+  };
+  /// Which groups are at work.
+  using Window = std::vector<Group*>;
+
+  void connect(const Run& run, Group& group);
   /// This rank's buffers and call; why there are none, or empty.
-  [[nodiscard]] std::string prepare(const Run& run, std::size_t group);
+  [[nodiscard]] std::string prepare(const Run& run, Group& group);
   /// Times of the groups of a window while all of them were at work. Collective.
   std::vector<std::vector<double>> measure(const Run& run, const Window& window, State state,
                                            const std::string& what);
   void measure_visit(const Run& run, const Window& window, State state, std::uint64_t visit);
-  void issue(const Run& run, const std::vector<GroupPace>& paces, std::vector<GroupTimes>& times);
+  void issue(const Run& run);
   /// Notes the times of what is complete. Returns whether anything ran.
-  bool end_complete(Clock::time_point begin, const std::vector<GroupPace>& paces,
-                    std::vector<GroupTimes>& times);
-  void poison_results();
+  bool end_complete(Clock::time_point begin);
   void check_results(const Run& run, State state);
-  [[nodiscard]] Row row_of(const Run& run, std::size_t group, State state) const;
+  [[nodiscard]] static Row row_of(const Run& run, const Group& group, State state);
   void write(const Run& run, Outputs& outputs) const;
 
-  std::vector<MixGroup> groups_;
-  std::vector<Member> members_{};
-  std::vector<GroupResult> results_{};
+  std::vector<Group> groups_{};
 };
 
 }  // namespace busbar

@@ -3,7 +3,7 @@
 
 #include "base/embedded_text.hpp"
 #include "bootstrap/mpi_library.hpp"
-#include "harness/mix_schedule.hpp"
+#include "harness/mix_spec.hpp"
 #include "stats/median_interval.hpp"
 
 namespace busbar {
@@ -29,26 +29,18 @@ void check_outputs(const Options& o) {
   if (o.json_style != JsonStyle::Busbar && o.json_path.empty()) {
     throw usage_error("--json-style {}: missing -J FILE.json", name(o.json_style));
   }
-  struct Output {
-    std::string_view option;
-    const std::string& path;
-  };
-  static const std::string kNoFile;  // standard output may have several
-  const auto file_of = [](const std::string& path) -> const std::string& {
-    return path == "-" ? kNoFile : path;
-  };
-  const std::array outputs{Output{"--csv", o.csv_path},
-                           Output{"--samples", o.samples_path},
-                           Output{"--per-rank", o.per_rank_path},
-                           Output{"-J", o.json_path},
-                           Output{"--facts", file_of(o.facts_path)},
-                           Output{"--timeline", file_of(o.timeline_path)}};
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      if (outputs[i].path.empty() || outputs[i].path != outputs[k].path) continue;
-      throw usage_error("{} and {} name the same file, {}; give another", outputs[i].option,
-                        outputs[k].option, outputs[i].path);
-    }
+  // Standard output may have several.
+  const auto file_of = [](View path) { return path == "-" ? View{} : path; };
+  const std::array<std::pair<View, View>, 6> outputs{{{"--csv", o.csv_path},
+                                                      {"--samples", o.samples_path},
+                                                      {"--per-rank", o.per_rank_path},
+                                                      {"-J", o.json_path},
+                                                      {"--facts", file_of(o.facts_path)},
+                                                      {"--timeline", file_of(o.timeline_path)}}};
+  for (const auto& [option, path] : outputs) {
+    const auto* const first = find_by(outputs, path, &std::pair<View, View>::second);
+    if (path.empty() || first->first == option) continue;
+    throw usage_error("{} and {} name the same file, {}; give another", option, first->first, path);
   }
 }
 

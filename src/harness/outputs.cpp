@@ -157,16 +157,13 @@ bool Outputs::has_all(const std::vector<Row>& rows) {
 
 /// All of these rows, or none where an earlier run lacks one; each is taken once, since the same
 /// size may stand in a sweep more than once.
-std::vector<Row> Outputs::take_earlier(const std::vector<Row>& rows) {
+std::vector<Row> Outputs::take_earlier(std::span<const Row> rows) {
   const bool all = std::ranges::all_of(
       rows, [this](const Row& row) { return earlier_.contains(cycle_key(row.record)); });
-  std::vector<Row> known;
-  for (std::size_t i = 0; all && i < rows.size(); ++i) {
-    const auto row = earlier_.find(cycle_key(rows[i].record));
-    known.push_back({.record = row->second});
-    earlier_.erase(row);
-  }
-  return known;
+  if (!all) return {};
+  return mapped(rows, [this](const Row& row) {
+    return Row{.record = earlier_.extract(earlier_.find(cycle_key(row.record))).mapped()};
+  });
 }
 
 void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
@@ -202,14 +199,6 @@ std::string Outputs::visit_text(const RowVisit& where) const {
                      so_far.empty() ? "" : ", ", so_far);
 }
 
-bool Outputs::show_earlier(const Record& record) {
-  const auto known = earlier_.find(cycle_key(record));
-  if (known == earlier_.end()) return false;
-  show({.record = known->second});
-  earlier_.erase(known);  // the same size may stand in a sweep more than once
-  return true;
-}
-
 void Outputs::show(const Row& row) {
   progress_line_.clear();
   count(row.record);
@@ -218,7 +207,9 @@ void Outputs::show(const Row& row) {
 
 void Outputs::write(Row row) {
   if (bootstrap_.rank() != 0) return;
-  if (show_earlier(row.record)) return;  // some of what was measured together was there before
+  const std::vector<Row> known = take_earlier({&row, 1});
+  // Some of what was measured together was there before.
+  if (!known.empty()) return show(known.front());
   name_last(row, context_);
   for (const auto& writer : journals_) writer->write(row);
   show(row);

@@ -70,11 +70,9 @@ class Outputs {
   void open(const Options& options);
   /// Those beside the CSV.
   void open_journals(const Options& options);
-  [[nodiscard]] std::vector<Row> take_earlier(const std::vector<Row>& rows);
+  [[nodiscard]] std::vector<Row> take_earlier(std::span<const Row> rows);
   void write_final_rows();
   void show(const Row& row);
-  /// Shows the row that an earlier run has; false where it has none.
-  bool show_earlier(const Record& record);
   void count(const Record& record);
 
   Bootstrap& bootstrap_;

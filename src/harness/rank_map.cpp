@@ -25,13 +25,13 @@ topo::CoreShare share_among(const std::vector<Neighbour>& ranks, int rank, const
 /// To a core or NUMA node for the `index`-th of `count` ranks of a host. Auto on host memory: to a
 /// core each while the ranks fit or where all share all cores in turn; what a launcher has bound
 /// stays. Whether this rank was bound.
-bool bind_on_host(const topo::Machine& machine, const BindRequest& request, int index, int count) {
-  const Bind bind = request.bind;
+bool bind_on_host(const topo::Machine& machine, Bind bind,
+                  const std::optional<topo::Selection>& devices, int index, int count) {
   const topo::Spot spot = bind == Bind::Numa ? topo::Spot::NumaNode : topo::Spot::CpuCore;
   if (bind == Bind::None) return false;
-  if (request.devices) {
+  if (devices) {
     const int places = machine.count(spot);
-    const auto place = place_of(*request.devices, index, count, places);
+    const auto place = place_of(*devices, index, count, places);
     return place && machine.bind_to(spot, *place, places);
   }
   if (bind == Bind::Auto && machine.locality().bound) return false;
@@ -45,10 +45,11 @@ bool bind_on_host(const topo::Machine& machine, const BindRequest& request, int 
 
 /// Near the rank's device, but never to a single core: the library's threads share it. Whether this
 /// rank was bound. Collective.
-bool bind_rank(Bootstrap& bootstrap, const topo::Machine& machine, const BindRequest& request) {
-  const bool near_a_device = request.bind == Bind::Auto && !request.near.empty();
+bool bind_rank(Bootstrap& bootstrap, const topo::Machine& machine, Bind bind,
+               const std::string& device, const std::optional<topo::Selection>& devices) {
+  const bool near_a_device = bind == Bind::Auto && !device.empty();
   std::vector<topo::Core> near;
-  if (near_a_device && !machine.locality().bound) near = machine.cores_near(request.near);
+  if (near_a_device && !machine.locality().bound) near = machine.cores_near(device);
   Neighbour mine{.boot_id = boot_id()};
   if (!near.empty()) {
     mine.first_near = near.front().front();
@@ -62,7 +63,7 @@ bool bind_rank(Bootstrap& bootstrap, const topo::Machine& machine, const BindReq
   }
   const topo::CoreShare host = share_among(
       ranks, rank, [&](const Neighbour& other) { return other.boot_id == mine.boot_id; });
-  return bind_on_host(machine, request, host.index, host.count);
+  return bind_on_host(machine, bind, devices, host.index, host.count);
 }
 
 std::string numbered(std::string_view what, const std::set<int>& numbers) {
@@ -131,7 +132,8 @@ std::optional<int> place_of(const topo::Selection& request, int index, int count
   return request.devices[static_cast<std::size_t>(index) % request.devices.size()];
 }
 
-RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request) {
+RankMap map_ranks(Bootstrap& bootstrap, Bind bind, const std::string& near,
+                  const std::optional<topo::Selection>& devices) {
   const topo::Machine machine;
   RankInfo mine{.boot_id = boot_id(), .node = bootstrap.node(), .pid = getpid()};
   // What all ranks of a host may use together counts for oversubscription, so look before binding.
@@ -140,8 +142,8 @@ RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request) {
     if (bit < mine.processor_mask.size()) mine.processor_mask.set(bit);
   }
   agree_on(bootstrap, [&] {
-    mine.bound_by_us = bind_rank(bootstrap, machine, request) ? 1 : 0;
-    if (request.devices && mine.bound_by_us == 0) {
+    mine.bound_by_us = bind_rank(bootstrap, machine, bind, near, devices) ? 1 : 0;
+    if (devices && mine.bound_by_us == 0) {
       throw usage_error(
           "--devices: a host has {} and {}; name those that every host has and lets ranks use",
           counted(machine.count(topo::Spot::CpuCore), "core"),

@@ -38,28 +38,23 @@ struct RankInfo {
 
 /// Where all ranks run, and what follows from it for all; the same on every rank.
 struct RankMap {
-  std::vector<RankInfo> ranks;
+  std::vector<RankInfo> ranks{};
   int hosts = 1;  ///< kernels
   int most_ranks_per_host = 1;
   Bytes least_memory = 0;  ///< available per rank on the host that has least, as 1/ranks of it
   Bytes largest_cache = 0;
-  double processors = 1;         ///< that the ranks of the smallest host have together
-  bool oversubscribed = false;   ///< some host has more ranks than processors for them
-  std::string oversubscription;  ///< "16 ranks on 2 processors of host vm"
+  double processors = 1;           ///< that the ranks of the smallest host have together
+  bool oversubscribed = false;     ///< some host has more ranks than processors for them
+  std::string oversubscription{};  ///< "16 ranks on 2 processors of host vm"
 };
 
-/// Where ranks are wanted.
-struct BindRequest {
-  Bind bind = Bind::Auto;
-  std::string near{};  ///< PCI address of this rank's device; empty: host memory
-  /// Of host memory: which cores (NUMA nodes with Bind::Numa) the ranks of a host take. best:
-  /// spread over the host, worst: on as few of its NUMA nodes as they fit, prefix: the first.
-  std::optional<topo::Selection> devices{};
-};
-
-/// Binds this rank as asked, then gathers what all ranks have. Throws Error (Usage) on all ranks
-/// for cores that a host has not. Collective.
-[[nodiscard]] RankMap map_ranks(Bootstrap& bootstrap, const BindRequest& request);
+/// Binds this rank as asked, then gathers what all ranks have. `near` is the PCI address of this
+/// rank's device; empty: host memory. There `devices` are cores (NUMA nodes with Bind::Numa) that
+/// the ranks of a host take; best: spread over the host, worst: on as few of its NUMA nodes as they
+/// fit, prefix: the first. Throws Error (Usage) on all ranks for cores that a host has not.
+/// Collective.
+[[nodiscard]] RankMap map_ranks(Bootstrap& bootstrap, Bind bind, const std::string& near = {},
+                                const std::optional<topo::Selection>& devices = {});
 
 /// What the ranks exchange before they bind themselves. Plain data, as it is sent between ranks.
 struct Neighbour {

@@ -21,14 +21,12 @@ constexpr Seconds kLongestRelease{20};
 void check_ranks(const Options& options, const Collective& collective, int ranks,
                  int smallest_group) {
   check_root(options, ranks, smallest_group);
-  if (options.inject_fault && options.inject_fault->rank >= ranks) {
-    throw usage_error("--inject-fault: there is no rank {}; give {}", options.inject_fault->rank,
-                      numbers_of(ranks));
-  }
-  if (options.inject_delay && options.inject_delay->rank >= ranks) {
-    throw usage_error("--inject-delay: there is no rank {}; give {}", options.inject_delay->rank,
-                      numbers_of(ranks));
-  }
+  const auto check = [ranks](View option, const auto& of_rank) {
+    if (!of_rank || of_rank->rank < ranks) return;
+    throw usage_error("{}: there is no rank {}; give {}", option, of_rank->rank, numbers_of(ranks));
+  };
+  check("--inject-fault", options.inject_fault);
+  check("--inject-delay", options.inject_delay);
   if (const Distribution* distribution = options.distribution_of(collective)) {
     // Throws where so few ranks have no such distribution.
     (void)collective.footprint({.element = info(options.types.front()).size,
@@ -61,31 +59,27 @@ Status status_of(Bootstrap& bootstrap, const RunSummary& summary, const Options&
   return status;
 }
 
-/// The devices of all ranks, in rank order, and what is known of this rank's host; empty for host
-/// memory.
-struct ClaimedDevices {
-  std::vector<Device> devices{};
-  std::optional<HostTopology> topology{};
-};
-
-/// Collective.
-ClaimedDevices claim_devices(Bootstrap& world, const Backend& backend, const Options& options) {
+/// The devices of all ranks, in rank order, and what is known of this rank's host; none and nothing
+/// for host memory. Collective.
+std::vector<Device> claim_devices(Bootstrap& world, const Backend& backend, const Options& options,
+                                  std::optional<HostTopology>& topology) {
   if (!backend.has_devices()) return {};
-  HostTopology topology = probe_host(world, backend, options);
-  const auto mine = backend.claim_device(world, device_request(topology, options));
-  if (!mine) return {};
-  return {.devices = world.gather(*mine), .topology = std::move(topology)};
+  topology = probe_host(world, backend, options);
+  const auto mine = backend.claim_device(world, device_request(*topology, options));
+  if (mine) return world.gather(*mine);
+  topology.reset();
+  return {};
 }
 
-/// On host memory --devices are cores or NUMA nodes.
-BindRequest bind_request(const Options& options, const Backend& backend,
-                         const ClaimedDevices& claimed, int rank) {
-  if (claimed.devices.empty()) {
-    const bool free = options.bind == Bind::Auto && backend.has_threads() && !options.devices;
-    return {.bind = free ? Bind::None : options.bind, .devices = options.devices};
+/// On host memory --devices are cores or NUMA nodes. Collective.
+RankMap bind_ranks(Bootstrap& world, const Backend& backend, const Options& options,
+                   const std::vector<Device>& devices) {
+  if (!devices.empty()) {
+    const Device& mine = devices[static_cast<std::size_t>(world.rank())];
+    return map_ranks(world, options.bind, mine.bus.data());
   }
-  const Device& mine = claimed.devices[static_cast<std::size_t>(rank)];
-  return {.bind = options.bind, .near = mine.bus.data()};
+  const bool free = options.bind == Bind::Auto && backend.has_threads() && !options.devices;
+  return map_ranks(world, free ? Bind::None : options.bind, {}, options.devices);
 }
 
 ConnectOptions connect_options(const Options& options, const Collective& collective, int rank,
@@ -164,12 +158,13 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   HostFacts facts(world, options);
   outputs.write_facts(facts.read());
   watchdog.step("looking at the devices");
-  const ClaimedDevices claimed = claim_devices(world, backend, options);
-  const RankMap rank_map = map_ranks(world, bind_request(options, backend, claimed, world.rank()));
+  std::optional<HostTopology> topology;
+  const std::vector<Device> devices = claim_devices(world, backend, options, topology);
+  const RankMap rank_map = bind_ranks(world, backend, options, devices);
   const Progress progress = choose_progress(options.progress, rank_map);
   world.set_progress(progress);
   wanted.progress = progress;
-  wanted.shares_devices = any_shared(claimed.devices);
+  wanted.shares_devices = any_shared(devices);
   const Job job{.options = options,
                 .collective = collective,
                 .backend = choice,
@@ -179,14 +174,14 @@ Status run_session(const Options& wanted_options, const Collective& collective,
                 .world = world,
                 .plan = plan,
                 .rank_map = rank_map,
-                .devices = claimed.devices,
-                .topology = claimed.topology,
+                .devices = devices,
+                .topology = topology,
                 .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
                 .progress = progress,
                 .watchdog = watchdog};
   RoundRunner rounds(job, outputs);
   std::optional<MixRunner> mix;
-  if (!options.mix.empty()) mix.emplace(std::move(mixed));
+  if (!options.mix.empty()) mix.emplace(mixed);
   try {
     const Status status = measure(job, invocation, outputs, rounds, mix ? &*mix : nullptr);
     watchdog.step("reading the hosts' facts");

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/verifier.hpp"
 
+#include "model/agreement.hpp"
+
 namespace busbar {
-namespace {
-
-/// A rank's finding, as it is sent to all.
-struct Finding {
-  int rank = 0;  // of the job
-  std::uint64_t wrong = 0;
-  std::uint64_t index = 0;
-  std::array<char, 32> expected{};
-  std::array<char, 32> got{};
-};
-
-}  // namespace
-
 Verifier::Verifier(const RoundGroup& round_group, Communicator& communicator, DataType type,
                    ReduceOp op, std::optional<Pair> pair)
     : round_group_(round_group), communicator_(communicator), type_(type), op_(op), pair_(pair) {}
@@ -75,21 +64,16 @@ Difference Verifier::check_one(const Call& call, std::uint64_t seed) {
 }
 
 DataCheck Verifier::collect(const Difference& mine) {
-  if (round_group_.members.agree(mine.wrong == 0)) return {};
-  Finding finding{
-      .rank = round_group_.world.rank(), .wrong = mine.wrong, .index = mine.first_wrong};
-  copy_text(mine.expected, finding.expected);
-  copy_text(mine.got, finding.got);
-  const std::vector<Finding> all = round_group_.members.gather(finding);
-  DataCheck verdict;
-  for (const Finding& found : all) {
-    if (found.wrong > 0 && verdict.wrong == 0) {
-      verdict.first_wrong = fmt::format("rank {}, element {}: expected {}, got {}", found.rank,
-                                        found.index, found.expected.data(), found.got.data());
-    }
-    verdict.wrong += found.wrong;
-  }
-  return verdict;
+  auto wrong = static_cast<double>(mine.wrong);
+  round_group_.members.combine({&wrong, 1}, Combine::Sum);
+  if (wrong == 0) return {};
+  const std::string found =
+      mine.wrong == 0
+          ? ""
+          : fmt::format("rank {}, element {}: expected {}, got {}", round_group_.world.rank(),
+                        mine.first_wrong, mine.expected, mine.got);
+  return {.wrong = static_cast<std::uint64_t>(wrong),
+          .first_wrong = first_text(round_group_.members, found)};
 }
 
 DataCheck Verifier::check(std::span<const Call> calls, std::uint64_t seed) {

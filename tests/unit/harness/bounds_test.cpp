@@ -295,8 +295,7 @@ TEST(MeasureHostLimits, GivesTheSameFallingRatesToAllRanksAndTakesOneBuffer) {
   test::on_ranks(kRanks, [&](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
     found.at(static_cast<std::size_t>(world.rank())) = measure_host_bandwidth(
-        world, communicator,
-        {.last_level_cache = kMiB, .processors = 2, .most_per_rank = 64 * kMiB});
+        world, communicator, {.largest_cache = kMiB, .processors = 2}, 64 * kMiB);
     EXPECT_EQ(communicator.allocated, kMiB + kSourceSkew);  // half of the larger set
   });
   const auto& rates = found[0].rates;
@@ -317,7 +316,7 @@ TEST(MeasureHostLimits, GivesNothingWhereThereIsNoMemory) {
   test::on_ranks(1, [](test::ThreadBootstrap& world) {
     test::FakeCommunicator communicator;
     EXPECT_TRUE(
-        measure_host_bandwidth(world, communicator, {.last_level_cache = kMiB}).rates.empty());
+        measure_host_bandwidth(world, communicator, {.largest_cache = kMiB}, 0).rates.empty());
   });
 }
 

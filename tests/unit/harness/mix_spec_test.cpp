@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "harness/mix_schedule.hpp"
 #include "harness/options.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"

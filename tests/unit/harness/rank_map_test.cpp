@@ -132,10 +132,10 @@ TEST(ShortOfProcessors, NamesTheFirstRankThatMayRunOnOneOnly) {
 
 TEST(MapRanks, BindsToNoUnknownDeviceAndRefusesUnknownCores) {
   test::FakeBootstrap bootstrap;
-  const RankMap places = map_ranks(bootstrap, {.near = "0000:ee:00.0"});
+  const RankMap places = map_ranks(bootstrap, Bind::Auto, "0000:ee:00.0");
   EXPECT_EQ(places.ranks.at(0).bound_by_us, 0);
   const topo::Selection beyond{.policy = topo::Policy::List, .devices = {1 << 20}};
-  EXPECT_THROW((void)map_ranks(bootstrap, {.devices = beyond}), Error);
+  EXPECT_THROW((void)map_ranks(bootstrap, Bind::Auto, {}, beyond), Error);
 }
 
 /// A rank of a host, bound by us to a core unless said otherwise.

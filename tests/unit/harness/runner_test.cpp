@@ -53,7 +53,7 @@ struct FakeRun : testing::Test {
   void run_into_csv(const char* name) {
     busbar::Run of_all{{.options = options,
                         .collective = test::collective(name),
-                        .backend = {.backend = &test::backend_named("mpi")},
+                        .backend = {&test::backend_named("mpi"), "asked for"},
                         .on_devices = on_devices,
                         .world = bootstrap,
                         .plan = plan,
@@ -385,7 +385,7 @@ std::vector<Record> rows_of_rounds(int ranks, Options options, const char* colle
     outputs.begin(context);
     const Job job{.options = options,
                   .collective = test::collective(collective),
-                  .backend = {.backend = &test::backend_named("mpi")},
+                  .backend = {&test::backend_named("mpi"), "asked for"},
                   .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
                   .world = world,
                   .plan = plan,
