@@ -32,7 +32,7 @@
 #include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/options.hpp"
-#include "harness/session.hpp"
+#include "harness/run.hpp"
 #include "model/agreement.hpp"
 #include "model/backend.hpp"
 

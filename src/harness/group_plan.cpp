@@ -132,17 +132,6 @@ struct RankHost {
   [[nodiscard]] auto operator<=>(const RankHost&) const = default;
 };
 
-/// "h1 h4": the hosts of ranks, by the host of each rank.
-std::string hosts_text(const std::vector<int>& ranks, const std::vector<std::string>& host_of) {
-  std::set<std::string> named;
-  std::vector<std::string> hosts;
-  for (const int rank : ranks) {
-    const std::string& host = host_of[static_cast<std::size_t>(rank)];
-    if (named.insert(host).second) hosts.push_back(host);
-  }
-  return join(hosts, " ");
-}
-
 /// Reads the files that the rule needs. Collective.
 void read_files(Bootstrap& world, const Options& options, GroupInput& input) {
   const GroupSpec& spec = *options.groups;
@@ -192,7 +181,11 @@ void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& h
     for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = host.name;
   }
   for (GroupRound& round : rounds) {
-    for (RankGroup& group : round.groups) group.hosts = hosts_text(group.ranks, host_of);
+    for (RankGroup& group : round.groups) {
+      std::vector<std::string> names;
+      for (const int rank : group.ranks) add_new(names, host_of[static_cast<std::size_t>(rank)]);
+      group.hosts = join(names, " ");
+    }
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/round_runner.hpp"
-
 #include <limits>
 
+#include "harness/runner.hpp"
 #include "model/agreement.hpp"
 #include "model/host_memory.hpp"
 

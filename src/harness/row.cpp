@@ -92,6 +92,11 @@ void add_bandwidths(Record& record, double bus_factor) {
 
 namespace {
 
+/// Nothing of no samples.
+std::optional<double> median_of(const std::vector<double>& samples) {
+  return samples.empty() ? std::nullopt : std::optional{stats::median(samples)};
+}
+
 void add_interval(Record& record, const Samples& samples) {
   const bool visited = samples.visits.size() > 1;
   const bool of_run = visited || samples.summary;
@@ -142,10 +147,11 @@ void add_statistics(Record& record, const Samples& samples, double bus_factor) {
   }
   if (summary->count < kFewSamples) add_flag(record, Flag::FewSamples);
   add_interval(record, samples);
-  if (!samples.enqueue_us.empty()) record.enqueue_time_us = stats::median(samples.enqueue_us);
-  const double load_us = samples.loads_us.empty() ? 0 : stats::median(samples.loads_us);
+  record.enqueue_time_us = median_of(samples.enqueue_us);
+  record.host_time_us = median_of(samples.host_times_us);
+  record.start_skew_us = median_of(samples.start_skews_us);
+  const auto load_us = median_of(samples.loads_us);
   if (load_us > 0) record.load_us = load_us;
-  if (!samples.host_times_us.empty()) record.host_time_us = stats::median(samples.host_times_us);
   if (!samples.steady) add_flag(record, Flag::NotSteady);
   if (stats::is_drifting(samples.times_us)) add_flag(record, Flag::Drifting);
   add_bandwidths(record, bus_factor);
@@ -441,6 +447,7 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
     plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
   }
   Samples samples = take_samples(setup.round_group, chunks, plan, report);
+  if (run.rank_map.hosts > 1) samples.start_skews_us.clear();  // of clocks that differ
   const Traffic* traffic = setup.plan.footprint.traffic.get();
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
@@ -451,9 +458,6 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
                factor);
   }
   if (is_limited_by_issuing(setup, record)) add_flag(record, Flag::LaunchBound);
-  if (run.rank_map.hosts == 1 && !samples.start_skews_us.empty()) {
-    record.start_skew_us = stats::median(samples.start_skews_us);
-  }
   // Visits are of the same operation: the first is checked.
   if (soak) {
     add_soak(setup, *soak, row);

@@ -8,22 +8,6 @@
 
 namespace busbar {
 
-void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
-               const RankGroup& group, const SweepKey& key) {
-  record.ranks = static_cast<int>(group.ranks.size());
-  if (plan.kind == GroupPlan::Kind::World) return;
-  record.hosts = group.hosts;
-  record.group_ranks = format_ranges(group.ranks, ' ');
-  record.groups_seed = plan.seed;
-  if (key.pair) {
-    record.sender = group.ranks.at(static_cast<std::size_t>(key.pair->sender));
-    record.receiver = group.ranks.at(static_cast<std::size_t>(key.pair->receiver));
-  } else {
-    record.round = round.number;
-    record.group = group.number;
-  }
-}
-
 std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
                                         std::uint64_t visit, std::size_t part) {
   std::vector<std::size_t> numbers(count);
@@ -53,23 +37,35 @@ RowVisit RowTable::place(const SweepKey& key, std::size_t size, bool in_place) c
   return {.position = both ? 2 * position + (in_place ? 1 : 0) : position, .visit = key.visit};
 }
 
+Record RowTable::blank(const SweepKey& key, const Footprint& footprint, Bytes wanted, bool in_place,
+                       const RankGroup* group) const {
+  Record record = blank_record(collective_, key, footprint, wanted, in_place);
+  if (options_.vary) record.variant = variant_text(*options_.vary, key.variant);
+  if (group == nullptr) return record;
+  record.ranks = static_cast<int>(group->ranks.size());
+  if (plan_.kind == GroupPlan::Kind::World) return record;
+  record.hosts = group->hosts;
+  record.group_ranks = format_ranges(group->ranks, ' ');
+  record.groups_seed = plan_.seed;
+  if (key.pair) {
+    record.sender = group->ranks.at(static_cast<std::size_t>(key.pair->sender));
+    record.receiver = group->ranks.at(static_cast<std::size_t>(key.pair->receiver));
+  } else {
+    record.round = plan_.rounds[key.round].number;
+    record.group = group->number;
+  }
+  return record;
+}
+
 std::vector<Row> RowTable::blank_rows(const SweepKey& key, std::size_t size, bool in_place) const {
-  const GroupRound& round = plan_.rounds[key.round];
-  return mapped(round.groups, [&](const RankGroup& group) {
+  return mapped(plan_.rounds[key.round].groups, [&](const RankGroup& group) {
     const Footprint footprint =
         collective_.footprint({.wanted = sizes_[size],
                                .element = info(key.type).size,
                                .ranks = static_cast<int>(group.ranks.size()),
                                .distribution = options_.distribution_of(collective_)});
-    Row row{.record = blank_record(collective_, key, footprint, sizes_[size], in_place)};
-    set_group(row.record, plan_, round, group, key);
-    set_variant(row.record, key);
-    return row;
+    return Row{.record = blank(key, footprint, sizes_[size], in_place, &group)};
   });
-}
-
-void RowTable::set_variant(Record& record, const SweepKey& key) const {
-  if (options_.vary) record.variant = variant_text(*options_.vary, key.variant);
 }
 
 bool RowTable::resume(Outputs& outputs, const SweepKey& key, std::size_t size,

@@ -12,10 +12,6 @@
 
 namespace busbar {
 
-/// Writes to a row what is of its group. `key` has the pair.
-void set_group(Record& record, const GroupPlan& plan, const GroupRound& round,
-               const RankGroup& group, const SweepKey& key);
-
 /// 0 to count - 1; where rows are visited, in a new order at each visit and `part`.
 [[nodiscard]] std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
                                                       std::uint64_t visit, std::size_t part);
@@ -36,8 +32,9 @@ class RowTable {
   }
   /// Where the rows of a size and variant of a sweep stand, by the size's number.
   [[nodiscard]] RowVisit place(const SweepKey& key, std::size_t size, bool in_place) const;
-  /// Writes the variant to a row.
-  void set_variant(Record& record, const SweepKey& key) const;
+  /// The record of a row of one of its round's groups; null: of a rank that is in none.
+  [[nodiscard]] Record blank(const SweepKey& key, const Footprint& footprint, Bytes wanted,
+                             bool in_place, const RankGroup* group) const;
   /// What its rows are of, one of each group of the round.
   [[nodiscard]] std::vector<Row> blank_rows(const SweepKey& key, std::size_t size,
                                             bool in_place) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "harness/bounds.hpp"
 #include "harness/chunk.hpp"
 #include "harness/group_plan.hpp"
@@ -81,5 +82,16 @@ struct Run : Job {
 /// "round 3, group 1 (h1 h4): "; empty where all ranks are one group.
 [[nodiscard]] std::string round_prefix(const GroupPlan& plan, std::size_t round,
                                        const RankGroup* mine);
+
+/// One run of a collective, from placement to footers. Collective. Throws Error.
+[[nodiscard]] Status run_session(const Options& options, const Collective& collective,
+                                 const Invocation& invocation, Bootstrap& world,
+                                 Watchdog& watchdog);
+
+/// --backend sim: predicts every row from a system file (topo/predict) and gives it to the outputs
+/// of a measured run; every row and head says `simulated`. One process, without MPI. Throws Error
+/// (Usage) before anything is written.
+[[nodiscard]] Status run_simulation(const Options& wanted, const Collective& collective,
+                                    const Invocation& invocation);
 
 }  // namespace busbar

@@ -2,6 +2,7 @@
 #include "harness/runner.hpp"
 
 #include "format/timeline_text.hpp"
+#include "harness/gathered_rows.hpp"
 #include "model/agreement.hpp"
 
 namespace busbar {
@@ -180,13 +181,11 @@ Call Runner::call_like(const SweepKey& key) const {
 
 Record Runner::blank(const RowSetup& setup, bool in_place) const {
   const SizePlan& plan = setup.plan;
-  Record record = blank_record(run_.collective, setup.key, plan.footprint, plan.wanted, in_place);
+  Record record = table_.blank(setup.key, plan.footprint, plan.wanted, in_place, run_.mine);
   record.backend = run_.backend.backend->name();
   record.nodes = run_.group.nodes();
-  if (run_.mine != nullptr) {
-    set_group(record, run_.plan, run_.plan.rounds[run_.round], *run_.mine, setup.key);
-    if (run_.plan.kind != GroupPlan::Kind::World) record.connect_s = run_.group_connect_s;
-  }
+  const bool grouped = run_.mine != nullptr && run_.plan.kind != GroupPlan::Kind::World;
+  if (grouped) record.connect_s = run_.group_connect_s;
   const Options& options = setup.options();
   record.cadence = name(options.cadence);
   record.aggregation = name(options_.aggregation);
@@ -202,7 +201,6 @@ Record Runner::blank(const RowSetup& setup, bool in_place) const {
   for (const Flag flag : run_.flags) add_flag(record, flag);
   if (options.graph_launches > 0) add_flag(record, Flag::Graph);
   if (options.inject_delay) add_flag(record, Flag::DelayInjected);
-  table_.set_variant(record, setup.key);
   return record;
 }
 

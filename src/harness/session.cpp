@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/session.hpp"
-
-#include "harness/bounds.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
 #include "harness/mix_runner.hpp"
 #include "harness/outputs.hpp"
 #include "harness/rank_map.hpp"
-#include "harness/round_runner.hpp"
+#include "harness/run.hpp"
 #include "harness/run_header.hpp"
+#include "harness/runner.hpp"
 #include "model/agreement.hpp"
 
 namespace busbar {

@@ -9,7 +9,6 @@
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"
-#include "harness/session.hpp"
 #include "model/fact.hpp"
 #include "topo/predict/predictor.hpp"
 #include "topo/systems/recognize.hpp"

@@ -96,7 +96,6 @@ Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   record.flags = flags_of(visits);
   record.finished_at = visits.back().record.finished_at;
   add_statistics(record, samples, factor_of(record));
-  if (!samples.start_skews_us.empty()) record.start_skew_us = stats::median(samples.start_skews_us);
   add_efficiency(record);
   merge_figures(visits, record);
   row.samples_us = std::move(samples.times_us);

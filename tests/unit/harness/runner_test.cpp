@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include "harness/round_runner.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/session.hpp"
+#include "harness/run.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
