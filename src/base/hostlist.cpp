@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -77,19 +76,6 @@ void add_item(std::string_view place, const std::string& item, std::vector<std::
 /// What names have in common: all but their last number, and its digits where it has zeros before.
 using Stem = std::tuple<std::string, std::string, std::size_t>;
 
-std::string ranges_text(const std::set<std::uint64_t>& numbers, std::size_t width) {
-  std::vector<std::string> ranges;
-  for (auto first = numbers.begin(); first != numbers.end();) {
-    auto last = first;
-    while (std::next(last) != numbers.end() && *std::next(last) == *last + 1) ++last;
-    std::string range = fmt::format("{:0{}}", *first, width);
-    if (last != first) range += fmt::format("-{:0{}}", *last, width);
-    ranges.push_back(std::move(range));
-    first = std::next(last);
-  }
-  return join(ranges, ",");
-}
-
 using Groups = std::map<Stem, std::set<std::uint64_t>>;
 
 /// False for a name without a number.
@@ -140,7 +126,7 @@ std::string hostlist(const std::vector<std::string>& hosts) {
   for (const auto& [stem, numbers] : groups) {
     const auto& [prefix, suffix, width] = stem;
     if (numbers.empty()) continue;
-    const std::string ranges = ranges_text(numbers, width);
+    const std::string ranges = format_ranges(numbers, ',', width);
     const bool one = numbers.size() == 1;
     items.push_back(
         fmt::format("{}{}{}{}{}", prefix, one ? "" : "[", ranges, one ? "" : "]", suffix));

@@ -191,12 +191,6 @@ void integer_or_auto(Owner<Member>& options, std::string_view option, std::strin
   if (text != "auto") integer<Member, Low>(options, option, text);
 }
 
-/// A size above 0.
-template <auto Member>
-void size(Owner<Member>& options, std::string_view option, std::string_view text) {
-  options.*Member = parse_positive_bytes(option, text);
-}
-
 /// A file's name, which is not empty.
 template <auto Member>
 void file(Owner<Member>& options, std::string_view option, std::string_view text) {

@@ -103,9 +103,9 @@ std::string lower(std::string_view text) {
 
 std::string quoted(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : without_controls(text)) {
     if (c == '"' || c == '\\') result += '\\';
-    result += std::iscntrl(static_cast<unsigned char>(c)) != 0 ? ' ' : c;
+    result += c;
   }
   return result + '"';
 }
@@ -153,12 +153,18 @@ std::string figure_text(double value) {
 
 std::string format_percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string one_line(std::string_view text) {
+std::string without_controls(std::string_view text) {
   std::string line(text);
   const auto is_control = [](unsigned char character) { return std::iscntrl(character) != 0; };
   std::ranges::replace_if(line, is_control, ' ');
-  return std::string(trim(line));
+  return line;
 }
+
+std::size_t character_count(std::string_view text) {
+  return count_of(text, [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; });
+}
+
+std::string one_line(std::string_view text) { return std::string(trim(without_controls(text))); }
 
 std::string wrapped(std::string_view line, std::size_t columns, std::size_t indent) {
   std::string text;
@@ -178,19 +184,6 @@ std::string first_line_of(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-std::string format_ranges(const std::vector<int>& numbers, char separator) {
-  std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += separator;
-    text += first == last ? fmt::format("{}", numbers[first])
-                          : fmt::format("{}-{}", numbers[first], numbers[last]);
-    first = last + 1;
-  }
-  return text;
 }
 
 std::optional<std::vector<int>> parse_ranges(std::string_view text, char separator) {

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/lists.hpp"
 
 namespace busbar {
@@ -109,6 +111,12 @@ template <std::integral Count>
 [[nodiscard]] std::string format_percent(double share);
 /// @}
 
+/// Line ends and other control characters as blanks.
+[[nodiscard]] std::string without_controls(std::string_view text);
+
+/// Characters of UTF-8, each a column of a terminal.
+[[nodiscard]] std::size_t character_count(std::string_view text);
+
 /// One line: line ends and other control characters become blanks, so that a message, a fact or a
 /// cell never spans two and no reader stumbles.
 [[nodiscard]] std::string one_line(std::string_view text);
@@ -119,8 +127,22 @@ template <std::integral Count>
 /// The first line of a file without its line end, or empty where it cannot be read.
 [[nodiscard]] std::string first_line_of(const std::string& path);
 
-/// "0-3,8": ascending numbers as ranges.
-[[nodiscard]] std::string format_ranges(const std::vector<int>& numbers, char separator = ',');
+/// "0-3,8": ascending numbers as ranges; with zeros before them up to so many digits.
+template <class Numbers = std::vector<int>>
+[[nodiscard]] std::string format_ranges(const Numbers& numbers, char separator = ',',
+                                        std::size_t digits = 0) {
+  std::string text;
+  for (auto first = numbers.begin(); first != numbers.end();) {
+    auto last = first;
+    auto next = std::next(first);
+    while (next != numbers.end() && *next == *last + 1) last = next++;
+    if (!text.empty()) text += separator;
+    text += fmt::format("{:0{}}", *first, digits);
+    if (last != first) text += fmt::format("-{:0{}}", *last, digits);
+    first = next;
+  }
+  return text;
+}
 /// The numbers of such a text, in its order; nothing if it is none, or has over a million.
 [[nodiscard]] std::optional<std::vector<int>> parse_ranges(std::string_view text,
                                                            char separator = ',');

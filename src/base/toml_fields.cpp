@@ -8,8 +8,6 @@
 namespace busbar {
 namespace {
 
-bool is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
-
 /// A text of the file as a message may repeat it: not all of a long one.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kLongest = 60;
@@ -22,50 +20,60 @@ const std::string& text_of(const toml::node& node, std::string_view key, std::st
   if (value == nullptr) {
     throw fault_at(origin, node.source(), fmt::format("{} must be a text in quotes", key));
   }
-  if (std::any_of(value->get().begin(), value->get().end(), is_control)) {
+  if (value->get() != without_controls(value->get())) {
     throw fault_at(origin, node.source(), fmt::format("{} must be one line without tabs", key));
   }
   return value->get();
 }
 
-/// Quotes or a comment of TOML, as far as one line goes.
-class TomlText {
- public:
-  [[nodiscard]] bool is_outside() const { return began_by_ == '\0'; }
-  /// Quotes that a line ends before they are closed.
-  [[nodiscard]] bool is_left_open(char next) const {
-    return next == '\n' && !is_outside() && began_by_ != '#';
-  }
-  void take(char next) {
-    if (is_outside()) {
-      if (next == '"' || next == '\'' || next == '#') began_by_ = next;
-    } else if (escaped_) {
-      escaped_ = false;
-    } else if (next == (began_by_ == '#' ? '\n' : began_by_)) {
-      began_by_ = '\0';
-    } else {
-      escaped_ = began_by_ == '"' && next == '\\';
-    }
-  }
-
- private:
-  char began_by_ = '\0';
-  bool escaped_ = false;
-};
-
 /// Whether a key with dots may have it: a letter, or a blank or quotes beside a dot.
 bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::string_view::npos; }
-
-bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 /// What is wrong with the first character of `rest`, which is outside of quotes and comments.
 std::string_view fault_of(std::string_view rest) {
   const char c = rest.front();
-  if (!is_ascii(c)) return "characters beyond ASCII belong in quotes or comments";
+  if (static_cast<unsigned char>(c) >= 0x80)
+    return "characters beyond ASCII belong in quotes or comments";
   const bool quote = c == '"' || c == '\'';
   const bool several_lines = quote && rest.starts_with(std::string(3, c));
   return several_lines ? "texts over several lines are not supported in system files"
                        : std::string_view();
+}
+
+/// Where the quotes that begin at `at` end: at their like, else at the end of the line.
+std::size_t end_of_quotes(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  for (++at; at < text.size() && text[at] != quote && text[at] != '\n'; ++at) {
+    const bool escapes = quote == '"' && text[at] == '\\';
+    if (escapes && !text.substr(at + 1).starts_with('\n')) ++at;
+  }
+  return std::min(at, text.size());
+}
+
+/// Throws Error (Usage) with origin:line:column where a text has what toml++ 3.3 is not safe
+/// against: characters beyond ASCII outside of quotes and comments (undefined behaviour there), and
+/// quotes over several lines, which no system file needs.
+void check_toml_characters(std::string_view text, std::string_view origin) {
+  constexpr std::size_t kMostDots = 63;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::size_t dots = 0;  // of a key or number: the parser goes as deep as a key has parts
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    std::string_view fault = fault_of(text.substr(at));
+    dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
+    if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
+    if (!fault.empty()) {
+      const std::string_view before = text.substr(0, at);
+      const std::string_view line = before.substr(before.rfind('\n') + 1);
+      throw usage_error("{}:{}:{}: {}", origin, std::ranges::count(before, '\n') + 1,
+                        character_count(line) + 1, fault);
+    }
+    if (c == '#') at = std::min(text.find('\n', at), text.size());
+    if (c != '"' && c != '\'') continue;
+    at = end_of_quotes(text, at);
+    if (!text.substr(at).starts_with(c)) return;  // the parser reports it, and reads no further
+  }
 }
 
 }  // namespace
@@ -82,10 +90,9 @@ std::string unknown_word(std::string_view what, std::string_view word,
 
 Error fault_at(std::string_view origin, const toml::source_region& place, const std::string& what) {
   const std::string_view file = place.path == nullptr ? origin : *place.path;
-  std::string line = fmt::format("{}:{}:{}: {}", file, place.begin.line, place.begin.column, what);
   // Keys of the file are repeated: nothing of them may move a terminal's cursor.
-  std::ranges::replace_if(line, is_control, ' ');
-  return usage_error(line);
+  return usage_error(without_controls(
+      fmt::format("{}:{}:{}: {}", file, place.begin.line, place.begin.column, what)));
 }
 
 toml::table parse_toml(std::string_view text, std::string_view origin, std::string_view document) {
@@ -223,31 +230,6 @@ std::optional<std::size_t> TomlFields::one_of(std::string_view key,
   const auto found = std::ranges::find(names, word);
   if (found == names.end()) throw fault(key, unknown_word(key, word, names));
   return static_cast<std::size_t>(found - names.begin());
-}
-
-void check_toml_characters(std::string_view text, std::string_view origin) {
-  constexpr std::size_t kMostDots = 63;
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::size_t line = 1;
-  std::size_t column = 1;  // counts characters: what continues one in UTF-8 does not
-  std::size_t dots = 0;    // of a key or number: the parser goes as deep as a key has parts
-  TomlText inside;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    std::string_view fault = inside.is_outside() ? fault_of(text.substr(at)) : "";
-    if (inside.is_outside()) dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
-    if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
-    if (!fault.empty()) throw usage_error("{}:{}:{}: {}", origin, line, column, fault);
-    if (inside.is_left_open(c)) return;  // the parser reports it, and reads no further
-    inside.take(c);
-    if (c == '\n') {
-      ++line;
-      column = 1;
-    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
-      ++column;
-    }
-  }
 }
 
 }  // namespace busbar

@@ -100,9 +100,4 @@ class TomlFields {
   std::string what_;
 };
 
-/// Throws Error (Usage) with origin:line:column where a text has what toml++ 3.3 is not safe
-/// against: characters beyond ASCII outside of quotes and comments (undefined behaviour there), and
-/// quotes over several lines, which no system file needs.
-void check_toml_characters(std::string_view text, std::string_view origin);
-
 }  // namespace busbar

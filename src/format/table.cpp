@@ -18,12 +18,6 @@ bool is_number(const std::string& cell) {
   return !number.empty() && number.find_first_not_of("0123456789.+-e%x*<=") == std::string::npos;
 }
 
-/// Columns on a terminal: a character of UTF-8 is one, whatever its bytes.
-std::size_t width_of(std::string_view cell) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      cell, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 }  // namespace
 
 void add_number_column(Table& table, std::string title) {
@@ -48,8 +42,10 @@ std::string plain_table(const Table& table) {
   const auto shown = [](const std::string& cell) { return cell.empty() ? kGap : cell; };
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    widths.push_back(width_of(table.columns[i]));
-    for (const auto& row : table.rows) widths[i] = std::max(widths[i], width_of(shown(row[i])));
+    widths.push_back(character_count(table.columns[i]));
+    for (const auto& row : table.rows) {
+      widths[i] = std::max(widths[i], character_count(shown(row[i])));
+    }
   }
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text;
