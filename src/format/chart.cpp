@@ -8,7 +8,6 @@
 #include <limits>
 #include <set>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,6 +37,41 @@ std::string shortened(const std::string& text) {
     if (begins && ++characters > kMost) return text.substr(0, i) + "…";
   }
   return text;
+}
+
+/// At digit * 10^power; without a name where names of such digits would not fit.
+ChartTick log_tick(int digit, int power, bool few) {
+  const double tick = digit * std::pow(10, power);
+  const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
+  const std::string name = tick < 1 ? fmt::format("{:.6g}", tick) : fmt::format("{:.0f}", tick);
+  return {.at = tick, .name = named ? name : "", .minor = !named};
+}
+
+/// The ranges of the positive rates of every measured curve; panel -1: of all panels.
+std::vector<ChartRange> rate_ranges(const Chart& chart, int panel) {
+  std::vector<ChartRange> curves;
+  for (const ChartCurve& curve : chart.curves) {
+    if (curve.kind != CurveKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
+    std::vector<double> rates;
+    for (const ChartPoint& point : curve.points) {
+      if (point.y > 0) rates.push_back(point.y);
+    }
+    if (!rates.empty()) curves.push_back(range_of(rates));
+  }
+  return curves;
+}
+
+/// Where the logarithmic axis of curves with these ranges begins; empty: it is linear.
+std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::optional<bool> wanted) {
+  constexpr double kMostLinear = 30;
+  if (curves.empty()) return {};
+  const auto by_peak = [](const ChartRange& a, const ChartRange& b) { return a.high < b.high; };
+  const auto [lowest, highest] = std::ranges::minmax_element(curves, by_peak);
+  if (!wanted.value_or(highest->high > kMostLinear * lowest->high)) return {};
+  constexpr double kDepth = 300;
+  double low = highest->high;
+  for (const ChartRange& curve : curves) low = std::min(low, curve.low);
+  return std::max(low, lowest->high / kDepth);
 }
 
 constexpr double kSizeMargin = 1.25;
@@ -74,24 +108,15 @@ ChartRange y_range(const Chart& chart, int panel) {
 
 ChartAxis bytes_axis(const Chart& chart) {
   const ChartRange sizes = x_range(chart);
-  return {.title = "size",
-          .kind = AxisKind::Sizes,
-          .low = std::max(sizes.low, 1.0) / kSizeMargin,
-          .high = std::max(sizes.high, 1.0) * kSizeMargin};
+  return log_axis("size", {std::max(sizes.low, 1.0), std::max(sizes.high, 1.0)}, kSizeMargin,
+                  AxisKind::Sizes);
 }
 
-ChartAxis log_axis(std::string title, ChartRange range, double margin) {
+ChartAxis log_axis(std::string title, ChartRange range, double margin, AxisKind kind) {
   return {.title = std::move(title),
-          .kind = AxisKind::Log,
+          .kind = kind,
           .low = range.low / margin,
           .high = range.high * margin};
-}
-
-ChartAxis powers_axis(std::string title, ChartRange range) {
-  constexpr double kMargin = 1.15;
-  ChartAxis axis = log_axis(std::move(title), range, kMargin);
-  axis.kind = AxisKind::Powers;
-  return axis;
 }
 
 std::vector<ChartTick> size_ticks(const ChartAxis& axis, int most) {
@@ -107,14 +132,6 @@ std::vector<ChartTick> size_ticks(const ChartAxis& axis, int most) {
                      .minor = !named});
   }
   return ticks;
-}
-
-/// At digit * 10^power; without a name where names of such digits would not fit.
-ChartTick log_tick(int digit, int power, bool few) {
-  const double tick = digit * std::pow(10, power);
-  const bool named = digit == 1 || (few && (digit == 2 || digit == 5));
-  const std::string name = tick < 1 ? fmt::format("{:.6g}", tick) : fmt::format("{:.0f}", tick);
-  return {.at = tick, .name = named ? name : "", .minor = !named};
 }
 
 std::vector<ChartTick> log_ticks(const ChartAxis& axis) {
@@ -139,31 +156,6 @@ std::vector<ChartTick> name_ticks(const ChartAxis& axis) {
     ticks.push_back({.at = static_cast<double>(i), .name = shortened(axis.names[i])});
   }
   return ticks;
-}
-
-std::optional<double> log_axis_low(std::span<const ChartRange> curves, std::optional<bool> wanted) {
-  if (curves.empty()) return {};
-  const auto by_peak = [](const ChartRange& a, const ChartRange& b) { return a.high < b.high; };
-  const auto [lowest, highest] = std::ranges::minmax_element(curves, by_peak);
-  if (!wanted.value_or(highest->high > kMostLinear * lowest->high)) return {};
-  constexpr double kDepth = 300;
-  double low = highest->high;
-  for (const ChartRange& curve : curves) low = std::min(low, curve.low);
-  return std::max(low, lowest->high / kDepth);
-}
-
-/// The ranges of the positive rates of every measured curve; panel -1: of all panels.
-std::vector<ChartRange> rate_ranges(const Chart& chart, int panel) {
-  std::vector<ChartRange> curves;
-  for (const ChartCurve& curve : chart.curves) {
-    if (curve.kind != CurveKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
-    std::vector<double> rates;
-    for (const ChartPoint& point : curve.points) {
-      if (point.y > 0) rates.push_back(point.y);
-    }
-    if (!rates.empty()) curves.push_back(range_of(rates));
-  }
-  return curves;
 }
 
 void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel, double headroom) {
@@ -217,11 +209,6 @@ std::size_t owned_look(const std::string& system) {
   return static_cast<std::size_t>(std::ranges::find_if(kLooks, is_owned) - kLooks.begin());
 }
 
-/// Nine colours from dark to light.
-constexpr std::array<unsigned, 9> kCividis{0x00224E, 0x123570, 0x3B496C, 0x575D6D, 0x707173,
-                                           0x8A8678, 0xA59C74, 0xC3B369, 0xFEE838};
-constexpr auto kLastStop = static_cast<double>(kCividis.size() - 1);
-
 }  // namespace
 
 Palette::Palette(std::span<const std::string> systems) {
@@ -255,15 +242,6 @@ CurveStyle Palette::of(const std::string& system, std::size_t line, bool simulat
   return {.colour = look.colour,
           .point = kShapes.at((look.shape + place / kLooks.size() + further) % kShapes.size()),
           .dash = dashes.at(further % dashes.size())};
-}
-
-std::string scale_definition() {
-  std::string stops;
-  for (std::size_t i = 0; i < kCividis.size(); ++i) {
-    stops += fmt::format("{}{} \"#{:06x}\"", i == 0 ? "" : ", ", static_cast<double>(i) / kLastStop,
-                         kCividis.at(i));
-  }
-  return stops;
 }
 
 }  // namespace busbar

@@ -39,9 +39,6 @@ class Palette {
   std::map<std::string, std::size_t> places_{};  ///< in the table of styles, and beyond it
 };
 
-/// A scale of colours, dark to light, for gnuplot's `set palette defined`: cividis.
-[[nodiscard]] std::string scale_definition();
-
 struct ChartPoint {
   double x = 0;
   double y = 0;
@@ -174,10 +171,8 @@ struct ChartRange {
 [[nodiscard]] ChartAxis bytes_axis(const Chart& chart);
 
 /// A logarithmic axis that exceeds the range by a factor at both ends.
-[[nodiscard]] ChartAxis log_axis(std::string title, ChartRange range, double margin);
-
-/// The axis of numbers of ranks.
-[[nodiscard]] ChartAxis powers_axis(std::string title, ChartRange range);
+[[nodiscard]] ChartAxis log_axis(std::string title, ChartRange range, double margin,
+                                 AxisKind kind = AxisKind::Log);
 
 /// @name The ticks of an axis
 /// @{
@@ -189,16 +184,10 @@ struct ChartRange {
 [[nodiscard]] std::vector<ChartTick> name_ticks(const ChartAxis& axis);
 /// @}
 
-/// Where the logarithmic axis of curves with these ranges (all above 0) begins; empty where it is
-/// linear, which is chosen by the curves' peaks unless the user wants one: a factor of more than
-/// kMostLinear makes it logarithmic. Sizes so small that all curves rise alike, to 1/300 of the
-/// lowest peak, are below it.
-[[nodiscard]] std::optional<double> log_axis_low(std::span<const ChartRange> curves,
-                                                 std::optional<bool> wanted = {});
-inline constexpr double kMostLinear = 30;
-
-/// Sets the y axis of a panel, or of all for a negative one, for the measured curves: from 0, or as
-/// log_axis_low. `headroom`: what the axis has above the highest value, as a factor.
+/// Sets the y axis of a panel, or of all for a negative one, for the measured curves: from 0, or
+/// logarithmic, as the user wants, else where peaks differ by more than thirty times. Sizes so
+/// small that all curves rise alike, to 1/300 of the lowest peak, are below that one. `headroom`:
+/// what the axis has above the highest value, as a factor.
 void set_rate_axis(Chart& chart, std::optional<bool> logarithmic, int panel = -1,
                    double headroom = 1);
 

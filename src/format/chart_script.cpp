@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -38,6 +39,19 @@ std::pair<int, int> panel_size(const Chart& chart, int across) {
   if (chart.width > 0) size.first = chart.width;
   if (chart.height > 0) size.second = chart.height;
   return size;
+}
+
+/// A scale of colours, dark to light, for gnuplot's `set palette defined`: cividis.
+std::string scale_definition() {
+  constexpr std::array<unsigned, 9> kCividis{0x00224E, 0x123570, 0x3B496C, 0x575D6D, 0x707173,
+                                             0x8A8678, 0xA59C74, 0xC3B369, 0xFEE838};
+  constexpr auto kLast = static_cast<double>(kCividis.size() - 1);
+  std::string stops;
+  for (std::size_t i = 0; i < kCividis.size(); ++i) {
+    stops += fmt::format("{}{} \"#{:06x}\"", i == 0 ? "" : ", ", static_cast<double>(i) / kLast,
+                         kCividis.at(i));
+  }
+  return stops;
 }
 
 constexpr double kDay = 86400;

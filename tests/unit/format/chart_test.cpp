@@ -11,15 +11,21 @@ namespace {
 
 using Curves = std::vector<ChartRange>;
 
-TEST(LogAxis, IsChosenWherePeaksDifferByMoreThanThirtyTimes) {
-  EXPECT_FALSE(log_axis_low(Curves{{1, 10}, {1, 290}}));
-  EXPECT_TRUE(log_axis_low(Curves{{1, 10}, {1, 310}}));
-  EXPECT_FALSE(log_axis_low(Curves{{1, 10}, {1, 310}}, false));
-  EXPECT_TRUE(log_axis_low(Curves{{1, 10}}, true));
-  EXPECT_FALSE(log_axis_low(Curves{}, true));
+TEST(RateAxis, IsLogarithmicWherePeaksDifferByMoreThanThirtyTimes) {
+  const auto low_of = [](const Curves& curves, std::optional<bool> wanted = {}) {
+    Chart chart{.panels = {{}}};
+    for (const auto& [low, high] : curves)
+      chart.curves.push_back({.points = {{1, low}, {2, high}}});
+    set_rate_axis(chart, wanted);
+    return chart.panels[0].y.low * 1.2;
+  };
+  EXPECT_EQ(low_of({{1, 10}, {1, 290}}), 0);
+  EXPECT_EQ(low_of({{1, 10}, {1, 310}}, false), 0);
+  EXPECT_EQ(low_of({}, true), 0);
   // It begins at the lowest rate, or at a three hundredth of the lowest peak.
-  EXPECT_DOUBLE_EQ(*log_axis_low(Curves{{1, 10}, {2, 400}}), 1);
-  EXPECT_DOUBLE_EQ(*log_axis_low(Curves{{0.0001, 3}, {2, 400}}), 0.01);
+  EXPECT_DOUBLE_EQ(low_of({{1, 10}}, true), 1);
+  EXPECT_DOUBLE_EQ(low_of({{1, 10}, {2, 310}}), 1);
+  EXPECT_DOUBLE_EQ(low_of({{0.0001, 3}, {2, 400}}), 0.01);
 }
 
 TEST(ChartAxis, HasAValuesHeightByItsLogarithmWhereItIsLogarithmic) {
