@@ -92,6 +92,49 @@ std::string number_or_dash(const Number& value) {
   return value ? fmt::format("{:.2f}", *value) : "-";
 }
 
+/// Rates of pairs of ranks as a square: who sends is a line, who receives a column.
+std::string pair_matrix(Bytes size, const std::map<std::pair<int, int>, double>& rates) {
+  if (rates.empty()) return {};
+  int last = 0;
+  for (const auto& [pair, rate] : rates) last = std::max({last, pair.first, pair.second});
+  std::string text = fmt::format(
+      "#\n# GB/s one way at {}, from the line's rank to the column's\n#     ", format_bytes(size));
+  for (int to = 0; to <= last; ++to) text += fmt::format(" {:>7}", to);
+  for (int from = 0; from <= last; ++from) {
+    text += fmt::format("\n# {:>4}", from);
+    for (int to = 0; to <= last; ++to) {
+      const auto known = rates.find({from, to});
+      text += known == rates.end() ? fmt::format(" {:>7}", "-")
+                                   : fmt::format(" {:>7.2f}", known->second);
+    }
+  }
+  return text + "\n#\n";
+}
+
+/// What the groups of a mix do to each other: a line for each.
+std::string mix_table(const std::vector<Record>& alone, const std::vector<Record>& together) {
+  if (together.empty()) return {};
+  Table table{.columns = {"group", "operation", "size", "alone us", "together us", "slowdown",
+                          "median", "alone p99 us", "together p99 us", "slowdown", "p99"}};
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    table.rows.push_back(cells(alone.at(i), together[i]));
+  }
+  std::string text = "#\n";
+  for (const std::string& line : split(trim(plain_table(table)), '\n')) text += "# " + line + '\n';
+  return text + "#\n";
+}
+
+template <class... Cells>
+std::string load_line(const Cells&... cells) {
+  return fmt::format("# {:>12} {:>6} {:>10} {:>10} {:>10}\n", cells...);
+}
+
+std::string load_table(const std::string& lines) {
+  if (lines.empty()) return {};
+  return "#\n# Beside the load: time in us, slowdown of operations and of the load\n" +
+         load_line("size", "place", "time", "operation", "load") + lines + "#\n";
+}
+
 std::string_view what(RowStatus status) {
   if (status == RowStatus::Skipped) return "skipped";
   return status == RowStatus::Wrong ? "wrong data" : "broke off";
@@ -178,11 +221,7 @@ void ConsoleTable::begin(const RunContext& context) {
 
 void ConsoleTable::write(const Row& row) {
   const Record& record = row.record;
-  count(record);
-  late_.add(record);
-  pairs_.add(record);
-  mix_.add(record);
-  loads_.add(record);
+  note(record);
   const auto line = halves_.add(row);
   if (!line) return;
   print_line(*line);
@@ -194,7 +233,20 @@ void ConsoleTable::write(const Row& row) {
   }
 }
 
-void ConsoleTable::count(const Record& record) {
+/// For the lines below the table.
+void ConsoleTable::note(const Record& record) {
+  late_.add(record);
+  if (record.sender && record.receiver && record.busbw_GBps && record.size >= pair_size_) {
+    if (record.size > pair_size_) rates_.clear();
+    pair_size_ = record.size;
+    rates_[{*record.sender, *record.receiver}] = *record.busbw_GBps;
+  }
+  if (!record.mix.empty()) (record.slowdown ? together_ : alone_).push_back(record);
+  if (record.loaded_time_us) {
+    loads_ += load_line(
+        record.size, record.in_place ? "in" : "out", number_or_dash(record.loaded_time_us),
+        number_or_dash(record.operation_slowdown), number_or_dash(record.load_slowdown));
+  }
   if (!record.time_median_us) return;
   ++measured_;
   if (record.stop_reason == "time-budget") ++over_budget_;
@@ -249,7 +301,7 @@ void ConsoleTable::end(const RunSummary& summary) {
   }
   const std::string late = late_.text();
   if (!late.empty()) text += fmt::format("# {}\n", late);
-  text += pairs_.text() + mix_.text() + loads_.text();
+  text += pair_matrix(pair_size_, rates_) + mix_table(alone_, together_) + load_table(loads_);
   if (!summary.memory_use.empty()) {
     text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
   }
@@ -257,65 +309,6 @@ void ConsoleTable::end(const RunSummary& summary) {
                       summary.wrong_rows == 0 ? "OK" : "FAILED");
   text += fmt::format("# Avg bus bandwidth    : {:g} \n#\n", summary.mean_busbw_GBps);
   print(text + fmt::format("# Collective test concluded: {}_perf\n#\n", context_.nccl_name));
-}
-
-void PairMatrix::add(const Record& record) {
-  if (!record.sender || !record.receiver || !record.busbw_GBps) return;
-  if (record.size < size_) return;
-  if (record.size > size_) rates_.clear();
-  size_ = record.size;
-  rates_[{*record.sender, *record.receiver}] = *record.busbw_GBps;
-}
-
-std::string PairMatrix::text() const {
-  if (rates_.empty()) return {};
-  int last = 0;
-  for (const auto& [pair, rate] : rates_) last = std::max({last, pair.first, pair.second});
-  std::string text = fmt::format(
-      "#\n# GB/s one way at {}, from the line's rank to the column's\n#     ", format_bytes(size_));
-  for (int to = 0; to <= last; ++to) text += fmt::format(" {:>7}", to);
-  for (int from = 0; from <= last; ++from) {
-    text += fmt::format("\n# {:>4}", from);
-    for (int to = 0; to <= last; ++to) {
-      const auto known = rates_.find({from, to});
-      text += known == rates_.end() ? fmt::format(" {:>7}", "-")
-                                    : fmt::format(" {:>7.2f}", known->second);
-    }
-  }
-  return text + "\n#\n";
-}
-
-void MixTable::add(const Record& record) {
-  if (record.mix.empty()) return;
-  (record.slowdown ? together_ : alone_).push_back(record);
-}
-
-std::string MixTable::text() const {
-  if (together_.empty()) return {};
-  Table table{.columns = {"group", "operation", "size", "alone us", "together us", "slowdown",
-                          "median", "alone p99 us", "together p99 us", "slowdown", "p99"}};
-  for (std::size_t i = 0; i < together_.size(); ++i) {
-    table.rows.push_back(cells(alone_.at(i), together_[i]));
-  }
-  std::string text = "#\n";
-  for (const std::string& line : split(trim(plain_table(table)), '\n')) text += "# " + line + '\n';
-  return text + "#\n";
-}
-
-void LoadNotes::add(const Record& record) {
-  if (!record.loaded_time_us) return;
-  lines_ +=
-      fmt::format("# {:>12} {:>6} {:>10} {:>10} {:>10}\n", record.size,
-                  record.in_place ? "in" : "out", number_or_dash(record.loaded_time_us),
-                  number_or_dash(record.operation_slowdown), number_or_dash(record.load_slowdown));
-}
-
-std::string LoadNotes::text() const {
-  if (lines_.empty()) return {};
-  return fmt::format(
-      "#\n# Beside the load: time in us, slowdown of operations and of the load\n"
-      "# {:>12} {:>6} {:>10} {:>10} {:>10}\n{}#\n",
-      "size", "place", "time", "operation", "load", lines_);
 }
 
 }  // namespace busbar

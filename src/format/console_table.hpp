@@ -33,43 +33,6 @@ class LateCount {
   std::size_t measured_ = 0;
 };
 
-/// Rates of pairs of ranks as a square: who sends is a line, who receives a column.
-class PairMatrix {
- public:
-  /// Notes a row of a pair; of several sizes the largest is kept.
-  void add(const Record& record);
-  /// Lines that begin with '#', or nothing where no pair was measured.
-  [[nodiscard]] std::string text() const;
-
- private:
-  Bytes size_ = 0;
-  std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of size_
-};
-
-/// What the groups of a mix do to each other: a line for each.
-class MixTable {
- public:
-  /// Notes a row of a mix; others are left out.
-  void add(const Record& record);
-  /// Lines that begin with '#', or nothing where there was no mix.
-  [[nodiscard]] std::string text() const;
-
- private:
-  std::vector<Record> alone_;
-  std::vector<Record> together_;  // of the same groups
-};
-
-/// What rows and the load of --load beside do to each other.
-class LoadNotes {
- public:
-  void add(const Record& record);
-  /// Lines that begin with '#', or nothing where there was no such load.
-  [[nodiscard]] std::string text() const;
-
- private:
-  std::string lines_;
-};
-
 /// nccl-tests' table to the letter: 13 words a row (21 with -I), both footers, one line per device.
 /// What else there is to say stands on '#' lines without the words that its readers look for.
 class ConsoleTable final : public Writer {
@@ -85,7 +48,7 @@ class ConsoleTable final : public Writer {
   void print(const std::string& line);
   void print_line(const RowHalves& line);
   [[nodiscard]] std::string remark(const Record& record, std::string_view placement);
-  void count(const Record& record);
+  void note(const Record& record);
   [[nodiscard]] std::string title_lines() const;
   [[nodiscard]] std::string half_row(const std::optional<Row>& half) const;
   [[nodiscard]] std::string per_operation(std::span<const double> samples_us) const;
@@ -93,14 +56,16 @@ class ConsoleTable final : public Writer {
   std::FILE* stream_;
   HalfJoiner halves_;
   RunContext context_;
-  PairMatrix pairs_;
-  MixTable mix_;
-  std::set<std::string> told_;  // why rows were skipped: each reason once
+  Bytes pair_size_ = 0;                          // the largest of a pair
+  std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of that size
+  std::vector<Record> alone_;                    // of a mix
+  std::vector<Record> together_;                 // of the same groups
+  std::string loads_;                            // what rows and the load beside do to each other
+  std::set<std::string> told_;                   // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;
   std::size_t without_choice_ = 0;
   LateCount late_;
-  LoadNotes loads_;
 };
 
 /// A time in us as nccl-tests prints it: as many decimals, two at most, as fit in seven characters.

@@ -361,10 +361,15 @@ TEST(ConsoleTime, HasAsManyDecimalsAsFitInSevenCharacters) {
   EXPECT_EQ(console_time(3004567.25), "3004567");
 }
 
+/// What stands between rows and footers.
 std::string matrix_of(const std::vector<Record>& records) {
-  PairMatrix matrix;
-  for (const Record& record : records) matrix.add(record);
-  return matrix.text();
+  const CapturedStream captured;
+  ConsoleTable table(captured.stream(), kOut);
+  for (const Record& record : records) table.write({record});
+  const std::size_t begin = captured.text().size();
+  table.end({});
+  const std::string text = captured.text();
+  return text.substr(begin, text.find("# Out of bounds") - begin);
 }
 
 TEST(PairMatrix, HasALineForEverySenderAndAColumnForEveryReceiver) {
@@ -391,11 +396,9 @@ TEST(PairMatrix, IsNothingWithoutAMeasuredPair) {
             "");
 }
 
-TEST(LoadNotes, HasWhatALoadAndARowDoToEachOther) {
-  LoadNotes notes;
-  EXPECT_EQ(notes.text(), "");
-  notes.add({.size = 2048, .loaded_time_us = 15, .operation_slowdown = 1.5});
-  EXPECT_THAT(notes.text(), HasSubstr("  2048    out      15.00       1.50          -\n"));
+TEST(LoadTable, HasWhatALoadAndARowDoToEachOther) {
+  EXPECT_THAT(matrix_of({{.size = 2048, .loaded_time_us = 15, .operation_slowdown = 1.5}}),
+              HasSubstr("  2048    out      15.00       1.50          -\n"));
 }
 
 }  // namespace
