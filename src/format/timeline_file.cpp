@@ -7,91 +7,59 @@
 namespace busbar {
 namespace {
 
-struct IntervalField {
-  std::string_view name;
-  std::string (*get)(const TimelineInterval& interval);
-  bool (*set)(TimelineInterval& interval, std::string_view cell);  ///< false: it is no value
-};
+using Interval = TimelineInterval;
 
-template <auto Member>
-constexpr IntervalField number_field(std::string_view name) {
-  return {name,
-          [](const TimelineInterval& interval) {
-            if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(interval.*Member)>>) {
-              return fmt::format("{}", interval.*Member);
-            } else {
-              return number_text(interval.*Member);
-            }
-          },
-          [](TimelineInterval& interval, std::string_view cell) {
-            using Value = std::remove_cvref_t<decltype(interval.*Member)>;
-            const auto value = to_number<Value>(cell);
-            interval.*Member = value.value_or(Value{});
-            return value.has_value() && *value >= Value{};
-          }};
-}
-
-/// One column for each member, in their order; the slowest part is for people.
-constexpr auto kFields = std::to_array<IntervalField>({
-    number_field<&TimelineInterval::at_s>("at_s"),
-    number_field<&TimelineInterval::seconds>("seconds"),
-    number_field<&TimelineInterval::operations>("operations"),
-    number_field<&TimelineInterval::median_us>("median_us"),
-    number_field<&TimelineInterval::p99_us>("p99_us"),
-    number_field<&TimelineInterval::max_us>("max_us"),
-    {"busbw_GBps",
-     [](const TimelineInterval& interval) {
-       return interval.busbw_GBps ? number_text(*interval.busbw_GBps) : std::string();
-     },
-     [](TimelineInterval& interval, std::string_view cell) {
-       interval.busbw_GBps = to_number<double>(cell);
-       return cell.empty() || interval.busbw_GBps.has_value();
+constexpr auto kColumns = std::to_array<Column<Interval>>({
+    {"at_s", "", [](const Interval& one) { return one.at_s; }},
+    {"seconds", "", [](const Interval& one) { return one.seconds; }},
+    {"operations", "", [](const Interval& one) { return one.operations; }},
+    {"median_us", "", [](const Interval& one) { return one.median_us; }},
+    {"p99_us", "", [](const Interval& one) { return one.p99_us; }},
+    {"max_us", "", [](const Interval& one) { return one.max_us; }},
+    {"busbw_GBps", "", [](const Interval& one) { return one.busbw_GBps; }},
+    {"operations_per_s", "", [](const Interval& one) { return one.operations_per_s; }},
+    {"slowest_part_per_s", "",
+     [](const Interval& one) -> std::optional<double> {
+       if (one.part_rates.empty()) return {};
+       return std::ranges::min(one.part_rates);
      }},
-    number_field<&TimelineInterval::operations_per_s>("operations_per_s"),
-    {"slowest_part_per_s",
-     [](const TimelineInterval& interval) {
-       const auto& rates = interval.part_rates;
-       return rates.empty() ? std::string() : number_text(*std::ranges::min_element(rates));
-     },
-     [](TimelineInterval& /*interval*/, std::string_view /*cell*/) { return true; }},
-    number_field<&TimelineInterval::checked_bytes>("checked_bytes"),
-    number_field<&TimelineInterval::wrong>("wrong"),
-    {"parts_per_s",
-     [](const TimelineInterval& interval) {
-       return join_each(interval.part_rates, " ", number_text);
-     },
-     [](TimelineInterval& interval, std::string_view cell) {
-       for (const std::string& word : split_words(cell)) {
-         interval.part_rates.push_back(to_number<double>(word).value_or(0));
-       }
-       return std::ranges::all_of(interval.part_rates, [](double rate) { return rate > 0; });
-     }},
+    {"checked_bytes", "", [](const Interval& one) { return one.checked_bytes; }},
+    {"wrong", "", [](const Interval& one) { return one.wrong; }},
+    {"parts_per_s", "", [](const Interval& one) { return one.part_rates; }},
 });
 
-/// The field of each cell; null for unknown columns.
-std::vector<const IntervalField*> fields_of(const CsvReader& reader, const std::string& path) {
-  const std::vector<std::string> names = split(reader.columns(), ',');
-  for (const std::string_view needed : {"at_s", "median_us", "p99_us", "parts_per_s"}) {
-    if (contains(names, needed)) continue;
-    throw usage_error("{}: not a timeline: no column {}; give a file that --timeline wrote", path,
-                      needed);
-  }
-  return mapped(
-      names, [](const std::string& name) { return find_by(kFields, name, &IntervalField::name); });
-}
-
-TimelineInterval parse_interval(const CsvReader& reader,
-                                const std::vector<const IntervalField*>& fields) {
-  TimelineInterval interval;
+/// Adds the interval of the reader's line; columns without a use here may be missing.
+void add_interval(const CsvReader& reader, const std::vector<std::string>& names,
+                  TimelineFile& file) {
   const std::vector<std::string>& cells = reader.cells();
-  for (std::size_t i = 0; i < std::min(cells.size(), fields.size()); ++i) {
-    if (fields[i] == nullptr || fields[i]->set(interval, cells[i])) continue;
-    throw usage_error("{}: '{}' is not a value of column {}", reader.place(), one_line(cells[i]),
-                      fields[i]->name);
+  const auto numbers = [&](std::string_view name) {
+    std::vector<double> list;
+    const auto column = std::ranges::find(names, name);
+    if (column == names.end()) return list;
+    const std::string& cell = cells[static_cast<std::size_t>(column - names.begin())];
+    for (const std::string& word : split_words(cell)) {
+      list.push_back(to_number<double>(word).value_or(-1));
+      if (list.back() >= 0) continue;
+      throw usage_error("{}: '{}' is not a value of column {}", reader.place(), cell, name);
+    }
+    return list;
+  };
+  const auto number = [&](std::string_view name) {
+    const std::vector<double> one = numbers(name);
+    return one.empty() ? 0 : one.front();
+  };
+  bool whole = cells.size() == names.size();
+  if (whole) {
+    const stats::TimelinePoint point{number("at_s"), number("median_us"), number("p99_us")};
+    const std::vector<double> rates = numbers("parts_per_s");
+    whole = point.at_s > 0 && point.median_us > 0 && point.p99_us > 0 &&
+            std::ranges::count(rates, 0) == 0;
+    file.timeline.add(point, rates);
+    file.seconds = point.at_s;
+    file.checked_bytes += static_cast<Bytes>(number("checked_bytes"));
+    file.wrong += static_cast<std::uint64_t>(number("wrong"));
   }
-  const bool whole = cells.size() == fields.size() && interval.median_us > 0 && interval.p99_us > 0;
   if (!whole) throw usage_error("{}: not a line of a timeline", reader.place());
-  return interval;
 }
 
 }  // namespace
@@ -104,12 +72,12 @@ void TimelineWriter::add(std::string_view lines) {
 }
 
 void TimelineWriter::begin(const RunContext& context) {
-  add(csv_head(context.facts, context.notes) +
-      csv_line(mapped<std::string>(kFields, &IntervalField::name)));
+  add(csv_head(context.facts, context.notes) + csv_text(kColumns, std::vector<Interval>{}));
 }
 
 void TimelineWriter::append(const TimelineInterval& interval) {
-  add(csv_line(mapped(kFields, [&](const IntervalField& field) { return field.get(interval); })));
+  add(csv_line(mapped(
+      kColumns, [&](const Column<Interval>& column) { return cell_text(column.get(interval)); })));
 }
 
 void TimelineWriter::write(const Row& row) {
@@ -126,12 +94,14 @@ void TimelineWriter::end(const RunSummary& summary) {
 
 TimelineFile read_timeline(const std::string& path) {
   CsvReader reader(path);
-  const auto fields = fields_of(reader, path);
-  TimelineFile file{.facts = facts_of(reader.head())};
-  while (reader.next()) {
-    TimelineInterval& interval = file.intervals.emplace_back(parse_interval(reader, fields));
-    file.timeline.add(interval.point(), std::exchange(interval.part_rates, {}));
+  const std::vector<std::string> names = split(reader.columns(), ',');
+  for (const std::string_view needed : {"at_s", "median_us", "p99_us", "parts_per_s"}) {
+    if (contains(names, needed)) continue;
+    throw usage_error("{}: not a timeline: no column {}; give a file that --timeline wrote", path,
+                      needed);
   }
+  TimelineFile file{.facts = facts_of(reader.head())};
+  while (reader.next()) add_interval(reader, names, file);
   file.finished = reader.is_finished();
   return file;
 }

@@ -56,8 +56,10 @@ class TimelineWriter final : public Writer {
 /// A timeline, read back; its events: stats::find_events(timeline).
 struct TimelineFile {
   Facts facts{};
-  std::vector<TimelineInterval> intervals{};  ///< without their parts, which `timeline` has
   stats::Timeline timeline{};
+  double seconds = 0;       ///< when its last interval ended
+  Bytes checked_bytes = 0;  ///< of all intervals
+  std::uint64_t wrong = 0;
   bool finished = false;  ///< the run ended in order
 };
 

@@ -35,7 +35,7 @@ struct TimelineSeries {
     const auto clock_s = calendar_seconds(value_of(run.facts, fact::kStarted));
     if (clock_s) begins.push_back({*clock_s, seconds});
     timeline.add(run.timeline, seconds);
-    if (!run.intervals.empty()) seconds += run.intervals.back().at_s;
+    seconds += run.seconds;
   }
 
   /// Where a time of the hosts' clock is; nothing where it is before the first run.
