@@ -9,8 +9,8 @@ namespace busbar {
 
 std::string_view embedded_text(std::string_view path) {
   const auto all = all_embedded_texts();
-  const auto found = std::ranges::find(all, path, &EmbeddedText::path);
-  return found == all.end() ? std::string_view() : found->text;
+  const EmbeddedText* found = find_by(all, path, &EmbeddedText::path);
+  return found == nullptr ? std::string_view() : found->text;
 }
 
 std::vector<EmbeddedText> embedded_texts(std::string_view folder) {

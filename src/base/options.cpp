@@ -6,10 +6,7 @@
 namespace busbar {
 namespace {
 
-bool is_one_of(View names, View name) {
-  const std::vector<std::string> all = split(names, ',');
-  return std::ranges::find(all, name) != all.end();
-}
+bool is_one_of(View names, View name) { return contains(split(names, ','), name); }
 
 View first_of(View names) { return names.substr(0, names.find(',')); }
 

@@ -16,6 +16,8 @@
 namespace busbar {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
 /// Levenshtein distance: insertions, deletions and substitutions of one character.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -47,31 +49,26 @@ std::string alternatives(std::span<const std::string> names) { return join_and(n
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
-  std::size_t start = 0;
-  for (std::size_t end = text.find(separator); end != std::string_view::npos;
-       end = text.find(separator, start)) {
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, start), text.size());
     parts.emplace_back(text.substr(start, end - start));
     start = end + 1;
   }
-  parts.emplace_back(text.substr(start));
   return parts;
 }
 
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 std::vector<std::string> split_words(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
   std::vector<std::string> words;
-  std::size_t start = text.find_first_not_of(kBlanks);
-  while (start != std::string_view::npos) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, start), text.size());
-    words.emplace_back(text.substr(start, end - start));
-    start = text.find_first_not_of(kBlanks, end);
+  for (text = trim(text); !text.empty(); text = trim(text)) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
   }
   return words;
 }

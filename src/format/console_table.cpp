@@ -2,6 +2,7 @@
 #include "format/console_table.hpp"
 
 #include "base/text.hpp"
+#include "format/csv_reader.hpp"
 #include "format/table.hpp"
 #include "stats/summary.hpp"
 
@@ -119,9 +120,7 @@ std::string mix_table(const std::vector<Record>& alone, const std::vector<Record
   for (std::size_t i = 0; i < together.size(); ++i) {
     table.rows.push_back(cells(alone.at(i), together[i]));
   }
-  std::string text = "#\n";
-  for (const std::string& line : split(trim(plain_table(table)), '\n')) text += "# " + line + '\n';
-  return text + "#\n";
+  return "#\n" + as_comments("# ", plain_table(table)) + "#\n";
 }
 
 template <class... Cells>

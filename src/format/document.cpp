@@ -9,15 +9,8 @@ namespace {
 
 /// What a cell has beside its colour, which not all see.
 std::string_view mark_of(Tone tone) {
-  switch (tone) {
-    case Tone::Bad: return "\xC3\x97";
-    case Tone::Doubtful: return "!";
-    case Tone::Unknown: return "?";
-    case Tone::Absent: return "\xE2\x80\x93";
-    case Tone::Good:
-    case Tone::Neutral: break;
-  }
-  return "";
+  constexpr std::array<std::string_view, 6> kMarks{"", "", "\xC3\x97", "!", "?", "\xE2\x80\x93"};
+  return kMarks.at(static_cast<std::size_t>(tone));
 }
 
 /// What blocks are in HTML.
@@ -40,10 +33,8 @@ struct HtmlBlocks {
   std::string operator()(const Table& block) const {
     const std::vector<bool> numeric = number_columns(block);
     const std::string caption = markup_text(block.caption);
-    std::string text = fmt::format(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\">\n<table>\n"
-        "<caption>{0}</caption>\n<thead><tr>",
-        caption);
+    std::string text = fmt::format("{}<table>\n<caption>{}</caption>\n<thead><tr>",
+                                   scroll_begin("Table: " + caption), caption);
     for (std::size_t i = 0; i < block.columns.size(); ++i) {
       text += fmt::format("<th scope=\"col\"{}>{}</th>", numeric[i] ? " class=\"number\"" : "",
                           markup_text(block.columns[i]));
@@ -58,15 +49,10 @@ struct HtmlBlocks {
   /// Narrow figures that follow one another stand side by side where there is room.
   std::string operator()(const Figure& block) const {
     if (block.svg.empty()) return {};
-    const std::string caption = markup_text(block.caption);
-    if (!block.wide) {
-      return fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", block.svg,
-                         caption);
-    }
-    return fmt::format(
-        "<figure class=\"wide\">\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Figure\">\n{}\n</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-        block.svg, caption);
+    return fmt::format("<figure{}>\n{}{}\n{}<figcaption>{}</figcaption>\n</figure>\n",
+                       block.wide ? " class=\"wide\"" : "",
+                       block.wide ? scroll_begin("Figure") : "", block.svg,
+                       block.wide ? "</div>\n" : "", markup_text(block.caption));
   }
 
   /// Few cells have their names, many only their marks.
@@ -90,6 +76,11 @@ struct HtmlBlocks {
   }
 
  private:
+  static std::string scroll_begin(const std::string& label) {
+    return fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n",
+                       label);
+  }
+
   static std::string row_text(const std::vector<std::string>& row, const std::vector<bool>& numeric,
                               const std::string& link) {
     constexpr std::size_t kSentence = 30;

@@ -43,15 +43,6 @@ std::string output_of(const std::string& script, const std::string& what) {
   return run_gnuplot({fmt::format("/proc/{}/fd/{}", getpid(), fileno(file.get()))}, what);
 }
 
-/// Drops from `open` to the next `close`, everywhere.
-void drop(std::string& text, std::string_view open, std::string_view close) {
-  for (std::size_t at = 0; (at = text.find(open, at)) != std::string::npos;) {
-    const std::size_t end = text.find(close, at + open.size());
-    if (end == std::string::npos) return;
-    text.erase(at, end + close.size() - at);
-  }
-}
-
 /// Within tags ids get the prefix, and names of XML's namespaces go; text stays, as gnuplot escapes
 /// "<" in it.
 std::string with_own_ids(const std::string& svg, const std::string& prefix) {
@@ -75,11 +66,11 @@ std::string embedded_svg(const std::string& drawn, const std::string& prefix,
   const std::size_t body = drawn.find("<g id=\"gnuplot_canvas\">");
   const std::regex box("viewBox=\"0 0 ([0-9]+) ([0-9]+)\"");
   if (body == std::string::npos || !std::regex_search(drawn, size, box)) return {};
-  std::string parts = drawn.substr(body, drawn.rfind("</svg>") - body);
-  drop(parts, "<filter", "</filter>\n");
-  drop(parts, "<title>gnuplot_plot", "</title>");
-  drop(parts, " font-family=\"", "\"");
-  return svg_element(size[1], size[2], title, with_own_ids(parts, prefix));
+  const std::regex needless(
+      R"re(<filter[\s\S]*?</filter>\n|<title>gnuplot_plot[^<]*</title>| font-family="[^"]*")re");
+  const std::string parts = drawn.substr(body, drawn.rfind("</svg>") - body);
+  return svg_element(size[1], size[2], title,
+                     with_own_ids(std::regex_replace(parts, needless, ""), prefix));
 }
 
 }  // namespace

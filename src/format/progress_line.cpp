@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/progress_line.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <unistd.h>
 
-#include <fmt/format.h>
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
@@ -21,17 +17,13 @@ struct Process {
 
 /// Name and parent of a process by /proc; parent 0 where it cannot be read.
 Process process(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  std::getline(file, line);
+  const std::string line = first_line_of(fmt::format("/proc/{}/stat", pid));
   const std::size_t open = line.find('(');
   const std::size_t close = line.rfind(')');
   if (open == std::string::npos || close == std::string::npos) return {};
-  Process result{.name = line.substr(open + 1, close - open - 1)};
-  std::istringstream rest(line.substr(close + 1));
-  char state = ' ';
-  rest >> state >> result.parent;
-  return result;
+  const Words rest = split_words(line.substr(close + 1));  // the state, the parent, ...
+  return {.name = line.substr(open + 1, close - open - 1),
+          .parent = rest.size() > 1 ? to_number<int>(rest[1]).value_or(0) : 0};
 }
 
 bool is_launcher(const std::string& name) {

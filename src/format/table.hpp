@@ -107,17 +107,12 @@ template <class Columns>
 /// The columns that have a title, with a row for each.
 template <class Columns, class Rows>
 [[nodiscard]] Table make_table(const Columns& columns, const Rows& rows) {
-  Table table;
-  for (const auto& column : columns) {
-    if (!column.title.empty()) table.columns.emplace_back(column.title);
-  }
-  for (const auto& row : rows) {
-    auto& cells = table.rows.emplace_back();
-    for (const auto& column : columns) {
-      if (!column.title.empty()) cells.push_back(cell_text(column.get(row), column.number));
-    }
-  }
-  return table;
+  using Column = typename Columns::value_type;
+  const auto shown = filtered(columns, [](const Column& column) { return !column.title.empty(); });
+  const auto cells = [&](const auto& row) {
+    return mapped(shown, [&](const Column& one) { return cell_text(one.get(row), one.number); });
+  };
+  return {.columns = mapped<std::string>(shown, &Column::title), .rows = mapped(rows, cells)};
 }
 
 /// A cell as RFC 4180 wants it: quoted where it has a comma, a quote or a line end.
@@ -129,17 +124,12 @@ template <class Columns, class Rows>
 template <class Columns, class Rows>
 [[nodiscard]] std::string csv_text(const Columns& columns, const Rows& rows,
                                    NumberText number = number_text) {
-  std::vector<std::string> cells;
-  for (const auto& column : columns) {
-    if (!column.name.empty()) cells.emplace_back(column.name);
-  }
-  std::string text = csv_line(cells);
+  using Column = typename Columns::value_type;
+  const auto named = filtered(columns, [](const Column& column) { return !column.name.empty(); });
+  std::string text = csv_line(mapped<std::string>(named, &Column::name));
   for (const auto& row : rows) {
-    cells.clear();
-    for (const auto& column : columns) {
-      if (!column.name.empty()) cells.push_back(cell_text(column.get(row), number));
-    }
-    text += csv_line(cells);
+    text += csv_line(
+        mapped(named, [&](const Column& column) { return cell_text(column.get(row), number); }));
   }
   return text;
 }
