@@ -93,13 +93,10 @@ class Script {
   }
   void measure_legend() {
     std::size_t longest = 1;
-    for (int panel = 0; panel < static_cast<int>(chart_.panels.size()); ++panel) {
-      int entries = 0;
-      for (const ChartCurve& curve : chart_.curves) {
-        if (curve.panel == panel && !curve.title.empty()) ++entries;
-        longest = std::max(longest, curve.title.size());
-      }
-      legend_ = std::max(legend_, entries);
+    std::map<int, int> entries;  // of each panel
+    for (const ChartCurve& curve : chart_.curves) {
+      if (!curve.title.empty()) legend_ = std::max(legend_, ++entries[curve.panel]);
+      longest = std::max(longest, curve.title.size());
     }
     legend_columns_ = std::max(1, (width_ - 80) / (static_cast<int>(longest) * 8 + 55));
   }

@@ -59,8 +59,7 @@ class HalfJoiner {
     RowHalves& line = open_[key];
     (record.in_place ? line.in_place : line.out_of_place) = row;
     if (!record.in_place && halves_.in_place) return std::nullopt;
-    RowHalves whole = std::move(open_.extract(key).mapped());
-    return whole;
+    return std::move(open_.extract(key).mapped());
   }
 
  private:

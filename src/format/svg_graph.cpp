@@ -36,6 +36,17 @@ std::string_view link_colour(LinkKind kind) {
   }
 }
 
+std::string_view fill_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Package:
+    case NodeKind::Processor: return "#d6e6f4";
+    case NodeKind::Gpu: return "#d5efd8";
+    case NodeKind::Nic: return "#fde3c8";
+    case NodeKind::NvSwitch: return "#b5dfbb";
+    default: return "#efefef";
+  }
+}
+
 bool is_leaf(NodeKind kind) { return kind == NodeKind::Gpu || kind == NodeKind::Nic; }
 
 /// Hosts of the graph, and how many of the first are drawn: as many as have 20 devices together,
@@ -321,7 +332,7 @@ class Drawing {
     add("rect",
         fmt::format(R"(x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="#444")",
                     number(x - wide / 2), number(y), number(wide), number(kBoxHeight),
-                    node.kind == NodeKind::Gpu ? 0 : 6, look_of(node.kind).fill),
+                    node.kind == NodeKind::Gpu ? 0 : 6, fill_of(node.kind)),
         fmt::format("{}{}{}{}", node.name, node.model.empty() ? "" : ": ", node.model, numa));
     double below = lines.size() > 1 ? 13 : 19.5;
     for (const std::string& line : lines) {
@@ -352,10 +363,8 @@ std::vector<std::string> link_rates(const Graph& graph, topo::ConstantSet consta
   for (const Link& link : graph.links) {
     const double rate_GBps = capacity_GBps(graph, link, constants);
     if (!std::isfinite(rate_GBps)) continue;
-    std::string text =
-        fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
-                    medium_of(graph, link).name, rate_text(rate_GBps));
-    add_new(rates, text);
+    add_new(rates, fmt::format("{}{}: {}", link.count > 1 ? fmt::format("{:g}x ", link.count) : "",
+                               medium_of(graph, link).name, rate_text(rate_GBps)));
   }
   return rates;
 }

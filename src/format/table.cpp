@@ -94,16 +94,12 @@ std::string cell_text(const Cell& cell, NumberText number) {
   return std::visit(Text{number}, cell);
 }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  return '"' + doubled(text, '"') + '"';
-}
-
 std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (const std::string& cell : cells) line += csv_cell(one_line(cell)) + ',';
-  if (!line.empty()) line.pop_back();
-  return line + '\n';
+  const auto quoted_cell = [](const std::string& cell) {
+    const std::string text = one_line(cell);
+    return text.find_first_of(",\"") == std::string::npos ? text : '"' + doubled(text, '"') + '"';
+  };
+  return join_each(cells, ",", quoted_cell) + '\n';
 }
 
 }  // namespace busbar

@@ -115,9 +115,7 @@ template <class Columns, class Rows>
   return {.columns = mapped<std::string>(shown, &Column::title), .rows = mapped(rows, cells)};
 }
 
-/// A cell as RFC 4180 wants it: quoted where it has a comma, a quote or a line end.
-[[nodiscard]] std::string csv_cell(std::string_view text);
-/// A line of cells, with its end; control characters become blanks.
+/// A line of cells by RFC 4180, with its end; control characters become blanks.
 [[nodiscard]] std::string csv_line(const std::vector<std::string>& cells);
 
 /// The columns that have a name: a line of names, and a line for each row.

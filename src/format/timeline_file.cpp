@@ -102,7 +102,6 @@ TimelineFile read_timeline(const std::string& path) {
   }
   TimelineFile file{.facts = facts_of(reader.head())};
   while (reader.next()) add_interval(reader, names, file);
-  file.finished = reader.is_finished();
   return file;
 }
 

@@ -60,7 +60,6 @@ struct TimelineFile {
   double seconds = 0;       ///< when its last interval ended
   Bytes checked_bytes = 0;  ///< of all intervals
   std::uint64_t wrong = 0;
-  bool finished = false;  ///< the run ended in order
 };
 
 /// Throws a usage error, with file and line, where it is no timeline.

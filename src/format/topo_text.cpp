@@ -186,26 +186,7 @@ std::string matrix(const Graph& graph) {
   return text;
 }
 
-constexpr std::string_view kProcessorFill = "#d6e6f4";
-constexpr std::string_view kOtherFill = "#efefef";
-
-constexpr auto kPartLooks = std::to_array<PartLook>({
-    {NodeKind::Package, "processor", kProcessorFill},
-    {NodeKind::Processor, "processor", kProcessorFill},
-    {NodeKind::Numa, "NUMA node", kOtherFill},
-    {NodeKind::HostBridge, "host bridge", kOtherFill},
-    {NodeKind::PcieSwitch, "PCIe switch", kOtherFill},
-    {NodeKind::Gpu, "GPU", "#d5efd8"},
-    {NodeKind::Nic, "NIC", "#fde3c8"},
-    {NodeKind::NvSwitch, "NVSwitch", "#b5dfbb"},
-    {NodeKind::Network, "network", kOtherFill},
-});
-
 }  // namespace
-
-const PartLook& look_of(NodeKind kind) {
-  return *std::ranges::find(kPartLooks, kind, &PartLook::kind);
-}
 
 std::string devices_text(std::span<const int> devices) {
   constexpr std::size_t kMost = 8;

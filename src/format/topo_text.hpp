@@ -64,14 +64,6 @@ struct ClassesOfSize {
 /// "0,1,2,3"; "0-71" where long.
 [[nodiscard]] std::string devices_text(std::span<const int> devices);
 
-/// How a kind of part is named and drawn.
-struct PartLook {
-  topo::NodeKind kind;
-  std::string_view noun;  ///< "GPU"
-  std::string_view fill;  ///< its colour in SVG
-};
-[[nodiscard]] const PartLook& look_of(topo::NodeKind kind);
-
 /// The machine as one SVG element: processors above, switches, GPUs and NICs below, NVLinks as arcs
 /// below the GPUs or as lines to their switch; the width of a line shows its bandwidth.
 [[nodiscard]] std::string svg_graph(const topo::Graph& graph, topo::ConstantSet constants);
