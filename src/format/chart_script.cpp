@@ -56,11 +56,9 @@ std::string scale_definition() {
 
 constexpr double kDay = 86400;
 
-enum class Form { File, Page, Text };
-
 class Script {
  public:
-  Script(const Chart& chart, Form form, TextSize size = {})
+  Script(const Chart& chart, ChartForm form, TextSize size)
       : chart_(chart),
         form_(form),
         size_(size),
@@ -75,10 +73,12 @@ class Script {
     head();
     data();
     settings();
-    const bool sheet = form_ == Form::File || (form_ == Form::Page && chart_.panels.size() > 1);
+    const bool sheet =
+        form_ == ChartForm::File || (form_ == ChartForm::Page && chart_.panels.size() > 1);
     if (sheet) {
       add("set multiplot layout {}, {}", down_, across_);
-      if (form_ == Form::File) add(" title {} font \",15\" noenhanced", gnuplot_text(chart_.title));
+      if (form_ == ChartForm::File)
+        add(" title {} font \",15\" noenhanced", gnuplot_text(chart_.title));
       add("\n");
     }
     for (std::size_t i = 0; i < chart_.panels.size(); ++i) panel(static_cast<int>(i));
@@ -101,14 +101,14 @@ class Script {
     legend_columns_ = std::max(1, (width_ - 80) / (static_cast<int>(longest) * 8 + 55));
   }
 
-  [[nodiscard]] bool is_text() const { return form_ == Form::Text; }
+  [[nodiscard]] bool is_text() const { return form_ == ChartForm::Text; }
 
   void head() {
     constexpr int kLegendLine = 19;
     const int legend = (legend_ + legend_columns_ - 1) / legend_columns_ * kLegendLine;
     const int width = width_ * across_;
     const int height = (height_ + legend) * down_;
-    if (form_ == Form::File) {
+    if (form_ == ChartForm::File) {
       add("# A figure of busbar plot. Edit it and draw it: gnuplot {0}.gp\n"
           "# As a PNG: gnuplot -e \"out='{0}.png'\" {0}.gp\n"
           "if (!exists(\"out\")) {{ out = \"{0}.svg\" }}\n"
@@ -120,7 +120,7 @@ class Script {
           "}} else {{ set terminal svg noenhanced size {1}, {2} font \"DejaVu Sans,13\" background "
           "rgb \"white\" }}\nset output out\n",
           chart_.name, width, height + 40);
-    } else if (form_ == Form::Page) {
+    } else if (form_ == ChartForm::Page) {
       add("set encoding utf8\nmark = 0.75\n"
           "set terminal svg noenhanced size {}, {} font \"DejaVu Sans,13\"\n",
           width, height);
@@ -182,7 +182,7 @@ class Script {
     if (is_text()) {
       const std::string unit = chart_.colours ? fmt::format(" ({})", chart_.colours->unit) : "";
       add("set title {}\n", gnuplot_text(chart_.title + ", " + panel.title + unit));
-    } else if (form_ == Form::File || chart_.panels.size() > 1) {
+    } else if (form_ == ChartForm::File || chart_.panels.size() > 1) {
       add("set title {}\n", gnuplot_text(panel.title));
     }
     axis("x", panel.x);
@@ -424,7 +424,7 @@ class Script {
   }
 
   const Chart& chart_;
-  Form form_;
+  ChartForm form_;
   TextSize size_;
   int across_;
   int down_;
@@ -439,12 +439,8 @@ class Script {
 
 }  // namespace
 
-std::string chart_script(const Chart& chart) { return Script(chart, Form::File).text(); }
-
-std::string page_chart_script(const Chart& chart) { return Script(chart, Form::Page).text(); }
-
-std::string text_chart_script(const Chart& chart, TextSize size) {
-  return Script(chart, Form::Text, size).text();
+std::string chart_script(const Chart& chart, ChartForm form, TextSize size) {
+  return Script(chart, form, size).text();
 }
 
 }  // namespace busbar

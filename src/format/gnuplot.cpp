@@ -91,7 +91,7 @@ void draw_script(const fs::path& script, const fs::path& picture) {
 }
 
 std::string draw_text(const Chart& chart, TextSize size) {
-  return output_of(text_chart_script(chart, size), chart.name);
+  return output_of(chart_script(chart, ChartForm::Text, size), chart.name);
 }
 
 void draw_charts(Document& document) {
@@ -105,7 +105,7 @@ void draw_charts(Document& document) {
       const Chart& chart = figure->chart;
       ++charts;
       try {
-        figure->svg = embedded_svg(output_of(page_chart_script(chart), chart.title),
+        figure->svg = embedded_svg(output_of(chart_script(chart, ChartForm::Page), chart.title),
                                    fmt::format("chart{}-", charts), chart.title);
       } catch (const Error& error) {
         ++failed;
