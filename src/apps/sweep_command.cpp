@@ -20,7 +20,7 @@
 #include "base/interrupt_watch.hpp"
 #include "base/lists.hpp"
 #include "base/options.hpp"
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "format/output_file.hpp"

@@ -2,7 +2,7 @@
 #include "harness/configuration.hpp"
 
 #include "base/embedded_text.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "model/agreement.hpp"
 
 namespace busbar {

@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

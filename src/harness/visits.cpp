@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "harness/gathered_rows.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"

@@ -11,8 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/lists.hpp"
-#include "base/shuffle.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 
 namespace busbar {

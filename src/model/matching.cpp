@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 
 namespace busbar {
 namespace {

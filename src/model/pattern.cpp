@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "model/collective.hpp"
 
 namespace busbar {

@@ -9,8 +9,7 @@
 #include <set>
 
 #include "base/lists.hpp"
-#include "base/shuffle.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/lists.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "judge/fleet/confirmation.hpp"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 

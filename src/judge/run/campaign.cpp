@@ -12,7 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/hostlist.hpp"
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "judge/rule_check.hpp"
 #include "model/matching.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "judge/observation.hpp"
 #include "judge/run/job.hpp"
 #include "judge/spec/specification.hpp"

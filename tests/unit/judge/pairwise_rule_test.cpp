@@ -2,7 +2,7 @@
 // Pairwise sets: launches of two nodes each, as busbar 0.1 made them, and launches of all nodes in
 // rounds of pairs. All values are by hand.
 
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 #include "judge/rule_check.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 

@@ -2,11 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <random>
 #include <utility>
 #include <vector>
 
 namespace busbar {
+
+/// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
+/// bit of the value.
+[[nodiscard]] constexpr std::uint64_t splitmix64(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31U);
+}
 
 /// The same order everywhere for a seed: Fisher and Yates by the generator's own numbers, since a
 /// library's distributions differ.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/splitmix64.hpp"
+#include "base/random.hpp"
 
 namespace busbar {
 namespace {
