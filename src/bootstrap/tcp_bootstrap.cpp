@@ -14,12 +14,8 @@
 namespace busbar {
 namespace {
 
-/// The connections of a rank for calls: rank 0 has one to each other, all others have one to it.
-struct RankSockets {
-  int rank = 0;
-  int ranks = 1;
-  std::vector<Socket> sockets{};  ///< rank 0: by rank, its own is closed; others: only of rank 0
-};
+/// The connections of a rank for calls: of rank 0 by rank, its own is closed; of others only to it.
+using Sockets = std::vector<Socket>;
 
 /// What goes before the bytes of a call, so that ranks that are at different calls notice.
 struct Head {
@@ -102,26 +98,14 @@ class RankAcceptor {
   std::map<std::pair<Channel, int>, JoinedRank> joined_{};
 };
 
-RankSockets links_of(std::vector<JoinedRank> joined, int ranks) {
-  RankSockets links{.rank = 0, .ranks = ranks};
-  links.sockets.resize(static_cast<std::size_t>(ranks));
-  for (JoinedRank& rank : joined) {
-    links.sockets[static_cast<std::size_t>(rank.rank)] = std::move(rank.socket);
-  }
-  return links;
-}
-
-/// An address as it is sent between ranks.
-struct HostText {
-  std::array<char, 64> host{};
-  std::uint16_t port = 0;
-};
-
 /// The control plane over the connections of some ranks. All calls go through the lowest.
-class TcpBootstrap : public Bootstrap {
+class TcpBootstrap final : public Bootstrap {
  public:
-  TcpBootstrap(RankSockets links, Rendezvous rendezvous)
-      : links_(std::move(links)), rendezvous_(std::move(rendezvous)) {}
+  /// The monitor is of all ranks of the job.
+  TcpBootstrap(Sockets sockets, Rendezvous rendezvous, std::shared_ptr<PeerMonitor> monitor)
+      : sockets_(std::move(sockets)),
+        rendezvous_(std::move(rendezvous)),
+        monitor_(std::move(monitor)) {}
 
   /// The first calls, before any other. Collective; throws Error (Runtime) that names a rank from
   /// which nothing comes within the timeout.
@@ -132,24 +116,25 @@ class TcpBootstrap : public Bootstrap {
     deadline_.reset();
   }
 
-  [[nodiscard]] int rank() const override { return links_.rank; }
-  [[nodiscard]] int size() const override { return links_.ranks; }
+  [[nodiscard]] int rank() const override { return rendezvous_.rank; }
+  [[nodiscard]] int size() const override { return rendezvous_.ranks; }
   [[nodiscard]] int node() const override {
-    return nodes_.of_rank[static_cast<std::size_t>(links_.rank)];
+    return nodes_.of_rank[static_cast<std::size_t>(rank())];
   }
   [[nodiscard]] int nodes() const override { return nodes_.count; }
   [[nodiscard]] std::string connected_by() const override {
     return "TCP (" + rendezvous_.source + ")";
   }
   [[nodiscard]] std::string address() const override { return address_; }
+  [[nodiscard]] std::string describe_stall() override { return monitor_->describe_stall(); }
   void set_progress(Progress /*progress*/) override {}
 
   void barrier() override { gather_bytes({}, {}); }
 
   void broadcast_bytes(std::span<std::byte> bytes, int root) override {
     ++call_;
-    if (links_.rank != 0) {
-      if (links_.rank == root) send(0, bytes);
+    if (rank() != 0) {
+      if (rank() == root) send(0, bytes);
       return receive(0, bytes);
     }
     if (root != 0) receive(root, bytes);
@@ -158,12 +143,12 @@ class TcpBootstrap : public Bootstrap {
 
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
     ++call_;
-    if (links_.rank != 0) {
+    if (rank() != 0) {
       send(0, mine);
       return receive(0, all);
     }
     std::ranges::copy(mine, all.begin());
-    for (int rank = 1; rank < links_.ranks; ++rank) {
+    for (int rank = 1; rank < size(); ++rank) {
       receive(rank, all.subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size()));
     }
     send_to_all(all);
@@ -172,19 +157,19 @@ class TcpBootstrap : public Bootstrap {
   [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
     ++call_;
     std::vector<std::string> texts;
-    if (links_.rank != 0) {
+    if (rank() != 0) {
       send(0, std::as_bytes(std::span{mine}));
       return texts;
     }
     texts.push_back(mine);
-    for (int rank = 1; rank < links_.ranks; ++rank) texts.push_back(receive_text(rank));
+    for (int rank = 1; rank < size(); ++rank) texts.push_back(receive_text(rank));
     return texts;
   }
 
   [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
     ++call_;
-    if (links_.rank != 0) return receive_text(0);
-    for (int rank = 1; rank < links_.ranks; ++rank) {
+    if (rank() != 0) return receive_text(0);
+    for (int rank = 1; rank < size(); ++rank) {
       send(rank, std::as_bytes(std::span{texts.at(static_cast<std::size_t>(rank))}));
     }
     return texts.front();
@@ -193,12 +178,12 @@ class TcpBootstrap : public Bootstrap {
   void combine(std::span<double> values, Combine how) override {
     ++call_;
     const auto bytes = std::as_writable_bytes(values);
-    if (links_.rank != 0) {
+    if (rank() != 0) {
       send(0, bytes);
       return receive(0, bytes);
     }
     std::vector<double> theirs(values.size());
-    for (int rank = 1; rank < links_.ranks; ++rank) {
+    for (int rank = 1; rank < size(); ++rank) {
       receive(rank, std::as_writable_bytes(std::span{theirs}));
       std::ranges::transform(values, theirs, values.begin(),
                              [&](double a, double b) { return combined(a, b, how); });
@@ -207,6 +192,11 @@ class TcpBootstrap : public Bootstrap {
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override;
+
+  [[noreturn]] void abort(int exit_code) override {
+    monitor_->abort_all(exit_code);
+    std::_Exit(exit_code);
+  }
 
  private:
   static double combined(double a, double b, Combine how) {
@@ -219,7 +209,7 @@ class TcpBootstrap : public Bootstrap {
   }
 
   [[nodiscard]] const Socket& link(int rank) const {
-    return links_.sockets.at(static_cast<std::size_t>(rank));
+    return sockets_.at(static_cast<std::size_t>(rank));
   }
 
   [[noreturn]] void lose(int rank) const {
@@ -273,14 +263,14 @@ class TcpBootstrap : public Bootstrap {
   }
 
   void send_to_all(std::span<const std::byte> bytes) const {
-    for (int rank = 1; rank < links_.ranks; ++rank) send(rank, bytes);
+    for (int rank = 1; rank < size(); ++rank) send(rank, bytes);
   }
 
   /// Ranks are on one node that have the kernel and the host's name in common: containers of a host
   /// with names of their own are hosts of their own.
   void map_nodes() {
     nodes_ = NodeMap::numbered(gather_texts(fmt::format("{} {}", boot_id().data(), host_name())));
-    nodes_.of_rank.resize(static_cast<std::size_t>(links_.ranks));
+    nodes_.of_rank.resize(static_cast<std::size_t>(size()));
     broadcast_bytes(std::as_writable_bytes(std::span{nodes_.of_rank}), 0);
     broadcast(nodes_.count);
   }
@@ -288,7 +278,7 @@ class TcpBootstrap : public Bootstrap {
   /// Rank 0's end of a connection to another host where there is one, else to this.
   [[nodiscard]] std::string root_host() const {
     std::string host;
-    for (const Socket& socket : links_.sockets) {
+    for (const Socket& socket : sockets_) {
       if (!socket.is_open()) continue;
       host = socket.own_host();
       if (!is_loopback(host)) break;
@@ -299,107 +289,79 @@ class TcpBootstrap : public Bootstrap {
   /// This end of the connection to rank 0; on rank 0's own host, where that may be a loopback
   /// address, what rank 0 has.
   void find_address() {
-    HostText root;
-    if (links_.rank == 0) copy_text(root_host(), root.host);
-    broadcast(root);
-    const std::string own = links_.rank == 0 ? "" : link(0).own_host();
-    address_ = own.empty() || is_loopback(own) ? root.host.data() : own;
+    std::string root = rank() == 0 ? root_host() : "";
+    broadcast_text(root);
+    const std::string own = rank() == 0 ? "" : link(0).own_host();
+    address_ = own.empty() || is_loopback(own) ? root : own;
   }
 
-  RankSockets links_;
+  Sockets sockets_;
   Rendezvous rendezvous_;
+  std::shared_ptr<PeerMonitor> monitor_;
   std::optional<Clock::time_point> deadline_{};
   std::string address_{};
   NodeMap nodes_{};
   std::uint64_t call_ = 0;
 };
 
-/// Some ranks of a job, which they end with all others.
-class PartBootstrap final : public TcpBootstrap {
- public:
-  PartBootstrap(RankSockets links, Rendezvous rendezvous, TcpBootstrap& whole)
-      : TcpBootstrap(std::move(links), std::move(rendezvous)), whole_(&whole) {}
-
-  [[noreturn]] void abort(int exit_code) override {
-    whole_->abort(exit_code);
-    // cppcheck-suppress unreachableCode ; GCC takes no virtual function for one that never returns
-    std::_Exit(exit_code);
-  }
-
- private:
-  Bootstrap* whole_;
-};
-
 /// The connections of rank 0.
-RankSockets receive_all(JoinListener& listener, const Rendezvous& rendezvous, Seconds timeout) {
-  RankAcceptor acceptor(listener, rendezvous.ranks, {Channel::Collectives});
-  acceptor.wait(rendezvous.address, timeout);
-  return links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
+Sockets sockets_of(RankAcceptor& acceptor) {
+  Sockets sockets(1);
+  for (JoinedRank& rank : acceptor.take(Channel::Collectives)) {
+    sockets.push_back(std::move(rank.socket));
+  }
+  return sockets;
 }
 
-RankSockets join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
-  RankSockets links{.rank = rendezvous.rank, .ranks = rendezvous.ranks};
-  links.sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout));
-  return links;
+/// The connection of another rank.
+Sockets join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
+  Sockets sockets;
+  sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout));
+  return sockets;
 }
 
 std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
   struct Mine {
     int color = 0;
-    HostText place{};
+    std::uint16_t port = 0;
+    std::array<char, 64> host{};
   };
   // Every rank listens, since it does not yet know whether it is the lowest of its part.
   Socket listener = listen_at({.host = is_loopback(address_) ? address_ : "", .port = 0});
-  Mine mine{.color = color, .place = {.port = listener.own_port()}};
-  copy_text(address_, mine.place.host);
+  Mine mine{.color = color, .port = listener.own_port()};
+  copy_text(address_, mine.host);
   const std::vector<Mine> all = gather(mine);
   Rendezvous part = rendezvous_;
   part.ranks = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     if (all[rank].color != color) continue;
-    if (part.ranks == 0) {
-      part.address = {.host = all[rank].place.host.data(), .port = all[rank].place.port};
-    }
-    if (rank == static_cast<std::size_t>(links_.rank)) part.rank = part.ranks;
+    if (part.ranks == 0) part.address = {.host = all[rank].host.data(), .port = all[rank].port};
+    if (rank == static_cast<std::size_t>(rendezvous_.rank)) part.rank = part.ranks;
     ++part.ranks;
   }
   constexpr Seconds kLongest{60};
-  RankSockets links;
+  Sockets sockets;
   if (part.rank != 0) {
-    links = join_collectives(part, kLongest);
+    sockets = join_collectives(part, kLongest);
   } else {
     JoinListener ranks(std::move(listener), part, [](const std::string&) {});
-    links = receive_all(ranks, part, kLongest);
+    RankAcceptor acceptor(ranks, part.ranks, {Channel::Collectives});
+    acceptor.wait(part.address, kLongest);
+    sockets = sockets_of(acceptor);
   }
-  auto members = std::make_unique<PartBootstrap>(std::move(links), part, *this);
+  auto members = std::make_unique<TcpBootstrap>(std::move(sockets), part, monitor_);
   members->meet(kLongest);
   return members;
 }
 
 /// The bootstrap of all ranks of the job.
-class TcpJob final : public TcpBootstrap {
- public:
-  TcpJob(RankSockets links, const Rendezvous& rendezvous, std::unique_ptr<PeerMonitor> monitor)
-      : TcpBootstrap(std::move(links), rendezvous), monitor_(std::move(monitor)) {}
-
-  [[nodiscard]] std::string describe_stall() override { return monitor_->describe_stall(); }
-
-  void abort_others(int exit_code) { monitor_->stop_and_abort_all(exit_code); }
-
-  [[noreturn]] void abort(int exit_code) override {
-    monitor_->abort_all(exit_code);
-    std::_Exit(exit_code);
-  }
-
- private:
-  std::unique_ptr<PeerMonitor> monitor_;
-};
-
-std::unique_ptr<Bootstrap> met(std::unique_ptr<TcpJob> job, Seconds timeout) {
+std::unique_ptr<Bootstrap> meet(Sockets sockets, const Rendezvous& rendezvous,
+                                const std::shared_ptr<PeerMonitor>& monitor, Seconds timeout) {
+  auto job = std::make_unique<TcpBootstrap>(std::move(sockets), rendezvous, monitor);
   try {
     job->meet(timeout);
   } catch (const Error& error) {
-    job->abort_others(exit_code(error.status()));  // who would wait for this rank
+    monitor->stop_and_abort_all(exit_code(error.status()));  // who would wait for this rank
     throw;
   }
   return job;
@@ -418,10 +380,10 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
         .stop_and_abort_all(exit_code(error.status()));
     throw;
   }
-  RankSockets links = links_of(acceptor.take(Channel::Collectives), rendezvous.ranks);
-  auto monitor = std::make_unique<PeerMonitor>(0, rendezvous.ranks, acceptor.take(Channel::Monitor),
-                                               std::move(listener), std::move(events));
-  return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)), timeout);
+  Sockets sockets = sockets_of(acceptor);
+  const auto monitor = std::make_shared<PeerMonitor>(
+      0, rendezvous.ranks, acceptor.take(Channel::Monitor), std::move(listener), std::move(events));
+  return meet(std::move(sockets), rendezvous, monitor, timeout);
 }
 
 std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds timeout,
@@ -429,12 +391,10 @@ std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds t
   std::vector<JoinedRank> peers(1);
   peers[0].socket = join_root(rendezvous, Channel::Monitor, timeout, &peers[0].host);
   // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
-  auto monitor = std::make_unique<PeerMonitor>(rendezvous.rank, rendezvous.ranks, std::move(peers),
-                                               nullptr, std::move(events));
-  RankSockets links = join_collectives(rendezvous, timeout);
+  const auto monitor = std::make_shared<PeerMonitor>(rendezvous.rank, rendezvous.ranks,
+                                                     std::move(peers), nullptr, std::move(events));
   constexpr Seconds kLater{2};  // than rank 0, which knows who is missing
-  return met(std::make_unique<TcpJob>(std::move(links), rendezvous, std::move(monitor)),
-             timeout + kLater);
+  return meet(join_collectives(rendezvous, timeout), rendezvous, monitor, timeout + kLater);
 }
 
 }  // namespace
