@@ -2,6 +2,7 @@
 #include "bootstrap/rendezvous.hpp"
 
 #include "base/error.hpp"
+#include "base/hostlist.hpp"
 
 namespace busbar {
 namespace {
@@ -97,43 +98,18 @@ std::optional<Rendezvous> by_launcher(const Environment& lookup) {
                     .ranks = started->size,
                     .job = job_of(lookup, started->joins_by),
                     .source = started->name};
-  switch (started->joins_by) {
-    case JoinsBy::Torchrun:
-      result.address = {.host = text_of(lookup, "MASTER_ADDR"), .port = port_of_torchrun(lookup)};
-      break;
-    case JoinsBy::Slurm:
-      result.address = {.host = first_host(text_of(lookup, "SLURM_STEP_NODELIST")),
-                        .port = port_of_slurm(lookup)};
-      result.is_known_host = true;
-      break;
-    case JoinsBy::Mpi:
-    case JoinsBy::Busbar: break;
+  if (started->joins_by == JoinsBy::Torchrun) {
+    result.address = {.host = text_of(lookup, "MASTER_ADDR"), .port = port_of_torchrun(lookup)};
+  } else if (started->joins_by == JoinsBy::Slurm) {
+    constexpr const char* kHosts = "SLURM_STEP_NODELIST";
+    const Words hosts = expand_hostlist(kHosts, text_of(lookup, kHosts));
+    result.address = {.host = hosts.empty() ? "" : hosts.front(), .port = port_of_slurm(lookup)};
+    result.is_known_host = true;
   }
   return result;
 }
 
 }  // namespace
-
-std::string first_host(std::string_view list) {
-  std::string host;
-  bool skipping = false;  // what follows the first of a bracket
-  for (const char character : list) {
-    if (character == ',' && !skipping) {
-      // Between hosts, or after the first number of a bracket.
-      const bool in_bracket = host.find('[') != std::string::npos;
-      if (!in_bracket) break;
-      skipping = true;
-    } else if (character == '-' && host.find('[') != std::string::npos && !skipping) {
-      skipping = true;
-    } else if (character == ']') {
-      skipping = false;
-      std::erase(host, '[');
-    } else if (!skipping) {
-      host += character;
-    }
-  }
-  return host;
-}
 
 std::optional<Rendezvous> find_rendezvous(const RendezvousOptions& options,
                                           const Environment& lookup) {

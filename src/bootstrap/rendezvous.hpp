@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/socket.hpp"
@@ -35,8 +34,5 @@ struct Rendezvous {
 /// (Usage) for what does not fit together. Pure.
 [[nodiscard]] std::optional<Rendezvous> find_rendezvous(const RendezvousOptions& options,
                                                         const Environment& lookup);
-
-/// "h1" of Slurm's "h[1-4,7],k2".
-[[nodiscard]] std::string first_host(std::string_view list);
 
 }  // namespace busbar

@@ -106,10 +106,10 @@ TEST(FindRendezvous, IsOnTheFirstNodeOfASlurmStepAtAPortOfTheStep) {
                  {"SLURM_STEP_NUM_TASKS", "8"},
                  {"SLURM_STEP_ID", "2"},
                  {"SLURM_JOB_ID", "100"},
-                 {"SLURM_STEP_NODELIST", "h[3-6]"}};
-  EXPECT_EQ(text_of({}, srun), "h3:23102 5/8 ");
+                 {"SLURM_STEP_NODELIST", "gpu[03-6],h1"}};
+  EXPECT_EQ(text_of({}, srun), "gpu03:23102 5/8 ");
   srun["SLURM_STEP_ID"] = "3";
-  EXPECT_EQ(text_of({}, srun), "h3:23103 5/8 ");
+  EXPECT_EQ(text_of({}, srun), "gpu03:23103 5/8 ");
 }
 
 TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
@@ -135,15 +135,6 @@ TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
     test::expect_failure(Status::Usage, each.words,
                          [&] { (void)found(each.options, each.variables); });
   }
-}
-
-TEST(FirstHost, IsTheFirstOfSlurmsList) {
-  EXPECT_EQ(first_host("h1"), "h1");
-  EXPECT_EQ(first_host("h1,h2"), "h1");
-  EXPECT_EQ(first_host("gpu-node[07-12,20],k1"), "gpu-node07");
-  EXPECT_EQ(first_host("h[3,5]"), "h3");
-  EXPECT_EQ(first_host("r[1-2]n[30-40]x"), "r1n30x");
-  EXPECT_EQ(first_host(""), "");
 }
 
 }  // namespace
