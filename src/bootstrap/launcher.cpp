@@ -24,29 +24,26 @@ constexpr std::array kLaunchers{
              .title = "mpiexec (PMI)",
              .rank = "PMI_RANK",
              .size = "PMI_SIZE",
-             .required = "PMI_RANK",
              .family = MpiFamily::Mpich,
              .programs = {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"},
              .words = "{arguments} -f {hostfile} -n {np} -ppn {ppn}",
              .words_here = "{arguments} -n {np}",
-             .host_line = "{host}"},
+             .version_words = {"HYDRA"}},
     // Ranks bind themselves (--bind); what is bound to a core by its launcher cannot.
     Launcher{.name = "openmpi",
              .title = "Open MPI's mpirun",
              .rank = "OMPI_COMM_WORLD_RANK",
              .size = "OMPI_COMM_WORLD_SIZE",
-             .required = "OMPI_COMM_WORLD_RANK",
              .family = MpiFamily::OpenMpi,
              .programs = {"mpirun.openmpi", "mpirun", "mpiexec"},
              .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
                       "{np}",
              .words_here = "--oversubscribe {arguments} -n {np}",
              .root = "--allow-run-as-root",
-             .host_line = "{host} slots={ppn}"},
-    Launcher{.title = "MVAPICH's mpirun",
-             .rank = "MV2_COMM_WORLD_RANK",
-             .size = "MV2_COMM_WORLD_SIZE",
-             .required = "MV2_COMM_WORLD_RANK"},
+             .host_line = "{host} slots={ppn}",
+             .version_words = {"(Open MPI)", "(OpenRTE)"}},
+    Launcher{
+        .title = "MVAPICH's mpirun", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE"},
     // A batch script has SLURM_PROCID without being launched.
     Launcher{
         .name = "srun",
@@ -59,19 +56,19 @@ constexpr std::array kLaunchers{
         .words = "{arguments} -N {nodes} -n {np} --ntasks-per-node={ppn} -w {hostfile} "
                  "--overlap --cpu-bind=none --kill-on-bad-exit=1",
         .words_here = "{arguments} -N 1 -n {np} --overlap --cpu-bind=none --kill-on-bad-exit=1",
-        .host_line = "{host}"},
+        .version_words = {"slurm "}},
     Launcher{.name = "prrte",
              .title = "prterun (PMIx)",
              .rank = "PMIX_RANK",
              .size = "",  // it sets none
-             .required = "PMIX_RANK",
              .family = MpiFamily::OpenMpi,
              .programs = {"prterun", "prun"},
              .words = "{arguments} --hostfile {hostfile} --map-by ppr:{ppn}:node --bind-to none -n "
                       "{np}",
              .words_here = "--map-by :oversubscribe {arguments} -n {np}",
              .root = "--allow-run-as-root",
-             .host_line = "{host} slots={ppn}"},
+             .host_line = "{host} slots={ppn}",
+             .version_words = {"PRRTE", "prte"}},
     Launcher{.title = "torchrun",
              .rank = "RANK",
              .size = "WORLD_SIZE",
@@ -194,16 +191,6 @@ Words names_of_launchers() {
   return names;
 }
 
-/// What the first line of a launcher's --version has.
-struct VersionText {
-  std::string_view text;
-  std::string_view name;
-};
-constexpr std::array kVersionTexts{
-    VersionText{"HYDRA", "hydra"},       VersionText{"(Open MPI)", "openmpi"},
-    VersionText{"(OpenRTE)", "openmpi"}, VersionText{"PRRTE", "prrte"},
-    VersionText{"prte", "prrte"},        VersionText{"slurm ", "srun"}};
-
 }  // namespace
 
 const char* own_environment(const char* variable) { return std::getenv(variable); }
@@ -211,8 +198,8 @@ const char* own_environment(const char* variable) { return std::getenv(variable)
 std::optional<StartedBy> find_launcher(const Environment& lookup) {
   for (const Launcher& launcher : kLaunchers) {
     const char* rank = lookup(launcher.rank);
-    const char* required = lookup(launcher.required);
-    if (rank == nullptr || required == nullptr) continue;
+    if (rank == nullptr) continue;
+    if (*launcher.required != '\0' && lookup(launcher.required) == nullptr) continue;
     if (launcher.joins_by == JoinsBy::Slurm && !is_by_srun(lookup)) continue;
     const int size = number(lookup(launcher.size));
     // A variable that a shell has kept makes no job.
@@ -372,12 +359,11 @@ std::string LauncherChoice::text() const {
 
 const Launcher* launcher_of_version(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
-  for (const VersionText& each : kVersionTexts) {
-    if (line.find(each.text) != std::string_view::npos) {
-      return find_by([&](const Launcher& launcher) { return launcher.name == each.name; });
-    }
-  }
-  return nullptr;
+  return find_by([&](const Launcher& launcher) {
+    return std::ranges::any_of(launcher.version_words, [&](std::string_view word) {
+      return !word.empty() && line.find(word) != std::string_view::npos;
+    });
+  });
 }
 
 LauncherChoice with_program(const Launcher& launcher, const std::string& program,

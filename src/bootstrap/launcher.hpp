@@ -25,7 +25,7 @@ struct Launcher {
   /// @{
   const char* rank = "";
   const char* size = "";
-  const char* required = "";  ///< must be set too
+  const char* required = "";  ///< must be set too, where there is one
   JoinsBy joins_by = JoinsBy::Mpi;
   /// @}
   /// @name How it is asked
@@ -37,8 +37,9 @@ struct Launcher {
   /// are {hostfile} {hosts} {nodes} {np} {ppn}, and as words of their own {arguments}.
   std::string_view words{};
   std::string_view words_here{};
-  std::string_view root{};       ///< words where root starts it
-  std::string_view host_line{};  ///< of its host file: {host} {ppn}
+  std::string_view root{};                          ///< words where root starts it
+  std::string_view host_line = "{host}";            ///< of its host file: {host} {ppn}
+  std::array<std::string_view, 2> version_words{};  ///< of the first line of its --version
   /// @}
 };
 
