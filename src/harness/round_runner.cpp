@@ -18,9 +18,6 @@ class IdleCommunicator final : public HostCommunicator {
   [[nodiscard]] std::optional<std::string> unsupported(const Call& /*call*/) const override {
     return std::nullopt;
   }
-  [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override {
-    return std::numeric_limits<std::uint64_t>::max();
-  }
   [[nodiscard]] Bytes temporary_bytes(const Call& /*call*/) const override { return 0; }
   [[nodiscard]] InPlace in_place(const Collective& /*collective*/,
                                  std::uint64_t /*count*/) const override {

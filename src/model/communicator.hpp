@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,7 +152,9 @@ class Communicator {
   /// place, and its time is right, but its result is not to be checked.
   [[nodiscard]] virtual bool overwrites(const Call& /*call*/) const { return false; }
   /// Elements that one library call can take; a larger elementwise call must be segmented.
-  [[nodiscard]] virtual std::uint64_t largest_count(const Call& call) const = 0;
+  [[nodiscard]] virtual std::uint64_t largest_count(const Call& /*call*/) const {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
   /// Memory that the library itself takes on this rank while the call runs (as touched, not only
   /// reserved); its source is documented with the backend.
   [[nodiscard]] virtual Bytes temporary_bytes(const Call& call) const = 0;

@@ -138,13 +138,9 @@ class GlooCommunicator final : public HostCommunicator {
         links_{.context = connect_gloo(bootstrap, options.timeout)} {}
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
-    const GlooRoutine* routine = find_gloo_routine(call.collective->name);
-    if (routine == nullptr) {
-      return fmt::format("the gloo backend has no {}", call.collective->title);
-    }
+    const GlooRoutine& routine = gloo_routine(call.collective->name);
     if (links_.context->size == 1) return "Gloo does nothing for one rank";
-    const std::string_view cannot =
-        call.in_place ? routine->not_in_place : routine->not_out_of_place;
+    const std::string_view cannot = call.in_place ? routine.not_in_place : routine.not_out_of_place;
     if (!cannot.empty()) return std::string(cannot);
     if (call.collective->reduces && !gloo_reduction(call.type, call.op)) {
       return fmt::format("Gloo cannot reduce {} by {}", info(call.type).name, name(call.op));
@@ -161,23 +157,20 @@ class GlooCommunicator final : public HostCommunicator {
   }
 
   [[nodiscard]] Bytes temporary_bytes(const Call& call) const override {
-    const GlooRoutine* routine = find_gloo_routine(call.collective->name);
-    if (routine == nullptr) return 0;
     const bool per_rank = !call.collective->elementwise;
     const auto parts = static_cast<std::uint64_t>(per_rank ? links_.context->size : 1);
-    return routine->temporary(call.count * info(call.type).size * parts);
+    return gloo_routine(call.collective->name).temporary(call.count * info(call.type).size * parts);
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
-    const GlooRoutine* routine = find_gloo_routine(collective.name);
-    if (routine != nullptr && routine->result_first) return {};
+    if (gloo_routine(collective.name).result_first) return {};
     return collective.in_place(count, links_.context->rank);
   }
 
   void enqueue(const Call& call) override {
     if (call.count == 0) return;
     try {
-      find_gloo_routine(call.collective->name)->call(links_, call);
+      gloo_routine(call.collective->name).call(links_, call);
     } catch (const std::exception& error) {
       // If a rank has ended, the launcher or the PeerMonitor reports it in a moment, and better.
       constexpr std::chrono::seconds kMoment{1};

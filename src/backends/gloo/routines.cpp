@@ -15,11 +15,28 @@
 #include <gloo/transport/unbound_buffer.h>
 #include <gloo/types.h>
 
+#include "base/lists.hpp"
+
 namespace busbar {
 namespace {
 
 using Context = std::shared_ptr<gloo::Context>;
-using Memory = std::unique_ptr<gloo::transport::UnboundBuffer>;
+
+/// What is only moved are bytes to Gloo.
+std::uint8_t* bytes_at(std::byte* start) { return reinterpret_cast<std::uint8_t*>(start); }
+
+std::uint64_t bytes_of(const Call& call) { return call.count * info(call.type).size; }
+
+std::uint64_t bytes_of_all(const GlooLinks& links, const Call& call) {
+  return bytes_of(call) * static_cast<std::uint64_t>(links.context->size);
+}
+
+/// Calls `use` with a value of the type, where Gloo computes with it.
+template <class Use>
+void with_gloo_element(DataType type, const Use& use) {
+  if (type == DataType::Half) return use(gloo::float16{});
+  with_element(type, use);
+}
 
 template <class Element>
 GlooReduction reduction_of(ReduceOp op) {
@@ -35,131 +52,89 @@ GlooReduction reduction_of(ReduceOp op) {
   return {};
 }
 
-Memory memory(const Context& context, std::byte* start, std::uint64_t count, const Call& call) {
-  return context->createUnboundBuffer(start, count * info(call.type).size);
-}
-
-/// Gloo wants the size of an element as a type.
-template <class Options, class... Parts>
-void set_output(Options& options, Memory buffer, const Call& call, Parts... parts) {
-  switch (info(call.type).size) {
-    case 1: return options.template setOutput<std::uint8_t>(std::move(buffer), parts...);
-    case 2: return options.template setOutput<std::uint16_t>(std::move(buffer), parts...);
-    case 4: return options.template setOutput<std::uint32_t>(std::move(buffer), parts...);
-    default: return options.template setOutput<std::uint64_t>(std::move(buffer), parts...);
-  }
-}
-template <class Options, class... Parts>
-void set_input(Options& options, Memory buffer, const Call& call, Parts... parts) {
-  switch (info(call.type).size) {
-    case 1: return options.template setInput<std::uint8_t>(std::move(buffer), parts...);
-    case 2: return options.template setInput<std::uint16_t>(std::move(buffer), parts...);
-    case 4: return options.template setInput<std::uint32_t>(std::move(buffer), parts...);
-    default: return options.template setInput<std::uint64_t>(std::move(buffer), parts...);
-  }
-}
-
-std::uint64_t of_all(const Context& context, const Call& call) {
-  return call.count * static_cast<std::uint64_t>(context->size);
+template <class Options>
+Options reduction_options(const GlooLinks& links, const Call& call) {
+  Options options(links.context);
+  with_gloo_element(call.type, [&](auto element) {
+    using Element = decltype(element);
+    if (!call.in_place) options.setInput(reinterpret_cast<Element*>(call.send), call.count);
+    options.setOutput(reinterpret_cast<Element*>(call.recv), call.count);
+  });
+  options.setReduceFunction(gloo_reduction(call.type, call.op));
+  return options;
 }
 
 void all_reduce(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::AllreduceOptions options(context);
-  if (!call.in_place) set_input(options, memory(context, call.send, call.count, call), call);
-  set_output(options, memory(context, call.recv, call.count, call), call);
-  options.setReduceFunction(gloo_reduction(call.type, call.op));
+  auto options = reduction_options<gloo::AllreduceOptions>(links, call);
   gloo::allreduce(options);
 }
 
 void reduce(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::ReduceOptions options(context);
-  if (!call.in_place) set_input(options, memory(context, call.send, call.count, call), call);
-  set_output(options, memory(context, call.recv, call.count, call), call);
-  options.setReduceFunction(gloo_reduction(call.type, call.op));
+  auto options = reduction_options<gloo::ReduceOptions>(links, call);
   options.setRoot(call.root);
   gloo::reduce(options);
 }
 
 void broadcast(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::BroadcastOptions options(context);
-  const bool sends = context->rank == call.root && !call.in_place;
-  if (sends) set_input(options, memory(context, call.send, call.count, call), call);
-  set_output(options, memory(context, call.recv, call.count, call), call);
+  gloo::BroadcastOptions options(links.context);
+  const bool sends = links.context->rank == call.root && !call.in_place;
+  if (sends) options.setInput(bytes_at(call.send), bytes_of(call));
+  options.setOutput(bytes_at(call.recv), bytes_of(call));
   options.setRoot(call.root);
   gloo::broadcast(options);
 }
 
 void all_gather(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::AllgatherOptions options(context);
-  if (!call.in_place) set_input(options, memory(context, call.send, call.count, call), call);
-  set_output(options, memory(context, call.recv, of_all(context, call), call), call);
+  gloo::AllgatherOptions options(links.context);
+  if (!call.in_place) options.setInput(bytes_at(call.send), bytes_of(call));
+  options.setOutput(bytes_at(call.recv), bytes_of_all(links, call));
   gloo::allgather(options);
 }
 
 void all_to_all(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::AlltoallOptions options(context);
-  set_input(options, memory(context, call.send, of_all(context, call), call), call);
-  set_output(options, memory(context, call.recv, of_all(context, call), call), call);
+  gloo::AlltoallOptions options(links.context);
+  options.setInput(bytes_at(call.send), bytes_of_all(links, call));
+  options.setOutput(bytes_at(call.recv), bytes_of_all(links, call));
   gloo::alltoall(options);
 }
 
 void all_to_all_v(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  const Traffic& traffic = *call.traffic;
-  const int rank = context->rank;
+  const int rank = links.context->rank;
+  const Bytes element = info(call.type).size;
   std::vector<std::int64_t> sent;
   std::vector<std::int64_t> received;
-  for (int other = 0; other < context->size; ++other) {
-    sent.push_back(static_cast<std::int64_t>(traffic.count(rank, other)));
-    received.push_back(static_cast<std::int64_t>(traffic.count(other, rank)));
+  for (int other = 0; other < links.context->size; ++other) {
+    sent.push_back(static_cast<std::int64_t>(call.traffic->count(rank, other) * element));
+    received.push_back(static_cast<std::int64_t>(call.traffic->count(other, rank) * element));
   }
-  gloo::AlltoallvOptions options(context);
-  set_input(options, memory(context, call.send, traffic.send_offset(rank, context->size), call),
-            call, sent);
-  set_output(options, memory(context, call.recv, traffic.recv_offset(context->size, rank), call),
-             call, received);
+  gloo::AlltoallvOptions options(links.context);
+  options.setInput(bytes_at(call.send), sent);
+  options.setOutput(bytes_at(call.recv), received);
   gloo::alltoallv(options);
 }
 
 void gather(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::GatherOptions options(context);
-  set_input(options, memory(context, call.send, call.count, call), call);
-  if (context->rank == call.root) {
-    set_output(options, memory(context, call.recv, of_all(context, call), call), call);
+  gloo::GatherOptions options(links.context);
+  options.setInput(bytes_at(call.send), bytes_of(call));
+  if (links.context->rank == call.root) {
+    options.setOutput(bytes_at(call.recv), bytes_of_all(links, call));
   }
   options.setRoot(call.root);
   gloo::gather(options);
 }
 
 void scatter(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
-  gloo::ScatterOptions options(context);
-  if (context->rank == call.root) {
-    std::vector<Memory> parts;
-    const std::uint64_t bytes = call.count * info(call.type).size;
-    for (int rank = 0; rank < context->size; ++rank) {
-      parts.push_back(
-          memory(context, call.send + bytes * static_cast<std::uint64_t>(rank), call.count, call));
+  gloo::ScatterOptions options(links.context);
+  if (links.context->rank == call.root) {
+    std::vector<std::uint8_t*> parts;
+    for (std::uint64_t at = 0; at < bytes_of_all(links, call); at += bytes_of(call)) {
+      parts.push_back(bytes_at(call.send + at));
     }
-    // What is sent has no type of its own: set_output has it.
-    options.setInputs<std::uint8_t>(std::move(parts));
+    options.setInputs(parts, bytes_of(call));
   }
-  set_output(options, memory(context, call.recv, call.count, call), call);
+  options.setOutput(bytes_at(call.recv), bytes_of(call));
   options.setRoot(call.root);
   gloo::scatter(options);
-}
-
-/// Calls `use` with a value of the type, where Gloo computes with it.
-template <class Use>
-void with_gloo_element(DataType type, const Use& use) {
-  if (type == DataType::Half) return use(gloo::float16{});
-  with_element(type, use);
 }
 
 template <class Element>
@@ -173,7 +148,7 @@ std::unique_ptr<gloo::Algorithm> make_reduce_scatter(const Context& context, con
                                static_cast<int>(call.count));
   return std::make_unique<gloo::ReduceScatterHalvingDoubling<Element>>(
       context, std::vector<Element*>{reinterpret_cast<Element*>(call.send)},
-      static_cast<int>(of_all(context, call)), parts, function);
+      static_cast<int>(call.count) * context->size, parts, function);
 }
 
 void reduce_scatter(GlooLinks& links, const Call& call) {
@@ -191,10 +166,9 @@ void reduce_scatter(GlooLinks& links, const Call& call) {
 }
 
 void exchange(GlooLinks& links, const Call& call) {
-  const Context& context = links.context;
   constexpr std::uint64_t kSlot = 0xb05ba2;
-  const Memory from = memory(context, call.recv, call.count, call);
-  const Memory to = memory(context, call.send, call.count, call);
+  const auto from = links.context->createUnboundBuffer(call.recv, bytes_of(call));
+  const auto to = links.context->createUnboundBuffer(call.send, bytes_of(call));
   if (call.peers.from >= 0) from->recv(call.peers.from, kSlot);
   if (call.peers.to >= 0) to->send(call.peers.to, kSlot);
   if (call.peers.to >= 0) to->waitSend();
@@ -240,9 +214,8 @@ GlooReduction gloo_reduction(DataType type, ReduceOp op) {
   return reduction;
 }
 
-const GlooRoutine* find_gloo_routine(std::string_view collective) {
-  const auto* const found = std::ranges::find(kRoutines, collective, &GlooRoutine::collective);
-  return found == kRoutines.end() ? nullptr : found;
+const GlooRoutine& gloo_routine(std::string_view collective) {
+  return *find_by(kRoutines, collective, &GlooRoutine::collective);
 }
 
 }  // namespace busbar

@@ -42,7 +42,7 @@ struct GlooRoutine {
 inline constexpr std::string_view kOverwrites =
     "what is received would overwrite what is still to be sent";
 
-/// Null where Gloo has no such operation.
-[[nodiscard]] const GlooRoutine* find_gloo_routine(std::string_view collective);
+/// That of a collective that programs of ours measure.
+[[nodiscard]] const GlooRoutine& gloo_routine(std::string_view collective);
 
 }  // namespace busbar

@@ -19,12 +19,6 @@ namespace {
 constexpr std::uint64_t kLargestInt = std::numeric_limits<int>::max();
 constexpr Bytes kWideElement = sizeof(std::uint64_t);
 
-const MpiRoutine& routine_of(const Call& call) {
-  const MpiRoutine* routine = find_routine(call.collective->name);
-  if (routine == nullptr) throw runtime_failure("a call without an MPI routine");
-  return *routine;
-}
-
 /// In the memory that the parts have: it is a part of what is timed.
 void set_parts(MpiParts& parts, const Traffic& traffic, int rank) {
   parts.send_counts.clear();
@@ -65,15 +59,14 @@ class MpiCommunicator final : public HostCommunicator {
     const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
     const bool per_rank = !call.collective->elementwise;
     const Bytes size = count * info(call.type).size * (per_rank ? ranks_ : 1);
-    const MpiRoutine& routine = routine_of(call);
+    const MpiRoutine& routine = mpi_routine(call.collective->name);
     if (call.in_place && routine.copies_in_place) return size;
     return routine.temporary.bytes(mpi_library().family, size, static_cast<int>(ranks_));
   }
 
   [[nodiscard]] InPlace in_place(const Collective& collective, std::uint64_t count) const override {
-    const MpiRoutine* routine = find_routine(collective.name);
-    const bool own_rule = routine != nullptr && routine->in_place != nullptr;
-    return (own_rule ? routine->in_place : collective.in_place)(count, rank_);
+    const auto own_rule = mpi_routine(collective.name).in_place;
+    return (own_rule != nullptr ? own_rule : collective.in_place)(count, rank_);
   }
 
   MpiCommunicator(const MpiCommunicator&) = delete;
@@ -88,7 +81,7 @@ class MpiCommunicator final : public HostCommunicator {
   }
 
   void enqueue(const Call& call) override {
-    const MpiRoutine& routine = routine_of(call);
+    const MpiRoutine& routine = mpi_routine(call.collective->name);
     const Bytes element = info(call.type).size;
     const std::uint64_t segment = call.segment == 0 ? call.count : call.segment;
     const bool copies = call.in_place && routine.copies_in_place && progress_ == Progress::Yield;
@@ -104,7 +97,7 @@ class MpiCommunicator final : public HostCommunicator {
 
   void begin(const Call& call) override {
     requests_.fill(MPI_REQUEST_NULL);
-    check_mpi(routine_of(call).call(arguments(call, 0, call.count), &requests_));
+    check_mpi(mpi_routine(call.collective->name).call(arguments(call, 0, call.count), &requests_));
   }
 
   [[nodiscard]] bool is_done() override {
@@ -151,11 +144,8 @@ class MpiCommunicator final : public HostCommunicator {
 };
 
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
-  const MpiRoutine* routine = find_routine(call.collective->name);
-  if (routine == nullptr) {
-    return fmt::format("the mpi backend has no {}", call.collective->title);
-  }
-  if (call.in_place && !routine->not_in_place.empty()) return std::string(routine->not_in_place);
+  const std::string_view not_in_place = mpi_routine(call.collective->name).not_in_place;
+  if (call.in_place && !not_in_place.empty()) return std::string(not_in_place);
   if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
   if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
   return std::nullopt;
@@ -166,7 +156,7 @@ std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const 
 /// INT_MAX too. (An all-to-all computes with addresses: each of its blocks stays below.)
 std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
   const Bytes element = info(call.type).size;
-  const MpiRoutine& routine = routine_of(call);
+  const MpiRoutine& routine = mpi_routine(call.collective->name);
   if (routine.widens) {
     const bool whole = call.count * element % kWideElement == 0;
     return whole ? kLargestInt * kWideElement / element : kLargestInt;

@@ -206,8 +206,8 @@ Bytes TemporaryMemory::bytes(MpiFamily family, Bytes size, int ranks) const {
   return std::max(mpich(size, ranks), open_mpi(size, ranks));
 }
 
-const MpiRoutine* find_routine(std::string_view collective) {
-  return find_by(kRoutines, collective, &MpiRoutine::collective);
+const MpiRoutine& mpi_routine(std::string_view collective) {
+  return *find_by(kRoutines, collective, &MpiRoutine::collective);
 }
 
 std::optional<MPI_Datatype> mpi_type(DataType type) {

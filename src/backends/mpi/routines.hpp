@@ -70,8 +70,8 @@ struct MpiRoutine {
   bool copies_in_place = false;
 };
 
-/// The row of a collective, or null where MPI has none.
-[[nodiscard]] const MpiRoutine* find_routine(std::string_view collective);
+/// The row of a collective that programs of ours measure.
+[[nodiscard]] const MpiRoutine& mpi_routine(std::string_view collective);
 
 /// MPI's name for a type, or nothing where it has no such type.
 [[nodiscard]] std::optional<MPI_Datatype> mpi_type(DataType type);

@@ -92,8 +92,6 @@ class NcclCommunicator final : public Communicator {
   }
 
   [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
-    const NcclRoutine* routine = find_nccl_routine(call.collective->name);
-    if (routine == nullptr) return fmt::format("NCCL has no {}", call.collective->title);
     if (auto reason = no_registration()) return reason;
     if (!is_small_float(call.type)) return std::nullopt;
     const std::string_view name = info(call.type).name;
@@ -112,11 +110,7 @@ class NcclCommunicator final : public Communicator {
   [[nodiscard]] bool overwrites(const Call& call) const override {
     const bool one_way =
         call.collective->peers != nullptr && (call.peers.to < 0) != (call.peers.from < 0);
-    return call.in_place && !one_way && find_nccl_routine(call.collective->name)->overwrites;
-  }
-
-  [[nodiscard]] std::uint64_t largest_count(const Call& /*call*/) const override {
-    return std::numeric_limits<std::uint64_t>::max();
+    return call.in_place && !one_way && nccl_routine(call.collective->name).overwrites;
   }
 
   /// NCCL takes its channels' buffers at the first operation of a kind, not when it connects: an
@@ -233,9 +227,8 @@ class NcclCommunicator final : public Communicator {
   }
 
   void enqueue(const Call& call) override {
-    const NcclRoutine* routine = find_nccl_routine(call.collective->name);
-    if (routine == nullptr) throw runtime_failure("a call without an NCCL routine");
-    if (call_config() != nullptr && routine->of_pairs) {
+    const NcclRoutine& routine = nccl_routine(call.collective->name);
+    if (call_config() != nullptr && routine.of_pairs) {
       throw Error{Status::Unavailable,
                   fmt::format("NCCL configures no call of {}", call.collective->title)};
     }
@@ -253,7 +246,7 @@ class NcclCommunicator final : public Communicator {
                                   .comm = active().get(),
                                   .stream = stream_.get(),
                                   .config = call_config()};
-    active().settle_operation(routine->enqueue(arguments));
+    active().settle_operation(routine.enqueue(arguments));
   }
 
   void use_variant(std::size_t number) override { variant_ = number; }

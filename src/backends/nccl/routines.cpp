@@ -140,8 +140,8 @@ const auto kRoutines = std::to_array<NcclRoutine>({
 
 }  // namespace
 
-const NcclRoutine* find_nccl_routine(std::string_view collective) {
-  return find_by(kRoutines, collective, &NcclRoutine::collective);
+const NcclRoutine& nccl_routine(std::string_view collective) {
+  return *find_by(kRoutines, collective, &NcclRoutine::collective);
 }
 
 ncclDataType_t nccl_type(DataType type) { return static_cast<ncclDataType_t>(type); }

@@ -37,8 +37,8 @@ struct NcclRoutine {
   bool of_pairs = false;
 };
 
-/// The row of a collective, or null where NCCL cannot do it.
-[[nodiscard]] const NcclRoutine* find_nccl_routine(std::string_view collective);
+/// The row of a collective that programs of ours measure.
+[[nodiscard]] const NcclRoutine& nccl_routine(std::string_view collective);
 
 /// NCCL's number of a type, which is ours; of the 8-bit floating types from kNcclSmallFloats on.
 [[nodiscard]] ncclDataType_t nccl_type(DataType type);

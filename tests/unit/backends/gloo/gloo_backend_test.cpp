@@ -36,10 +36,9 @@ TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {
       const auto gloo = connect(world);
       for (const Collective* each : measured_collectives()) {
         const std::string name(each->name);
-        const GlooRoutine* routine = find_gloo_routine(name);
-        ASSERT_NE(routine, nullptr) << name;
+        const GlooRoutine& routine = gloo_routine(name);
         for (const bool in_place : {false, true}) {
-          const auto why = in_place ? routine->not_in_place : routine->not_out_of_place;
+          const auto why = in_place ? routine.not_in_place : routine.not_out_of_place;
           if (!why.empty()) continue;
           const DataCheck verdict = test::run_checked(world, *gloo, call_of(name), in_place);
           EXPECT_EQ(verdict.wrong, 0U) << name << ' ' << verdict.first_wrong;

@@ -7,15 +7,11 @@ namespace {
 TEST(NcclRoutines, ExistForEveryMeasuredCollectiveInPlaceUnlessTheyWouldOverwrite) {
   ASSERT_FALSE(measured_collectives().empty());
   for (const Collective* collective : measured_collectives()) {
-    const NcclRoutine* routine = find_nccl_routine(collective->name);
-    ASSERT_NE(routine, nullptr) << collective->name;
-    EXPECT_EQ(routine->collective, collective->name);
-    EXPECT_NE(routine->enqueue, nullptr) << collective->name;
+    const NcclRoutine& routine = nccl_routine(collective->name);
+    EXPECT_EQ(routine.collective, collective->name);
     const std::set<std::string_view> overwriting{"alltoall", "alltoallv", "sendrecv"};
-    EXPECT_EQ(routine->overwrites, overwriting.contains(collective->name)) << collective->name;
+    EXPECT_EQ(routine.overwrites, overwriting.contains(collective->name)) << collective->name;
   }
-  EXPECT_EQ(find_nccl_routine("allscatter"), nullptr);
-  EXPECT_EQ(find_nccl_routine(""), nullptr);
 }
 
 TEST(NcclTypes, DifferForEveryTypeAsInTheHeader) {
