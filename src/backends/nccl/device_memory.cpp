@@ -35,22 +35,32 @@ constexpr Bytes kLargestTile = Pattern::kPeriod * kLargestElement;
 constexpr Bytes kResultAt = (kLargestTile + kTileTail + 255) / 256 * 256;
 constexpr int kPoison = 0xa5;
 
-/// A launch over this many bytes; the arguments have the types of the kernel's.
+constexpr unsigned kThreads = 256;  // of a block
+
+/// The arguments have the types of the kernel's.
 template <class... Arguments>
-void launch(CUfunction kernel, cudaStream_t stream, Bytes bytes, Arguments... arguments) {
-  constexpr unsigned kThreads = 256;
-  constexpr Bytes kVector = 16;        // bytes that a thread takes at a time
-  constexpr Bytes kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
-  const auto blocks =
-      static_cast<unsigned>(std::min(bytes / (kVector * kThreads) + 1, kMostBlocks));
+void launch(CUfunction kernel, cudaStream_t stream, unsigned blocks, Arguments... arguments) {
   std::array<void*, sizeof...(arguments)> addresses{&arguments...};
   check_driver(cuda().launch_kernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream,
                                     addresses.data(), nullptr));
 }
 
+unsigned blocks_for(Bytes bytes) {
+  constexpr Bytes kVector = 16;        // bytes that a thread takes at a time
+  constexpr Bytes kMostBlocks = 2048;  // several for each multiprocessor of the largest devices
+  return static_cast<unsigned>(std::min(bytes / (kVector * kThreads) + 1, kMostBlocks));
+}
+
 /// The byte of the period where an element lies.
 unsigned long long byte_in_period(const Tile& tile, std::uint64_t element) {
   return element % Pattern::kPeriod * tile.element_size();
+}
+
+/// Our own kernels, loaded for the current device.
+CudaOwned<CUmodule> load_device_kernels() {
+  CUmodule module = nullptr;
+  check_driver(cuda().load_module(&module, busbar_kernels));
+  return CudaOwned<CUmodule>(module);
 }
 
 }  // namespace
@@ -117,12 +127,6 @@ void DeviceArena::give_back() {
   blocks_.erase(unused, blocks_.end());
 }
 
-CudaOwned<CUmodule> load_device_kernels() {
-  CUmodule module = nullptr;
-  check_driver(cuda().load_module(&module, busbar_kernels));
-  return CudaOwned<CUmodule>(module);
-}
-
 // The allocation comes first: it creates the device's context, which the kernels are loaded into.
 DeviceMemory::DeviceMemory(cudaStream_t stream)
     : stream_(stream),
@@ -136,8 +140,8 @@ unsigned long long DeviceMemory::upload(const Tile& tile) {
   const Bytes period = Pattern::kPeriod * tile.element_size();
   if (!std::equal(uploaded_.begin(), uploaded_.end(), tile.data(), tile.data() + period)) {
     // From pageable memory: the source may be changed as soon as the call returns.
-    write(scratch_.get(), tile.data(), period);
-    write(scratch_.get() + period, tile.data(), kTileTail);
+    copy(scratch_.get(), tile.data(), period);
+    copy(scratch_.get() + period, tile.data(), kTileTail);
     uploaded_.assign(tile.data(), tile.data() + period);
   }
   return period;
@@ -146,7 +150,7 @@ unsigned long long DeviceMemory::upload(const Tile& tile) {
 void DeviceMemory::fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) {
   if (count == 0) return;
   const unsigned long long bytes = count * tile.element_size();
-  launch(fill_, stream_, bytes, to, bytes, scratch_.get(), upload(tile),
+  launch(fill_, stream_, blocks_for(bytes), to, bytes, scratch_.get(), upload(tile),
          byte_in_period(tile, first));
 }
 
@@ -155,7 +159,7 @@ void DeviceMemory::poison(std::byte* to, Bytes bytes) {
 }
 
 void DeviceMemory::copy(std::byte* to, const std::byte* from, Bytes bytes) {
-  check_cuda(cuda().copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
+  check_cuda(cuda().copy(to, from, bytes, cudaMemcpyDefault, stream_));
 }
 
 void DeviceMemory::compare(const std::byte* data, std::uint64_t count, const Tile& tile,
@@ -163,19 +167,11 @@ void DeviceMemory::compare(const std::byte* data, std::uint64_t count, const Til
   result = {.wrong = 0, .first_wrong = std::numeric_limits<unsigned long long>::max()};
   std::byte* found = scratch_.get() + kResultAt;
   auto* host = reinterpret_cast<std::byte*>(&result);
-  write(found, host, sizeof result);
-  launch(compare_, stream_, count * tile.element_size(), data,
+  copy(found, host, sizeof result);
+  launch(compare_, stream_, blocks_for(count * tile.element_size()), data,
          static_cast<unsigned long long>(count), static_cast<unsigned>(tile.element_size()),
          scratch_.get(), upload(tile), byte_in_period(tile, first), found);
-  read(host, found, sizeof result);
-}
-
-void DeviceMemory::read(std::byte* to, const std::byte* from, Bytes bytes) {
-  check_cuda(cuda().copy(to, from, bytes, cudaMemcpyDeviceToHost, stream_));
-}
-
-void DeviceMemory::write(std::byte* to, const std::byte* from, Bytes bytes) {
-  check_cuda(cuda().copy(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+  copy(host, found, sizeof result);
 }
 
 DeviceLoad::DeviceLoad(Buffer from, Buffer to)
@@ -212,16 +208,12 @@ void DeviceLoad::find_turns(Seconds spin) {
 }
 
 void DeviceLoad::launch() {
-  constexpr unsigned kThreads = 256;
-  std::byte* to = to_.data();
-  const std::byte* from = from_.data();
-  unsigned long long bytes = to_.size();
-  std::byte* result = result_.get();
-  std::array<void*, 3> copied{&to, &from, &bytes};
-  std::array<void*, 2> spun{&result, &turns_};
-  const bool copies = bytes > 0;
-  check_driver(cuda().launch_kernel(copies ? copy_ : spin_, blocks_, 1, 1, kThreads, 1, 1, 0,
-                                    stream_.get(), copies ? copied.data() : spun.data(), nullptr));
+  const unsigned long long bytes = to_.size();
+  if (bytes > 0) {
+    busbar::launch(copy_, stream_.get(), blocks_, to_.data(), from_.data(), bytes);
+  } else {
+    busbar::launch(spin_, stream_.get(), blocks_, result_.get(), turns_);
+  }
 }
 
 /// Before CUDA 12 a thread has the device's context only from its first call on.

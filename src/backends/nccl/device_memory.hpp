@@ -71,9 +71,6 @@ class DeviceArena {
   std::vector<Block> blocks_;  // in the order of their allocation, which is that of all ranks
 };
 
-/// Our own kernels, loaded for the current device.
-[[nodiscard]] CudaOwned<CUmodule> load_device_kernels();
-
 /// Fills and compares device memory on a stream by our own kernels (kernels.cuh), which are loaded
 /// for the current device. Keeps a little device memory for the pattern and the result.
 class DeviceMemory {
@@ -84,15 +81,12 @@ class DeviceMemory {
   /// @{
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first);
   void poison(std::byte* to, Bytes bytes);
-  void copy(std::byte* to, const std::byte* from, Bytes bytes);
+  void copy(std::byte* to, const std::byte* from, Bytes bytes);  ///< also from and to the host
   /// @}
 
   /// Enqueues a comparison; `result` is written when the stream gets there.
   void compare(const std::byte* data, std::uint64_t count, const Tile& tile, std::uint64_t first,
                DeviceComparison& result);
-  /// Copies from the device; enqueued.
-  void read(std::byte* to, const std::byte* from, Bytes bytes);
-  void write(std::byte* to, const std::byte* from, Bytes bytes);
 
  private:
   /// Puts the tile at the beginning of scratch_, unless it is the last one's; its period in bytes.

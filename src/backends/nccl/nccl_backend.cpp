@@ -209,7 +209,7 @@ class NcclCommunicator final : public Communicator {
     const Bytes element = tile.element_size();
     std::array<std::byte, 8> got{};
     comparison.first_wrong = found.first_wrong;
-    memory_.read(got.data(), data + found.first_wrong * element, element);
+    memory_.copy(got.data(), data + found.first_wrong * element, element);
     wait();
     const std::uint64_t position = (first + found.first_wrong) % Pattern::kPeriod;
     comparison.expected = element_text(tile.type(), tile.data() + position * element);
@@ -219,10 +219,10 @@ class NcclCommunicator final : public Communicator {
 
   void flip_bit(std::byte* data) override {
     std::byte value{};
-    memory_.read(&value, data, 1);
+    memory_.copy(&value, data, 1);
     wait();
     value ^= std::byte{1};
-    memory_.write(data, &value, 1);
+    memory_.copy(data, &value, 1);
     wait();
   }
 
