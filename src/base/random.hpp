@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -25,6 +26,15 @@ void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
   for (std::size_t left = items.size(); left > 1; --left) {
     std::swap(items[left - 1], items[static_cast<std::size_t>(random() % left)]);
   }
+}
+
+/// The numbers from 0 to below `count`.
+[[nodiscard]] inline std::vector<std::size_t> shuffled_numbers(std::size_t count,
+                                                               std::mt19937_64& random) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  shuffle(numbers, random);
+  return numbers;
 }
 
 }  // namespace busbar

@@ -263,10 +263,9 @@ std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
 
 namespace {
 
-/// What came of one result.
+/// What came of one attempt.
 struct JoinResult {
-  Socket socket{};
-  std::string host{};
+  JoinedRank root{};      ///< without a socket where it failed
   std::string why_not{};  ///< try again
   std::string refusal{};  ///< do not
 };
@@ -306,9 +305,9 @@ JoinResult try_to_join(const Rendezvous& rendezvous, Channel channel, Clock::tim
   }
   answer.refusal.back() = '\0';
   answer.host.back() = '\0';
-  result.host = one_line(answer.host.data());
+  result.root.host = one_line(answer.host.data());
   result.refusal = answer.refusal.data();
-  if (result.refusal.empty()) result.socket = std::move(*socket);
+  if (result.refusal.empty()) result.root.socket = std::move(*socket);
   return result;
 }
 
@@ -325,16 +324,13 @@ void require_known_host(const Rendezvous& rendezvous, Clock::time_point since) {
 
 }  // namespace
 
-std::optional<Socket> try_root(const Rendezvous& rendezvous, Channel channel,
-                               Clock::time_point deadline, std::string& host) {
+std::optional<JoinedRank> try_root(const Rendezvous& rendezvous, Channel channel,
+                                   Clock::time_point deadline) {
   JoinResult result = try_to_join(rendezvous, channel, deadline);
-  if (!result.socket.is_open()) return std::nullopt;
-  host = result.host;
-  return std::move(result.socket);
+  return result.root.socket.is_open() ? std::optional(std::move(result.root)) : std::nullopt;
 }
 
-Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
-                 std::string* host) {
+JoinedRank join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout) {
   constexpr std::chrono::milliseconds kFirstPause{20};
   constexpr std::chrono::milliseconds kLongestPause{1000};
   // Before rank 0's own: it does not know why this rank is missing.
@@ -343,10 +339,7 @@ Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
   const auto deadline = start + std::chrono::duration_cast<Clock::duration>(timeout - earlier);
   for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     JoinResult result = try_to_join(rendezvous, channel, deadline);
-    if (result.socket.is_open()) {
-      if (host != nullptr) *host = result.host;
-      return std::move(result.socket);
-    }
+    if (result.root.socket.is_open()) return std::move(result.root);
     if (!result.refusal.empty()) {
       throw usage_error("rank {} was refused at {}: {}", rendezvous.rank, rendezvous.address.text(),
                         result.refusal);

@@ -71,15 +71,13 @@ class JoinListener {
   std::map<int, Pending> pending_;  ///< by descriptor
 };
 
-/// Tries once to connect to rank 0, which has sent its address another way; nothing where that
-/// fails.
-[[nodiscard]] std::optional<Socket> try_root(const Rendezvous& rendezvous, Channel channel,
-                                             Clock::time_point deadline, std::string& host);
+/// Rank 0 behind a connection that is tried once: it has sent its address another way. Nothing
+/// where that fails.
+[[nodiscard]] std::optional<JoinedRank> try_root(const Rendezvous& rendezvous, Channel channel,
+                                                 Clock::time_point deadline);
 
-/// Connects to rank 0, and tries again until the timeout. Throws Error (Usage) with rank 0's reason
-/// where it is refused, and Error (Runtime) after the timeout. `host` is set to the name of rank
-/// 0's host.
-[[nodiscard]] Socket join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout,
-                               std::string* host = nullptr);
+/// The same, and tries again until the timeout. Throws Error (Usage) with rank 0's reason where it
+/// is refused, and Error (Runtime) after the timeout.
+[[nodiscard]] JoinedRank join_root(const Rendezvous& rendezvous, Channel channel, Seconds timeout);
 
 }  // namespace busbar

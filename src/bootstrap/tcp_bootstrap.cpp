@@ -316,7 +316,7 @@ Sockets sockets_of(RankAcceptor& acceptor) {
 /// The connection of another rank.
 Sockets join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
   Sockets sockets;
-  sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout));
+  sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout).socket);
   return sockets;
 }
 
@@ -388,8 +388,8 @@ std::unique_ptr<Bootstrap> join_as_first(const Rendezvous& rendezvous, Seconds t
 
 std::unique_ptr<Bootstrap> join_as_other(const Rendezvous& rendezvous, Seconds timeout,
                                          TcpEvents events) {
-  std::vector<JoinedRank> peers(1);
-  peers[0].socket = join_root(rendezvous, Channel::Monitor, timeout, &peers[0].host);
+  std::vector<JoinedRank> peers;
+  peers.push_back(join_root(rendezvous, Channel::Monitor, timeout));
   // The first call waits until all ranks have joined; rank 0 aborts it after the timeout.
   const auto monitor = std::make_shared<PeerMonitor>(rendezvous.rank, rendezvous.ranks,
                                                      std::move(peers), nullptr, std::move(events));

@@ -45,30 +45,15 @@ BackendChoice best_available(const Unavailability& reason_of) {
   throw Error{Status::Unavailable, fmt::format("no backend is available: {}", join(reasons, "; "))};
 }
 
-/// Why a rank cannot use a backend, as it is sent between ranks.
-struct RankReason {
-  std::array<char, 64> host{};
-  std::array<char, 400> text{};  // empty where it can
-};
-
-bool can(const RankReason& rank) { return rank.text.front() == '\0'; }
-
-/// On rank 0.
-std::vector<RankReason> gather_reasons(Bootstrap& world, const std::optional<std::string>& mine) {
-  RankReason reason;
-  copy_text(host_name(), reason.host);
-  if (mine) copy_text(mine->empty() ? "unknown" : *mine, reason.text);
-  return world.gather_at_root(reason);
-}
+/// Why each rank cannot use a backend, on rank 0; empty where it can.
+using RankReasons = std::vector<std::string>;
 
 /// The first rank's reason, if any rank has one.
-std::string reason_of_any(const std::vector<RankReason>& ranks) {
-  const auto first = std::ranges::find_if_not(ranks, can);
+std::string reason_of_any(const RankReasons& ranks) {
+  const auto first = std::ranges::find_if_not(ranks, &std::string::empty);
   if (first == ranks.end()) return {};
-  const bool everywhere = std::ranges::all_of(
-      ranks, [&](const RankReason& rank) { return rank.text == ranks.front().text; });
-  if (everywhere) return first->text.data();
-  return fmt::format("rank {}: {}", first - ranks.begin(), first->text.data());
+  const bool everywhere = std::ranges::count(ranks, *first) == std::ssize(ranks);
+  return everywhere ? *first : fmt::format("rank {}: {}", first - ranks.begin(), *first);
 }
 
 /// "fix that, or measure host memory with --backend mpi", or the one that this build has.
@@ -81,14 +66,15 @@ std::string advice() {
 }
 
 /// A node whose driver is broken would turn a measurement of GPUs into one of host memory.
-void refuse_a_part(const Backend& backend, const std::vector<RankReason>& ranks) {
-  const auto able = static_cast<std::size_t>(std::ranges::count_if(ranks, can));
+void refuse_a_part(const Backend& backend, const RankReasons& ranks, const Words& hosts) {
+  const std::size_t able = count_of(ranks, &std::string::empty);
   if (!backend.has_devices() || able == 0 || able == ranks.size()) return;
-  const auto first = std::ranges::find_if_not(ranks, can);
+  const auto first = std::ranges::find_if_not(ranks, &std::string::empty) - ranks.begin();
+  const auto rank = static_cast<std::size_t>(first);
   throw Error{Status::Unavailable,
               fmt::format("--backend auto: {} of {} can use {}, but not rank {} on {}: {}; {}",
-                          able, counted(ranks.size(), "rank"), backend.name(),
-                          first - ranks.begin(), first->host.data(), first->text.data(), advice())};
+                          able, counted(ranks.size(), "rank"), backend.name(), first, hosts[rank],
+                          ranks[rank], advice())};
 }
 
 }  // namespace
@@ -127,14 +113,13 @@ std::string names_in_this_build() { return join_each(registered_backends(), ", "
 
 std::optional<std::string> own_reason(const Backend& backend) { return backend.unavailable(); }
 
-BackendChoice choose_backend(std::string_view wanted) { return choose_backend(wanted, own_reason); }
-
 BackendChoice choose_backend(std::string_view wanted, Bootstrap& world,
                              const Unavailability& mine) {
   return choose_backend(wanted, [&](const Backend& backend) -> std::optional<std::string> {
-    const std::vector<RankReason> ranks = gather_reasons(world, mine(backend));
+    const RankReasons ranks = world.gather_texts(mine(backend).value_or(""));
+    const Words hosts = world.gather_texts(host_name());
     agree_on(world, [&] {
-      if (wanted == "auto") refuse_a_part(backend, ranks);
+      if (wanted == "auto") refuse_a_part(backend, ranks, hosts);
     });
     std::string reason = reason_of_any(ranks);
     world.broadcast_text(reason);

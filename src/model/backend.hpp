@@ -120,14 +120,12 @@ struct BackendChoice {
 /// Why a backend cannot be used by this job; Backend::unavailable of every rank.
 using Unavailability = std::function<std::optional<std::string>(const Backend& backend)>;
 
+/// As this process sees it.
+[[nodiscard]] std::optional<std::string> own_reason(const Backend& backend);
 /// The named backend, or the best that is available for "auto". Throws Error (Unavailable) with the
 /// reason where there is none.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted,
-                                           const Unavailability& reason_of);
-/// As this process alone sees it.
-[[nodiscard]] BackendChoice choose_backend(std::string_view wanted);
-/// As this process sees it.
-[[nodiscard]] std::optional<std::string> own_reason(const Backend& backend);
+                                           const Unavailability& reason_of = own_reason);
 /// As all ranks see it: what one cannot use, none does; but "auto" does not leave devices that some
 /// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests.
 /// Collective.

@@ -72,112 +72,89 @@ constexpr Bytes kAlignment = 16;  // of each part, as nccl-tests'
 
 Bytes aligned(Bytes bytes) { return bytes / kAlignment * kAlignment; }
 
-/// How often rank `from` sends to rank `to`, in any unit.
-class Weights {
- public:
-  Weights(int ranks, const Distribution& distribution)
-      : ranks_(static_cast<std::size_t>(ranks)), of_(ranks_ * ranks_) {
-    std::mt19937_64 random(splitmix64(distribution.seed));
-    switch (distribution.skew) {
-      case Skew::Distance: by_distance(distribution.figure); break;
-      case Skew::Zipf: by_receiver(zipf(distribution.figure, random)); break;
-      case Skew::Hot: by_receiver(hot(distribution, random)); break;
-      case Skew::Sparse: sparse(distribution.figure, random); break;
-      default: of_.assign(of_.size(), 1);
+/// How much each rank sends to each, in any unit.
+using Weights = std::vector<std::vector<double>>;
+
+/// nccl-tests': the more, the farther round the ring of ranks, blended with equal parts.
+Weights by_distance(double spread, std::size_t ranks) {
+  Weights weights(ranks, std::vector<double>(ranks, 1));
+  const double equal = static_cast<double>(ranks - 1) / 2;  // as much in all
+  for (std::size_t from = 0; ranks > 1 && from < ranks; ++from) {
+    for (std::size_t to = 0; to < ranks; ++to) {
+      const auto distance = static_cast<double>((to + ranks - from) % ranks);
+      weights[from][to] = (1 - spread) * equal + spread * distance;
     }
   }
+  return weights;
+}
 
-  [[nodiscard]] double of(std::size_t from, std::size_t to) const {
-    return of_[from * ranks_ + to];
+/// What each rank gets of all.
+std::vector<double> zipf(double exponent, std::size_t ranks, std::mt19937_64& random) {
+  std::vector<double> shares(ranks);
+  double place = 0;
+  for (const std::size_t rank : shuffled_numbers(ranks, random)) {
+    shares[rank] = std::pow(++place, -exponent);
   }
+  return shares;
+}
 
-  /// Of the rank that sends or receives most.
-  [[nodiscard]] double most() const {
-    double most = 0;
-    for (std::size_t rank = 0; rank < ranks_; ++rank) {
-      double sent = 0;
-      double received = 0;
-      for (std::size_t other = 0; other < ranks_; ++other) {
-        sent += of(rank, other);
-        received += of(other, rank);
-      }
-      most = std::max({most, sent, received});
-    }
-    return most;
+std::vector<double> hot(const Distribution& distribution, std::size_t ranks,
+                        std::mt19937_64& random) {
+  const auto count = static_cast<std::size_t>(distribution.figure);
+  if (count >= ranks) {
+    throw usage_error("--skew {}: there are {}; give fewer than that", to_text(distribution),
+                      counted(ranks, "rank"));
   }
-
- private:
-  /// nccl-tests': the more, the farther round the ring of ranks, blended with equal parts.
-  void by_distance(double spread) {
-    const double equal = static_cast<double>(ranks_ - 1) / 2;  // as much in all
-    for (std::size_t from = 0; from < ranks_; ++from) {
-      for (std::size_t to = 0; to < ranks_; ++to) {
-        const auto distance = static_cast<double>((to + ranks_ - from) % ranks_);
-        of_[from * ranks_ + to] = ranks_ == 1 ? 1 : (1 - spread) * equal + spread * distance;
-      }
-    }
+  const auto others = static_cast<double>(ranks - count);
+  std::vector<double> shares(ranks, (1 - distribution.hot_share) / others);
+  const std::vector<std::size_t> order = shuffled_numbers(ranks, random);
+  for (std::size_t i = 0; i < count; ++i) {
+    shares[order[i]] = distribution.hot_share / static_cast<double>(count);
   }
+  return shares;
+}
 
-  void by_receiver(const std::vector<double>& shares) {
-    for (std::size_t from = 0; from < ranks_; ++from) {
-      std::ranges::copy(shares, of_.begin() + static_cast<std::ptrdiff_t>(from * ranks_));
-    }
+Weights sparse(double share, std::size_t ranks, std::mt19937_64& random) {
+  const double peers = std::max(1.0, std::round(share * static_cast<double>(ranks)));
+  Weights weights(ranks, std::vector<double>(ranks));
+  for (std::vector<double>& from : weights) {
+    const std::vector<std::size_t> order = shuffled_numbers(ranks, random);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(peers); ++i) from[order[i]] = 1;
   }
+  return weights;
+}
 
-  [[nodiscard]] std::vector<std::size_t> in_random_order(std::mt19937_64& random) const {
-    std::vector<std::size_t> ranks(ranks_);
-    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
-    shuffle(ranks, random);
-    return ranks;
+Weights weights_of(const Distribution& distribution, std::size_t ranks) {
+  std::mt19937_64 random(splitmix64(distribution.seed));
+  switch (distribution.skew) {
+    case Skew::Distance: return by_distance(distribution.figure, ranks);
+    case Skew::Zipf: return Weights(ranks, zipf(distribution.figure, ranks, random));
+    case Skew::Hot: return Weights(ranks, hot(distribution, ranks, random));
+    case Skew::Sparse: return sparse(distribution.figure, ranks, random);
+    default: return Weights(ranks, std::vector<double>(ranks, 1));
   }
+}
 
-  [[nodiscard]] std::vector<double> zipf(double exponent, std::mt19937_64& random) const {
-    std::vector<double> shares(ranks_);
-    double place = 0;
-    for (const std::size_t rank : in_random_order(random)) {
-      shares[rank] = std::pow(++place, -exponent);
-    }
-    return shares;
+/// Of the rank that sends or receives most.
+double most_of(const Weights& weights) {
+  std::vector<double> received(weights.size());
+  double most = 0;
+  for (const std::vector<double>& sent : weights) {
+    most = std::max(most, std::accumulate(sent.begin(), sent.end(), 0.0));
+    std::ranges::transform(received, sent, received.begin(), std::plus());
   }
-
-  [[nodiscard]] std::vector<double> hot(const Distribution& distribution,
-                                        std::mt19937_64& random) const {
-    const auto count = static_cast<std::size_t>(distribution.figure);
-    if (count >= ranks_) {
-      throw usage_error("--skew {}: there are {}; give fewer than that", to_text(distribution),
-                        counted(ranks_, "rank"));
-    }
-    const auto others = static_cast<double>(ranks_ - count);
-    std::vector<double> shares(ranks_, (1 - distribution.hot_share) / others);
-    const std::vector<std::size_t> ranks = in_random_order(random);
-    for (std::size_t i = 0; i < count; ++i) {
-      shares[ranks[i]] = distribution.hot_share / static_cast<double>(count);
-    }
-    return shares;
-  }
-
-  void sparse(double share, std::mt19937_64& random) {
-    const auto peers =
-        static_cast<std::size_t>(std::max(1.0, std::round(share * static_cast<double>(ranks_))));
-    for (std::size_t from = 0; from < ranks_; ++from) {
-      const std::vector<std::size_t> ranks = in_random_order(random);
-      for (std::size_t i = 0; i < peers; ++i) of_[from * ranks_ + ranks[i]] = 1;
-    }
-  }
-
-  std::size_t ranks_;
-  std::vector<double> of_;
-};
+  return std::max(most, std::ranges::max(received));
+}
 
 Traffic scaled(const Distribution& distribution, Bytes wanted, Bytes element, int ranks) {
-  const Weights weights(ranks, distribution);
-  const auto count = static_cast<Bytes>(ranks);
+  const auto count = static_cast<std::size_t>(ranks);
+  const Weights weights = weights_of(distribution, count);
   const auto whole = static_cast<double>(aligned(wanted / count) * count);
-  const double most = weights.most();
+  const double most = most_of(weights);
   Traffic traffic(ranks, to_text(distribution));
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
-      const double share = weights.of(static_cast<std::size_t>(from), static_cast<std::size_t>(to));
+      const double share = weights[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
       traffic.set(from, to, aligned(static_cast<Bytes>(share * whole / most)) / element);
     }
   }
@@ -202,14 +179,12 @@ Traffic from_matrix(const Distribution& distribution, Bytes element, int ranks) 
 class ExpertDraw {
  public:
   ExpertDraw(const ExpertLoad& load, std::uint64_t seed) : below_(load.experts) {
-    std::vector<std::size_t> places(below_.size());
-    std::iota(places.begin(), places.end(), std::size_t{1});
     std::mt19937_64 random(splitmix64(seed));
-    shuffle(places, random);
     double sum = 0;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      sum += std::pow(static_cast<double>(places[i]), -load.zipf);
-      below_[i] = sum;
+    std::size_t expert = 0;
+    for (const std::size_t place : shuffled_numbers(below_.size(), random)) {
+      sum += std::pow(static_cast<double>(place + 1), -load.zipf);
+      below_[expert++] = sum;
     }
   }
 

@@ -54,15 +54,13 @@ std::span<const Fact> fact_table() {
                                      kSettings,
                                      kMatrix,
                                      kCollectiveFrom,
-                                     kGpu,
-                                     kRanksPerNode};
+                                     kGpu};
   return kFacts;
 }
 
 std::string fact_key(std::string_view text) {
   if (text == "nccl") return key(fact::kLibrary);
   if (text == "transport") return key(fact::kLinks);
-  if (text == "ngpus") return key(fact::kRanksPerNode);
   std::string name(text);
   std::ranges::replace(name, '-', '_');
   return name;

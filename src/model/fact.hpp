@@ -63,15 +63,14 @@ inline constexpr Fact kSettings{"settings", "of the log's run"};
 inline constexpr Fact kMatrix{"matrix", "of pairs"};
 inline constexpr Fact kCollectiveFrom{"collective_from", "how it was recognized"};
 inline constexpr Fact kGpu{"gpu", "names, of the ranks or the log"};
-inline constexpr Fact kRanksPerNode{"ranks_per_node", "of the rows"};
 }  // namespace fact
 
 /// All of them, for documents.
 [[nodiscard]] std::span<const Fact> fact_table();
 
 /// The key of a text that names a fact: "gpus_per_node" of "gpus-per-node", as files of older
-/// versions have it; "library" of "nccl", "nccl_links" of "transport" and "ranks_per_node" of
-/// "ngpus", as their specifications do.
+/// versions have it; "library" of "nccl" and "nccl_links" of "transport", as their specifications
+/// do.
 [[nodiscard]] std::string fact_key(std::string_view text);
 
 [[nodiscard]] inline std::string key(const Fact& fact) { return std::string(fact.key); }

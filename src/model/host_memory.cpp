@@ -17,27 +17,6 @@ namespace {
 constexpr Bytes kHugePage = 2 * kMiB;
 constexpr int kPoison = 0xa5;
 
-/// A run of elements that is known to differ somewhere.
-struct DifferingRun {
-  const std::byte* expected;
-  const std::byte* got;
-  std::uint64_t count;
-  std::uint64_t index;  // of its first element
-};
-
-void count_wrong(const DifferingRun& run, const Tile& tile, Difference& result) {
-  const std::size_t element = tile.element_size();
-  for (std::uint64_t i = 0; i < run.count; ++i) {
-    const std::byte* expected = run.expected + i * element;
-    const std::byte* got = run.got + i * element;
-    if (std::memcmp(expected, got, element) == 0) continue;
-    if (result.wrong++ > 0) continue;
-    result.first_wrong = run.index + i;
-    result.expected = element_text(tile.type(), expected);
-    result.got = element_text(tile.type(), got);
-  }
-}
-
 /// What is mapped for a buffer, room to align aside.
 Bytes whole_pages(Bytes bytes) {
   return (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
@@ -117,10 +96,14 @@ Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& 
     const std::uint64_t run = std::min(count - done, Pattern::kPeriod - position);
     const std::byte* expected = tile.data() + position * element;
     const std::byte* got = data + done * element;
-    if (std::memcmp(got, expected, run * element) != 0) {
-      count_wrong({.expected = expected, .got = got, .count = run, .index = done}, tile, result);
+    const std::uint64_t end = done + run;
+    if (std::memcmp(got, expected, run * element) == 0) done = end;
+    for (; done < end; ++done, expected += element, got += element) {
+      if (std::memcmp(got, expected, element) == 0 || result.wrong++ > 0) continue;
+      result.first_wrong = done;
+      result.expected = element_text(tile.type(), expected);
+      result.got = element_text(tile.type(), got);
     }
-    done += run;
     position = 0;
   }
   return result;

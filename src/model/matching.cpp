@@ -15,13 +15,6 @@ namespace {
 
 using Nodes = std::vector<std::size_t>;
 
-Nodes shuffled_numbers(std::size_t count, std::mt19937_64& random) {
-  Nodes numbers(count);
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
-  shuffle(numbers, random);
-  return numbers;
-}
-
 /// Rounds of the circle method between players in a random order, in a random order.
 std::vector<RoundOfPairs> matchings_of(const Nodes& players, std::size_t rounds,
                                        std::mt19937_64& random) {

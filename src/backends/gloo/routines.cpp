@@ -175,7 +175,6 @@ void exchange(GlooLinks& links, const Call& call) {
   if (call.peers.from >= 0) from->waitRecv();
 }
 
-Bytes nothing(Bytes /*size*/) { return 0; }
 /// Two segments of 1 MiB at most.
 Bytes two_segments(Bytes size) { return std::min<Bytes>(2 * size, 2 * kMiB); }
 /// One vector for what is received, one for what is put in order.
@@ -185,25 +184,19 @@ constexpr std::string_view kOnlyInPlace = "Gloo's reduce-scatter works in place 
 
 constexpr auto kRoutines = std::to_array<GlooRoutine>({
     {.collective = "allreduce", .call = all_reduce, .temporary = two_segments},
-    {.collective = "broadcast", .call = broadcast, .temporary = nothing},
+    {.collective = "broadcast", .call = broadcast},
     {.collective = "reducescatter",
      .call = reduce_scatter,
      .temporary = twice,
      .not_out_of_place = kOnlyInPlace,
      .result_first = true},
-    {.collective = "allgather", .call = all_gather, .temporary = nothing},
+    {.collective = "allgather", .call = all_gather},
     {.collective = "reduce", .call = reduce, .temporary = two_segments},
-    {.collective = "alltoall",
-     .call = all_to_all,
-     .temporary = nothing,
-     .not_in_place = kOverwrites},
-    {.collective = "alltoallv",
-     .call = all_to_all_v,
-     .temporary = nothing,
-     .not_in_place = kOverwrites},
-    {.collective = "sendrecv", .call = exchange, .temporary = nothing, .not_in_place = kOverwrites},
-    {.collective = "gather", .call = gather, .temporary = nothing},
-    {.collective = "scatter", .call = scatter, .temporary = nothing},
+    {.collective = "alltoall", .call = all_to_all, .not_in_place = kOverwrites},
+    {.collective = "alltoallv", .call = all_to_all_v, .not_in_place = kOverwrites},
+    {.collective = "sendrecv", .call = exchange, .not_in_place = kOverwrites},
+    {.collective = "gather", .call = gather},
+    {.collective = "scatter", .call = scatter},
 });
 
 }  // namespace

@@ -31,7 +31,7 @@ struct GlooRoutine {
   std::string_view collective;
   void (*call)(GlooLinks& links, const Call& call) = nullptr;
   /// What it allocates on a rank while it runs, by Gloo's source; size as in Footprint.
-  Bytes (*temporary)(Bytes size) = nullptr;
+  Bytes (*temporary)(Bytes size) = [](Bytes) { return Bytes{0}; };
   /// Why it cannot run in place, or out of place; empty: it can.
   std::string_view not_in_place{};
   std::string_view not_out_of_place{};

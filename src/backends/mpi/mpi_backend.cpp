@@ -113,8 +113,8 @@ class MpiCommunicator final : public HostCommunicator {
     return {.send = call.send + offset,
             .recv = call.recv + offset,
             .count = static_cast<int>(wide ? count * info(call.type).size / kWideElement : count),
-            .type = wide ? MPI_UINT64_T : *mpi_type(call.type),
-            .op = *mpi_op(call.op),
+            .type = wide ? MPI_UINT64_T : mpi_type(call.type),
+            .op = mpi_op(call.op),
             .root = call.root,
             .peers = call.peers,
             .parts = &parts_,
@@ -146,8 +146,10 @@ class MpiCommunicator final : public HostCommunicator {
 std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
   const std::string_view not_in_place = mpi_routine(call.collective->name).not_in_place;
   if (call.in_place && !not_in_place.empty()) return std::string(not_in_place);
-  if (!mpi_type(call.type)) return fmt::format("MPI has no type {}", info(call.type).name);
-  if (!mpi_op(call.op)) return fmt::format("MPI has no reduction {}", name(call.op));
+  if (mpi_type(call.type) == MPI_DATATYPE_NULL) {
+    return fmt::format("MPI has no type {}", info(call.type).name);
+  }
+  if (call.op == ReduceOp::Avg) return fmt::format("MPI has no reduction {}", name(call.op));
   return std::nullopt;
 }
 

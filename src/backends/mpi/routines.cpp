@@ -57,8 +57,6 @@ Bytes up_to_thrice(Bytes size, int ranks) {
   return static_cast<Bytes>(std::clamp(ranks - 1, 0, 3)) * size;
 }
 
-Bytes nothing(Bytes /*size*/, int /*ranks*/) { return 0; }
-
 using A = MpiArguments;
 using R = MpiRequests;
 
@@ -135,8 +133,7 @@ const auto kRoutines = std::to_array<MpiRoutine>({
          [](const A& a, R* r) {
            copy_at_root(a);
            return call(r, MPI_Bcast, MPI_Ibcast, a.recv, a.count, a.type, a.root, a.comm);
-         },
-     .temporary = {.mpich = nothing, .open_mpi = nothing}},
+         }},
     {.collective = "reducescatter",
      .call =
          [](const A& a, R* r) {
@@ -172,13 +169,9 @@ const auto kRoutines = std::to_array<MpiRoutine>({
                        p.send_offsets.data(), a.type, a.recv, p.recv_counts.data(),
                        p.recv_offsets.data(), a.type, a.comm);
          },
-     .temporary = {.mpich = nothing, .open_mpi = nothing},
      .not_in_place =
          "MPI can exchange parts in place only if both directions have the same length"},
-    {.collective = "sendrecv",
-     .call = exchange,
-     .temporary = {.mpich = nothing, .open_mpi = nothing},
-     .copies_in_place = true},
+    {.collective = "sendrecv", .call = exchange, .copies_in_place = true},
     {.collective = "gather",
      .call =
          [](const A& a, R* r) {
@@ -210,16 +203,14 @@ const MpiRoutine& mpi_routine(std::string_view collective) {
   return *find_by(kRoutines, collective, &MpiRoutine::collective);
 }
 
-std::optional<MPI_Datatype> mpi_type(DataType type) {
+MPI_Datatype mpi_type(DataType type) {
   const std::array types{MPI_INT8_T,  MPI_UINT8_T,       MPI_INT32_T,       MPI_UINT32_T,
                          MPI_INT64_T, MPI_UINT64_T,      MPI_DATATYPE_NULL, MPI_FLOAT,
                          MPI_DOUBLE,  MPI_DATATYPE_NULL, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-  const MPI_Datatype found = types.at(static_cast<std::size_t>(type));
-  return found == MPI_DATATYPE_NULL ? std::nullopt : std::optional(found);
+  return types.at(static_cast<std::size_t>(type));
 }
 
-std::optional<MPI_Op> mpi_op(ReduceOp op) {
-  if (op == ReduceOp::Avg) return std::nullopt;
+MPI_Op mpi_op(ReduceOp op) {
   const std::array ops{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_OP_NULL, MPI_OP_NULL};
   return ops.at(static_cast<std::size_t>(op));
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -47,8 +46,8 @@ using MpiRequests = std::array<MPI_Request, 2>;
 /// (docs/dev/measurement.md, bench/temporary_memory.cpp).
 struct TemporaryMemory {
   using Formula = Bytes (*)(Bytes size, int ranks);
-  Formula mpich;     ///< 4.0.2
-  Formula open_mpi;  ///< 4.1.4
+  Formula mpich = [](Bytes, int) { return Bytes{0}; };     ///< 4.0.2
+  Formula open_mpi = [](Bytes, int) { return Bytes{0}; };  ///< 4.1.4
 
   /// The larger of both where the library is neither.
   [[nodiscard]] Bytes bytes(MpiFamily family, Bytes size, int ranks) const;
@@ -59,7 +58,7 @@ struct MpiRoutine {
   std::string_view collective;
   /// Calls the nonblocking routine where there are requests, else the blocking one.
   int (*call)(const MpiArguments& arguments, MpiRequests* requests);
-  TemporaryMemory temporary;
+  TemporaryMemory temporary{};
   /// Whether a call of more than INT_MAX elements may use a wider type (data movement only).
   bool widens = false;
   /// Where MPI wants in-place data if not where nccl-tests has it.
@@ -73,9 +72,9 @@ struct MpiRoutine {
 /// The row of a collective that programs of ours measure.
 [[nodiscard]] const MpiRoutine& mpi_routine(std::string_view collective);
 
-/// MPI's name for a type, or nothing where it has no such type.
-[[nodiscard]] std::optional<MPI_Datatype> mpi_type(DataType type);
-/// MPI's name for an operation, or nothing where it has no such operation.
-[[nodiscard]] std::optional<MPI_Op> mpi_op(ReduceOp op);
+/// MPI's name for a type; MPI_DATATYPE_NULL where it has no such type.
+[[nodiscard]] MPI_Datatype mpi_type(DataType type);
+/// MPI's name for an operation; MPI_OP_NULL for an average, which it has not, and for none.
+[[nodiscard]] MPI_Op mpi_op(ReduceOp op);
 
 }  // namespace busbar

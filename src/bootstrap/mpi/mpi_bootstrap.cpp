@@ -147,32 +147,22 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
 
   void barrier() override {
     if (progress_ == Progress::Block) return check_mpi(MPI_Barrier(comm_.get()));
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibarrier(comm_.get(), &request));
-    complete(request, progress_);
+    run(MPI_Ibarrier);
   }
 
   void broadcast_bytes(std::span<std::byte> bytes, int root) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root, comm_.get(),
-                         &request));
-    complete(request, progress_);
+    run(MPI_Ibcast, bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, root);
   }
 
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
     const int count = static_cast<int>(mine.size());
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm_.get(),
-                             &request));
-    complete(request, progress_);
+    run(MPI_Iallgather, mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE);
   }
 
   [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
     const int length = length_of(mine);
     std::vector<int> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
-    MPI_Request sized = MPI_REQUEST_NULL;
-    check_mpi(MPI_Igather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm_.get(), &sized));
-    complete(sized, progress_);
+    run(MPI_Igather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0);
     std::vector<std::string> texts;
     for (const int each : lengths) texts.emplace_back(static_cast<std::size_t>(each), '\0');
     if (rank_ == 0) texts.front() = mine;
@@ -189,10 +179,7 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
     const std::vector<int> lengths = mapped(texts, length_of);
     int length = 0;
-    MPI_Request sized = MPI_REQUEST_NULL;
-    check_mpi(
-        MPI_Iscatter(lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0, comm_.get(), &sized));
-    complete(sized, progress_);
+    run(MPI_Iscatter, lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0);
     std::vector<MPI_Request> requests;
     std::string mine =
         rank_ == 0 ? texts.front() : std::string(static_cast<std::size_t>(length), '\0');
@@ -206,10 +193,8 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
   void combine(std::span<double> values, Combine how) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    check_mpi(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
-                             MPI_DOUBLE, mpi_op(how), comm_.get(), &request));
-    complete(request, progress_);
+    run(MPI_Iallreduce, MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+        mpi_op(how));
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
@@ -235,6 +220,14 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   }
 
  private:
+  /// Calls a nonblocking routine and waits for it.
+  template <class Call, class... Arguments>
+  void run(Call call, Arguments... arguments) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(call(arguments..., comm_.get(), &request));
+    complete(request, progress_);
+  }
+
   static int length_of(const std::string& text) {
     check_length(text.size());
     return static_cast<int>(text.size());
@@ -351,13 +344,11 @@ std::vector<JoinedRank> connect_to_root(const Bootstrap& world, const MonitorOff
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(2 * patience);
   for (const std::string& host : hosts_to_try(world, offer)) {
     rendezvous.address.host = host;
-    JoinedRank root;
     const auto own_end = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
-    auto socket = try_root(rendezvous, Channel::Monitor, std::min(own_end, end), root.host);
-    if (!socket) continue;
-    root.socket = std::move(*socket);
+    auto root = try_root(rendezvous, Channel::Monitor, std::min(own_end, end));
+    if (!root) continue;
     std::vector<JoinedRank> peers;
-    peers.push_back(std::move(root));
+    peers.push_back(std::move(*root));
     return peers;
   }
   return {};

@@ -125,14 +125,12 @@ TEST(Facts, HaveAKeyOfTheirOwnAndAMeaning) {
   }
   EXPECT_EQ(key(fact::kBusbar), "busbar");
   EXPECT_EQ(key(fact::kChannels), "nccl_channels");
-  EXPECT_EQ(key(fact::kRanksPerNode), "ranks_per_node");
 }
 
 TEST(Facts, HaveTheKeysOfOlderFilesAndSpecificationsToo) {
   EXPECT_EQ(fact_key("gpus-per-node"), key(fact::kGpusPerNode));
   EXPECT_EQ(fact_key("rank-10"), "rank_10");
   EXPECT_EQ(fact_key("nccl"), key(fact::kLibrary));
-  EXPECT_EQ(fact_key("ngpus"), key(fact::kRanksPerNode));
 }
 
 TEST(Flag, StandsBehindTheOthers) {
