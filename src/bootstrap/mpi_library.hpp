@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "bootstrap/tcp_events.hpp"
+#include "bootstrap/step_position.hpp"
 #include "model/bootstrap.hpp"
 
 namespace busbar {

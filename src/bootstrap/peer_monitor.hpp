@@ -14,7 +14,6 @@
 #include "base/units.hpp"
 #include "bootstrap/join_listener.hpp"
 #include "bootstrap/step_position.hpp"
-#include "bootstrap/tcp_events.hpp"
 
 namespace busbar {
 

@@ -15,7 +15,6 @@ class SoloBootstrap final : public Bootstrap {
   [[nodiscard]] int size() const override { return 1; }
   [[nodiscard]] int node() const override { return 0; }
   [[nodiscard]] int nodes() const override { return 1; }
-  void set_progress(Progress /*progress*/) override {}
   void barrier() override {}
   void broadcast_bytes(std::span<std::byte> /*bytes*/, int /*root*/) override {}
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,5 +32,17 @@ struct RankPosition {
 /// Names the ranks of a job without progress that hold the others up: those that do not answer,
 /// else those that are behind. `ranks` are all that were asked, of so many. Pure.
 [[nodiscard]] std::string describe_stall(const std::vector<RankPosition>& ranks, int of);
+
+/// Called from a thread of the bootstrap's own.
+struct TcpEvents {
+  /// A connection was refused.
+  std::function<void(const std::string& line)> notice{};
+  /// A rank has ended before the others; this process ends after it. Empty: a launcher's business.
+  std::function<void(const std::string& what)> lost{};
+  /// Where this rank is.
+  std::function<StepPosition()> position = [] { return StepPosition{}; };
+  /// At rank 0: another rank has made no progress for too long.
+  std::function<void()> stalled = [] {};
+};
 
 }  // namespace busbar

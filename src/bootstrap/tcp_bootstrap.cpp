@@ -36,9 +36,8 @@ class RankAcceptor {
   /// Waits for all. Throws Error (Runtime) that names the missing ranks.
   void wait(const Address& address, Seconds timeout) {
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
-    while (!is_complete()) {
+    for (auto ranks = missing(); !ranks.empty(); ranks = missing()) {
       if (Clock::now() >= deadline) {
-        const std::vector<int> ranks = missing();
         throw Error{
             Status::Runtime,
             fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {}",
@@ -75,10 +74,6 @@ class RankAcceptor {
     if (same == joined_.end()) return "";
     return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,
                        same->second.process);
-  }
-
-  [[nodiscard]] bool is_complete() const {
-    return joined_.size() == channels_.size() * static_cast<std::size_t>(ranks_ - 1);
   }
 
   [[nodiscard]] std::vector<int> missing() const {
@@ -127,7 +122,6 @@ class TcpBootstrap final : public Bootstrap {
   }
   [[nodiscard]] std::string address() const override { return address_; }
   [[nodiscard]] std::string describe_stall() override { return monitor_->describe_stall(); }
-  void set_progress(Progress /*progress*/) override {}
 
   void barrier() override { gather_bytes({}, {}); }
 

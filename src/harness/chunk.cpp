@@ -112,9 +112,9 @@ void ChunkRunner::enqueue_group(std::uint64_t first, std::uint64_t count) {
 }
 
 void ChunkRunner::launch_graph(std::uint64_t count, std::uint64_t launches) {
-  GraphLaunch& graph = *graphs_.at(count);
+  const auto& launch = graphs_.at(count);
   tracker_.begin_operation(operations_ + count * launches);
-  for (std::uint64_t i = 0; i < launches; ++i) graph.enqueue();
+  for (std::uint64_t i = 0; i < launches; ++i) launch();
   operations_ += count * launches;
 }
 

@@ -113,7 +113,7 @@ class ChunkRunner {
   StepTracker& tracker_;
   std::uint64_t operations_ = 0;
   std::uint64_t calls_used_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<GraphLaunch>> graphs_;  // by operations
+  std::map<std::uint64_t, std::function<void()>> graphs_;  // by operations
 };
 
 }  // namespace busbar

@@ -28,9 +28,8 @@ class IdleCommunicator final : public HostCommunicator {
     if (!observed_) return std::nullopt;
     return LibraryTransports{.known = true, .switchable = true, .nvls = true};
   }
-  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(
-      const std::function<void()>& /*issue*/) override {
-    return std::make_unique<NoLaunch>();
+  [[nodiscard]] std::function<void()> capture(const std::function<void()>& /*issue*/) override {
+    return [] {};
   }
   void enqueue(const Call& /*call*/) override {}
   [[nodiscard]] std::unique_ptr<SideWork> side_work(const Load& /*load*/) override {
@@ -38,11 +37,6 @@ class IdleCommunicator final : public HostCommunicator {
   }
 
  private:
-  class NoLaunch final : public GraphLaunch {
-   public:
-    void enqueue() override {}
-  };
-
   bool observed_;
 };
 

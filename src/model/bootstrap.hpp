@@ -46,7 +46,7 @@ class Bootstrap {
   /// Collective.
   virtual void will_exit(int /*exit_code*/) {}
 
-  virtual void set_progress(Progress progress) = 0;
+  virtual void set_progress(Progress /*progress*/) {}
   virtual void barrier() = 0;
   /// Root's bytes to all.
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;

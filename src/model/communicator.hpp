@@ -125,18 +125,6 @@ struct DeviceMemoryUse {
   [[nodiscard]] Bytes total() const { return initialization + user + collective; }
 };
 
-/// Operations that were recorded once and are issued again as one: a CUDA graph.
-class GraphLaunch {
- public:
-  GraphLaunch() = default;
-  GraphLaunch(const GraphLaunch&) = delete;
-  GraphLaunch& operator=(const GraphLaunch&) = delete;
-  virtual ~GraphLaunch() = default;
-
-  /// Issues all of them, in order with what the communicator is asked for otherwise.
-  virtual void enqueue() = 0;
-};
-
 /// The data plane of one rank: memory, operations, time. Not thread-safe.
 class Communicator {
  public:
@@ -197,7 +185,7 @@ class Communicator {
   virtual void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first) = 0;
   /// Overwrites memory with something that no pattern contains.
   virtual void poison(std::byte* to, Bytes bytes) = 0;
-  /// Copies within memory of `allocate`, in order with operations.
+  /// Copies within memory of `allocate`, from or to it, in order with operations.
   virtual void copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
 
   /// A load to run beside operations, with memory of its own; nothing where there are none. Throws
@@ -210,7 +198,14 @@ class Communicator {
   [[nodiscard]] virtual Difference compare(const std::byte* data, std::uint64_t count,
                                            const Tile& tile, std::uint64_t first) = 0;
   /// Flips the lowest bit of the byte at `data`: a planted fault.
-  virtual void flip_bit(std::byte* data) = 0;
+  void flip_bit(std::byte* data) {
+    std::byte value{};
+    copy(&value, data, 1);
+    wait();
+    value ^= std::byte{1};
+    copy(data, &value, 1);
+    wait();
+  }
 
   /// Issues one operation; calls of one communicator run in order. Throws Error (Unavailable) where
   /// the library refuses this operation and can go on with others.
@@ -231,11 +226,11 @@ class Communicator {
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}
-  /// Records the calls that `issue` enqueues without running them; the first of a kind must have
-  /// run before. Null where the backend has no such thing.
-  [[nodiscard]] virtual std::unique_ptr<GraphLaunch> capture(
-      const std::function<void()>& /*issue*/) {
-    return nullptr;
+  /// Records the calls that `issue` enqueues without running them, as a CUDA graph; the first of a
+  /// kind must have run before. What it returns issues all of them, in order with other calls;
+  /// empty where the backend has no such thing.
+  [[nodiscard]] virtual std::function<void()> capture(const std::function<void()>& /*issue*/) {
+    return {};
   }
   /// @name Where ConnectOptions::observe_choice asked for it
   /// @{

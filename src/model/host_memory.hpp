@@ -52,7 +52,6 @@ class HostCommunicator : public Communicator {
                                    std::uint64_t first) override {
     return compare_host(data, count, tile, first);
   }
-  void flip_bit(std::byte* data) override { *data ^= std::byte{1}; }
   void wait() override {}
   [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "base/units.hpp"
@@ -57,7 +58,20 @@ class HostStopwatch final : public Stopwatch {
     return last_;
   }
   [[nodiscard]] const std::vector<Seconds>& intervals() override { return intervals_; }
-  [[nodiscard]] Seconds cost() override;
+  /// The median of many consecutive readings.
+  [[nodiscard]] Seconds cost() override {
+    constexpr std::size_t kReadings = 1001;
+    std::vector<Seconds> costs(kReadings);
+    Clock::time_point last = Clock::now();
+    for (Seconds& cost : costs) {
+      const Clock::time_point now = Clock::now();
+      cost = now - last;
+      last = now;
+    }
+    const auto middle = costs.begin() + kReadings / 2;
+    std::ranges::nth_element(costs, middle);
+    return std::max(*middle, Seconds{1e-9});
+  }
 
  private:
   Clock::time_point last_;

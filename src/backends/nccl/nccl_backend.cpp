@@ -217,15 +217,6 @@ class NcclCommunicator final : public Communicator {
     return comparison;
   }
 
-  void flip_bit(std::byte* data) override {
-    std::byte value{};
-    memory_.copy(&value, data, 1);
-    wait();
-    value ^= std::byte{1};
-    memory_.copy(data, &value, 1);
-    wait();
-  }
-
   void enqueue(const Call& call) override {
     const NcclRoutine& routine = nccl_routine(call.collective->name);
     if (call_config() != nullptr && routine.of_pairs) {
@@ -252,8 +243,8 @@ class NcclCommunicator final : public Communicator {
   void use_variant(std::size_t number) override { variant_ = number; }
   void begin_group() override { active().settle(nccl().group_start()); }
   void end_group() override { active().settle_operation(nccl().group_end()); }
-  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override {
-    return std::make_unique<CudaGraph>(stream_.get(), issue);
+  [[nodiscard]] std::function<void()> capture(const std::function<void()>& issue) override {
+    return [graph = std::make_shared<CudaGraph>(stream_.get(), issue)] { graph->enqueue(); };
   }
 
   /// NCCL logs its choices on the communicator's rank 0 alone.

@@ -79,7 +79,7 @@ class EventStopwatch final : public Stopwatch {
 };
 
 /// What a function issues to a stream, recorded as a CUDA graph.
-class CudaGraph final : public GraphLaunch {
+class CudaGraph {
  public:
   CudaGraph(cudaStream_t stream, const std::function<void()>& issue) : stream_(stream) {
     // Thread local: NCCL's own threads may go on calling what a capture forbids.
@@ -100,7 +100,7 @@ class CudaGraph final : public GraphLaunch {
     executable_.reset(executable);
   }
 
-  void enqueue() override { check_cuda(cuda().launch_graph(executable_.get(), stream_)); }
+  void enqueue() { check_cuda(cuda().launch_graph(executable_.get(), stream_)); }
 
  private:
   cudaStream_t stream_;

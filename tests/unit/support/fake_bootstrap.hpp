@@ -17,7 +17,6 @@ class FakeBootstrap final : public Bootstrap {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] int node() const override { return 0; }
   [[nodiscard]] int nodes() const override { return node_count; }
-  void set_progress(Progress /*progress*/) override {}
   void barrier() override { ++barriers; }
   void broadcast_bytes(std::span<std::byte> /*bytes*/, int /*root*/) override { ++broadcasts; }
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {

@@ -69,14 +69,17 @@ class FakeCommunicator final : public HostCommunicator {
   }
   void begin_group() override { events += '('; }
   void end_group() override { events += ')'; }
-  [[nodiscard]] std::unique_ptr<GraphLaunch> capture(const std::function<void()>& issue) override {
+  [[nodiscard]] std::function<void()> capture(const std::function<void()>& issue) override {
     std::vector<Call> recorded;
     recording_ = &recorded;
     events += '[';
     issue();
     events += ']';
     recording_ = nullptr;
-    return std::make_unique<FakeReplay>(*this, std::move(recorded));
+    return [this, recorded] {
+      events += 'g';
+      for (const Call& call : recorded) run(call);
+    };
   }
   [[nodiscard]] bool hold() override {
     if (!can_hold) return false;
@@ -127,20 +130,6 @@ class FakeCommunicator final : public HostCommunicator {
   FakeStopwatch watch;
 
  private:
-  class FakeReplay final : public GraphLaunch {
-   public:
-    FakeReplay(FakeCommunicator& communicator, std::vector<Call> calls)
-        : communicator_(communicator), calls_(std::move(calls)) {}
-    void enqueue() override {
-      communicator_.events += 'g';
-      for (const Call& call : calls_) communicator_.run(call);
-    }
-
-   private:
-    FakeCommunicator& communicator_;
-    std::vector<Call> calls_;
-  };
-
   void run(const Call& call) {
     calls.push_back(call);
     watch.advance(operation_time(calls.size()));

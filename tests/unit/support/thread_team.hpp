@@ -64,7 +64,6 @@ class ThreadBootstrap final : public Bootstrap {
   [[nodiscard]] int size() const override { return static_cast<int>(meeting_->shown.size()); }
   [[nodiscard]] int node() const override { return 0; }
   [[nodiscard]] int nodes() const override { return 1; }
-  void set_progress(Progress /*progress*/) override {}
   void barrier() override {
     ++barriers;
     meeting_->meet();
