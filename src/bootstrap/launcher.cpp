@@ -217,8 +217,7 @@ bool speaks_for_the_job() {
   return !launcher || launcher->rank == 0;
 }
 
-std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
-                                    const WordLists& lists) {
+Words fill_words(std::string_view text, const WordValues& values, const WordLists& lists) {
   Words result;
   for (const std::string& word : split_words(text)) {
     const auto list = lists.find(word);
@@ -227,7 +226,7 @@ std::vector<std::string> fill_words(std::string_view text, const WordValues& val
   return result;
 }
 
-std::vector<std::string> env_words(const Variables& variables) {
+Words env_words(const Variables& variables) {
   Words words;
   if (!variables.empty()) words.emplace_back("env");
   for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
@@ -268,7 +267,7 @@ std::string decoded_word(std::string_view word) {
   return text;
 }
 
-std::vector<std::string> encoded_program(const std::vector<std::string>& program) {
+Words encoded_program(const Words& program) {
   Words words = mapped<std::string>(program, encoded_word);
   if (words.empty() || is_plain(program.front())) return words;
   throw usage_error(
@@ -277,7 +276,7 @@ std::vector<std::string> encoded_program(const std::vector<std::string>& program
       one_line(program.front()));
 }
 
-std::vector<std::string> launch_command(const LauncherChoice& choice, const RankLaunch& launch) {
+Words launch_command(const LauncherChoice& choice, const RankLaunch& launch) {
   const WordValues values{
       {"hostfile", launch.hostfile},
       {"hosts", join(launch.hosts, ",")},
@@ -309,7 +308,7 @@ std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch) {
   return lines;
 }
 
-void check_host_names(const std::string& option, const std::vector<std::string>& hosts) {
+void check_host_names(const std::string& option, const Words& hosts) {
   const auto is_of_a_name = [](char letter) {
     return letter == '[' || letter == ']' || (is_plain({&letter, 1}) && letter != '/');
   };
@@ -324,7 +323,7 @@ void check_host_names(const std::string& option, const std::vector<std::string>&
   }
 }
 
-std::vector<std::string> read_host_file(const std::string& option, const std::string& path) {
+Words read_host_file(const std::string& option, const std::string& path) {
   const std::optional<std::string> text = read_file(path);
   if (!text) throw usage_error("{}: cannot read {}", option, path);
   Words hosts;
@@ -346,7 +345,7 @@ bool is_this_host(std::string_view name) {
 
 bool is_in_path(std::string_view name) {
   const char* path = std::getenv("PATH");
-  const std::vector<std::string> folders = split(path == nullptr ? "" : path, ':');
+  const Words folders = split(path == nullptr ? "" : path, ':');
   return std::ranges::any_of(folders, [&](const std::string& folder) {
     return access(fmt::format("{}/{}", folder, name).c_str(), X_OK) == 0;
   });

@@ -64,12 +64,12 @@ struct StartedBy {
 /// Words of a text, with {name} replaced by its value, and a word that is a list's name by its
 /// words; other names stay as they are. Pure.
 using WordValues = std::map<std::string, std::string, std::less<>>;
-using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
-[[nodiscard]] std::vector<std::string> fill_words(std::string_view text, const WordValues& values,
-                                                  const WordLists& lists);
+using WordLists = std::map<std::string, Words, std::less<>>;
+[[nodiscard]] Words fill_words(std::string_view text, const WordValues& values,
+                               const WordLists& lists);
 
 /// "env NAME=VALUE ..."; empty if there is no variable.
-[[nodiscard]] std::vector<std::string> env_words(const Variables& variables);
+[[nodiscard]] Words env_words(const Variables& variables);
 
 /// @name Words on their way through shells
 /// What starts ranks may pass their command line through shells (ssh does), on other hosts and of
@@ -80,24 +80,24 @@ using WordLists = std::map<std::string, std::vector<std::string>, std::less<>>;
 [[nodiscard]] std::string encoded_word(std::string_view word);
 [[nodiscard]] std::string decoded_word(std::string_view word);
 /// Throws Error (Usage) for a path of the program itself that is not plain.
-[[nodiscard]] std::vector<std::string> encoded_program(const std::vector<std::string>& program);
+[[nodiscard]] Words encoded_program(const Words& program);
 /// @}
 
 /// What is to be started, and where.
 struct RankLaunch {
-  std::vector<std::string> hosts{};  ///< empty: this host
-  std::string hostfile{};            ///< a file with `host_lines`
+  Words hosts{};           ///< empty: this host
+  std::string hostfile{};  ///< a file with `host_lines`
   int ranks = 1;
   int ranks_per_host = 1;
-  std::vector<std::string> arguments{};  ///< of the launcher, from the user
-  std::vector<std::string> program{};    ///< with its arguments
+  Words arguments{};  ///< of the launcher, from the user
+  Words program{};    ///< with its arguments
 };
 
 /// What was chosen to start ranks with: one of the table, the user's words, or busbar itself.
 struct LauncherChoice {
   const Launcher* launcher = nullptr;  ///< null: the words, or busbar itself where there are none
   std::string program{};               ///< the launcher's name, or path
-  std::vector<std::string> own{};      ///< words that it needs for the programs' MPI, or for root
+  Words own{};                         ///< words that it needs for the programs' MPI, or for root
   std::string words{};                 ///< the user's, with {program}
   std::string why{};                   ///< for people
 
@@ -137,18 +137,16 @@ struct LauncherRequest {
                                           const LauncherRequest& request);
 
 /// The command that starts a launch; not where each rank is started by itself. Pure.
-[[nodiscard]] std::vector<std::string> launch_command(const LauncherChoice& choice,
-                                                      const RankLaunch& launch);
+[[nodiscard]] Words launch_command(const LauncherChoice& choice, const RankLaunch& launch);
 /// The host file that goes with it.
 [[nodiscard]] std::string host_lines(const LauncherChoice& choice, const RankLaunch& launch);
 
 /// Throws Error (Usage) that begins with `option` for a name that no host can have: with letters
 /// that a shell could read, or one that a launcher would take for an option.
-void check_host_names(const std::string& option, const std::vector<std::string>& hosts);
+void check_host_names(const std::string& option, const Words& hosts);
 
 /// The hosts of a file: a name per line; anything after it (":8", " slots=8") and comments are
 /// ignored, a name that comes again, too. Throws Error (Usage) that begins with `option`.
-[[nodiscard]] std::vector<std::string> read_host_file(const std::string& option,
-                                                      const std::string& path);
+[[nodiscard]] Words read_host_file(const std::string& option, const std::string& path);
 
 }  // namespace busbar

@@ -20,12 +20,8 @@ class SoloBootstrap final : public Bootstrap {
   void gather_bytes(std::span<const std::byte> mine, std::span<std::byte> all) override {
     std::ranges::copy(mine, all.begin());
   }
-  [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) override {
-    return {mine};
-  }
-  [[nodiscard]] std::string scatter_texts(const std::vector<std::string>& texts) override {
-    return texts.front();
-  }
+  [[nodiscard]] Words gather_texts(const std::string& mine) override { return {mine}; }
+  [[nodiscard]] std::string scatter_texts(const Words& texts) override { return texts.front(); }
   void combine(std::span<double> /*values*/, Combine /*how*/) override {}
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int /*color*/) override {
     return std::make_unique<SoloBootstrap>();

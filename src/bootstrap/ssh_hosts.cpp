@@ -62,7 +62,7 @@ Words ssh_of(const LauncherChoice& choice, const Words& arguments, const Environ
   return may_choose ? Words{} : Words{"ssh"};
 }
 
-std::vector<std::string> unresolved_hosts(const std::vector<std::string>& hosts, const Words& ssh) {
+Words unresolved_hosts(const Words& hosts, const Words& ssh) {
   const Clock::time_point begun = Clock::now();
   return filtered(hosts, [&](const std::string& host) {
     if (ssh.empty() || is_this_host(host) || Clock::now() - begun > kPatience) return false;

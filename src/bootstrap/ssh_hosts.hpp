@@ -16,7 +16,6 @@ namespace busbar {
 
 /// Those of the hosts whose names have no address, neither here nor by the configuration of that
 /// ssh (another name, a jump host). Lookups end after 10 seconds: what is left counts as known.
-[[nodiscard]] std::vector<std::string> unresolved_hosts(const std::vector<std::string>& hosts,
-                                                        const Words& ssh);
+[[nodiscard]] Words unresolved_hosts(const Words& hosts, const Words& ssh);
 
 }  // namespace busbar

@@ -13,11 +13,11 @@ namespace busbar {
 /// Ranks that busbar starts itself, a process each, and that find each other by TCP.
 struct RankStart {
   int ranks = 1;
-  std::vector<std::string> hosts{};  ///< empty: this host; `ranks` is a multiple of their number
+  Words hosts{};  ///< empty: this host; `ranks` is a multiple of their number
   /// What starts one rank on a host, as words with {host}, {rank}, {env} and {program}: "ssh {host}
   /// {env} {program}". Empty: this process does, on this host.
   std::string words{};
-  std::vector<std::string> program{};  ///< with its arguments
+  Words program{};  ///< with its arguments
   std::function<void(const std::string& line)> notice{};
 };
 

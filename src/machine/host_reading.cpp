@@ -51,13 +51,13 @@ void add_to(std::int64_t& sum, std::int64_t count) {
   static_cast<void>(__builtin_add_overflow(sum, count, &sum));
 }
 
-std::vector<std::string> components(std::string_view path) { return split(path, '/'); }
+Words components(std::string_view path) { return split(path, '/'); }
 
 /// "mlx5_0:1": what stands for the wildcards of a pattern.
 std::string instance_of(std::string_view pattern, std::string_view path) {
   const auto wanted = components(pattern);
   const auto found = components(path);
-  std::vector<std::string> parts;
+  Words parts;
   for (std::size_t i = 0; i < std::min(wanted.size(), found.size()); ++i) {
     if (wanted[i].find_first_of("*{[?") != std::string::npos) parts.push_back(found[i]);
   }
@@ -92,7 +92,7 @@ class FileReader {
   FileReader(std::string root, HostReading& reading) : root_(std::move(root)), reading_(reading) {}
 
   void read(const MachineFact& fact) {
-    std::vector<std::string> texts;
+    Words texts;
     std::int64_t sum = 0;
     std::size_t files = 0;
     for (const std::string& path : paths_of(fact)) {
@@ -121,8 +121,8 @@ class FileReader {
   }
 
   /// Files of a pattern that no fact before it has; those with keys have several facts.
-  std::vector<std::string> paths_of(const MachineFact& fact) {
-    std::vector<std::string> paths;
+  Words paths_of(const MachineFact& fact) {
+    Words paths;
     for (const std::string& path : paths_below(root_, fact.source)) {
       const bool is_new = taken_.insert(path).second || fact.reader == Reader::KeyLine;
       if (is_new && is_of_interest(path)) paths.push_back(path);
@@ -137,7 +137,7 @@ class FileReader {
     if (file.error != 0) return {.reason = std::strerror(file.error)};
     if (fact.reader == Reader::KeyText) return {.text = behind_key(file.text, fact.detail)};
     if (fact.reader == Reader::KeyLine) {
-      const std::vector<std::string> words = split_words(behind_key(file.text, fact.detail));
+      const Words words = split_words(behind_key(file.text, fact.detail));
       return {.text = words.empty() ? "" : words.front()};
     }
     const std::string line = one_line(trim(file.text.substr(0, file.text.find('\n'))));
@@ -196,7 +196,7 @@ class Smi {
 };
 
 /// The columns that this nvidia-smi knows: it refuses a query for the first that it does not.
-CommandResult ask_columns(const Smi& smi, std::vector<std::string>& columns, HostReading& reading) {
+CommandResult ask_columns(const Smi& smi, Words& columns, HostReading& reading) {
   CommandResult result;
   while (!columns.empty()) {
     result = smi.ask({"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
@@ -214,7 +214,7 @@ CommandResult ask_columns(const Smi& smi, std::vector<std::string>& columns, Hos
 
 void ask_nvidia_smi(const std::string& program, HostReading& reading) {
   const Smi smi(program);
-  std::vector<std::string> columns = smi_columns();
+  Words columns = smi_columns();
   const CommandResult query = ask_columns(smi, columns, reading);
   if (query.not_found) return;
   if (query.exit_status != 0) {
@@ -273,14 +273,13 @@ bool is_gpu(const fs::path& device) {
 /// Whether a device is a bridge to the bus of a GPU, both by their addresses: "0000:17:00.0".
 bool is_above(const std::string& device, View configuration, const std::string& gpu) {
   const bool is_bridge = (number_at(configuration, 0x0e, 1) & 0x7fU) == 1;
-  const std::vector<std::string> parts = split(gpu, ':');
+  const Words parts = split(gpu, ':');
   const unsigned bus = parts.size() < 2 ? 0 : to_number<unsigned>(parts[1], 16).value_or(0);
   return is_bridge && device.starts_with(parts[0] + ":") &&
          number_at(configuration, 0x19, 1) <= bus && bus <= number_at(configuration, 0x1a, 1);
 }
 
-void add_bridge(const fs::path& device, const std::vector<std::string>& gpus,
-                HostReading& reading) {
+void add_bridge(const fs::path& device, const Words& gpus, HostReading& reading) {
   const std::string name = device.filename().string();
   const std::string bytes = read_file((device / "config").string()).value_or("");
   FactValue& all = reading.values[{"pcie.acs", ""}];
@@ -296,7 +295,7 @@ void add_bridge(const fs::path& device, const std::vector<std::string>& gpus,
 /// Adds what lies between GPUs on PCIe: their number, their domains of the IOMMU, and the ports
 /// above them whose ACS redirects, which root alone can read.
 void add_gpu_paths(const std::string& root, HostReading& reading) {
-  std::vector<std::string> gpus;
+  Words gpus;
   std::vector<fs::path> devices;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(root + "/sys/bus/pci/devices", none)) {
@@ -350,14 +349,13 @@ bool is_virtual_interface(View name) {
   return std::ranges::any_of(kBeginnings, [&](View text) { return name.starts_with(text); });
 }
 
-std::vector<std::string> smi_columns() {
+Words smi_columns() {
   const auto asked = filtered(
       machine_facts(), [](const MachineFact& fact) { return fact.reader == Reader::NvidiaSmi; });
   return mapped<std::string>(asked, &MachineFact::source);
 }
 
-void add_smi_query(std::string_view csv, const std::vector<std::string>& columns,
-                   HostReading& reading) {
+void add_smi_query(std::string_view csv, const Words& columns, HostReading& reading) {
   for (const std::string& line : split(csv, '\n')) {
     const auto cells = mapped<std::string>(split(line, ','), trim);
     if (cells.size() != columns.size() + 1) continue;
@@ -396,7 +394,7 @@ void add_nvlink_errors(std::string_view text, HostReading& reading) {
       gpu = "gpu" + std::string(content.substr(4, content.find(':') - 4));
     }
     // "Link 0: Replay Errors: 0"
-    const std::vector<std::string> parts = split(content, ':');
+    const Words parts = split(content, ':');
     if (parts.size() != 3 || !content.starts_with("Link ") || gpu.empty()) continue;
     const auto count = to_number<std::int64_t>(trim(parts[2]));
     std::string kind = lower(trim(parts[1]));
@@ -423,7 +421,7 @@ void add_kernel_log(std::string_view text, HostReading& reading) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const std::string& line : split(text, '\n')) {
     const std::size_t semicolon = line.find(';');
-    const std::vector<std::string> head = split(line.substr(0, semicolon), ',');
+    const Words head = split(line.substr(0, semicolon), ',');
     if (semicolon == std::string::npos || head.size() < 3 || line.starts_with(' ')) continue;
     const std::string message = one_line(line.substr(semicolon + 1));
     const std::string plain = lower(message);

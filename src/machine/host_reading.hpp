@@ -47,10 +47,9 @@ struct FactSources {
 [[nodiscard]] bool is_virtual_interface(std::string_view name);
 
 /// The columns of nvidia-smi --query-gpu that facts are, as one list.
-[[nodiscard]] std::vector<std::string> smi_columns();
+[[nodiscard]] Words smi_columns();
 /// Adds the values of nvidia-smi's CSV (noheader, nounits; the GPU's number first) to a reading.
-void add_smi_query(std::string_view csv, const std::vector<std::string>& columns,
-                   HostReading& reading);
+void add_smi_query(std::string_view csv, const Words& columns, HostReading& reading);
 /// Adds "Link 0: Replay Errors: 0" of nvidia-smi nvlink -e, as sums of a GPU's links.
 void add_nvlink_errors(std::string_view text, HostReading& reading);
 /// Adds "nvidia-smi nvlink -s". Throws Error (Usage) where the text is damaged.

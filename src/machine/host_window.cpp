@@ -53,7 +53,7 @@ std::string fault_of(const FactChange& change) {
 }
 
 /// The line of these cells; nothing where they are something else.
-std::optional<FactLine> line_of(const std::vector<std::string>& cells) {
+std::optional<FactLine> line_of(const Words& cells) {
   if (cells.size() != kFactColumns.size() || find_fact(cells[2]) == nullptr) return {};
   return FactLine{cells[0], cells[1], cells[2], cells[3], {cells[4], cells[5]}};
 }
@@ -68,7 +68,7 @@ std::vector<FactLine> read_lines(const std::string& path) {
   std::vector<FactLine> lines;
   while (reader.next()) {
     std::optional<FactLine> line = line_of(reader.cells());
-    const std::vector<std::string>& cells = reader.cells();
+    const Words& cells = reader.cells();
     if (cells.size() != kFactColumns.size()) {
       throw usage_error("{}: {} where a line has {} ({}); fix the line", reader.place(),
                         counted(cells.size(), "cell"), kFactColumns.size(), reader.columns());
@@ -119,7 +119,7 @@ void HostWindows::add(const FactLine& line) {
   window.last.values[key] = line.value;
 }
 
-bool HostWindows::add_cells(const std::vector<std::string>& cells) {
+bool HostWindows::add_cells(const Words& cells) {
   const std::optional<FactLine> line = line_of(cells);
   if (line) add(*line);
   return line.has_value();
@@ -175,7 +175,7 @@ std::vector<HostFault> read_host_faults(const std::string& path) {
   std::map<std::string, HostWindow> windows;  // each host's last two readings
   const auto add_faults = [&](const HostWindow& window) {
     if (window.first.values.empty()) return;
-    const std::vector<std::string> known = faults_of({window.first, window.first});
+    const Words known = faults_of({window.first, window.first});
     for (std::string& text : faults_of(window)) {
       if (!contains(known, text)) faults.push_back({window.last.at, window.last.host, text});
     }
@@ -230,8 +230,8 @@ std::vector<FactChange> changes_of(const HostReading& before, const HostReading&
   return changes;
 }
 
-std::vector<std::string> faults_of(const HostWindow& window) {
-  std::vector<std::string> faults;
+Words faults_of(const HostWindow& window) {
+  Words faults;
   for (const FactChange& change : changes_of(window.first, window.last)) {
     add_new(faults, fault_of(change));
   }

@@ -43,7 +43,7 @@ class HostWindows {
  public:
   void add(const FactLine& line);
   /// Adds the cells of a line as fact_columns has them; false where they are something else.
-  bool add_cells(const std::vector<std::string>& cells);
+  bool add_cells(const Words& cells);
   /// Adds the readings of others, which are later where both have a host.
   void add(const HostWindows& others);
   /// Adds the readings of another run, earlier or later: a counter's rise is the sum of the runs'
@@ -83,7 +83,7 @@ struct FactChange {
 [[nodiscard]] std::string describe(const MachineFact& fact, const std::string& instance);
 /// What is wrong with a host or went wrong, a text each: "eth0: carrier changes +2", "0000:17:00.0:
 /// PCIe lanes 8 of 16", "gpu3: slowed by heat".
-[[nodiscard]] std::vector<std::string> faults_of(const HostWindow& window);
+[[nodiscard]] Words faults_of(const HostWindow& window);
 
 /// What went wrong on a host between two readings.
 struct HostFault {
