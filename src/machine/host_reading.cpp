@@ -51,12 +51,10 @@ void add_to(std::int64_t& sum, std::int64_t count) {
   static_cast<void>(__builtin_add_overflow(sum, count, &sum));
 }
 
-Words components(std::string_view path) { return split(path, '/'); }
-
 /// "mlx5_0:1": what stands for the wildcards of a pattern.
 std::string instance_of(std::string_view pattern, std::string_view path) {
-  const auto wanted = components(pattern);
-  const auto found = components(path);
+  const Words wanted = split(pattern, '/');
+  const Words found = split(path, '/');
   Words parts;
   for (std::size_t i = 0; i < std::min(wanted.size(), found.size()); ++i) {
     if (wanted[i].find_first_of("*{[?") != std::string::npos) parts.push_back(found[i]);
@@ -177,29 +175,24 @@ void apply_capabilities(const std::string& root, HostReading& reading) {
   if ((capabilities >> kIpcLock & 1U) != 0) limit->second = {.text = "unlimited"};
 }
 
-/// nvidia-smi takes seconds where the driver is not held, and may hang where it is broken: all its
-/// answers together have this time.
-class Smi {
- public:
-  explicit Smi(std::string program) : program_(std::move(program)) {}
+/// Asks nvidia-smi, which takes seconds where the driver is not held, and may hang where it is
+/// broken: all its answers together have a time.
+using AskSmi = std::function<CommandResult(const Words& arguments)>;
 
-  [[nodiscard]] CommandResult ask(const Words& arguments) const {
+AskSmi smi_of(const std::string& program) {
+  return [program, start = Clock::now()](const Words& arguments) {
     constexpr Seconds kPatience{10};
     constexpr Seconds kLeast{0.1};
-    const Seconds left = kPatience - Seconds(Clock::now() - start_);
-    return run_command(program_, arguments, std::max(left, kLeast));
-  }
-
- private:
-  std::string program_;
-  Clock::time_point start_ = Clock::now();
-};
+    const Seconds left = kPatience - Seconds(Clock::now() - start);
+    return run_command(program, arguments, std::max(left, kLeast));
+  };
+}
 
 /// The columns that this nvidia-smi knows: it refuses a query for the first that it does not.
-CommandResult ask_columns(const Smi& smi, Words& columns, HostReading& reading) {
+CommandResult ask_columns(const AskSmi& ask, Words& columns, HostReading& reading) {
   CommandResult result;
   while (!columns.empty()) {
-    result = smi.ask({"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
+    result = ask({"--query-gpu=index," + join(columns, ","), "--format=csv,noheader,nounits"});
     const std::string all = result.out + result.err;
     const auto unknown = std::ranges::find_if(columns, [&](const std::string& column) {
       return all.find(fmt::format("\"{}\" is not a valid field", column)) != std::string::npos;
@@ -213,9 +206,9 @@ CommandResult ask_columns(const Smi& smi, Words& columns, HostReading& reading) 
 }
 
 void ask_nvidia_smi(const std::string& program, HostReading& reading) {
-  const Smi smi(program);
+  const AskSmi ask = smi_of(program);
   Words columns = smi_columns();
-  const CommandResult query = ask_columns(smi, columns, reading);
+  const CommandResult query = ask_columns(ask, columns, reading);
   if (query.not_found) return;
   if (query.exit_status != 0) {
     reading.values[{"gpu.driver", ""}].reason =
@@ -226,11 +219,11 @@ void ask_nvidia_smi(const std::string& program, HostReading& reading) {
   }
   add_smi_query(query.out, columns, reading);
   try {
-    add_nvlink_status(smi.ask({"nvlink", "-s"}).out, reading);
+    add_nvlink_status(ask({"nvlink", "-s"}).out, reading);
   } catch (const Error& error) {
     reading.values[{"nvlink.links", ""}].reason = error.what();
   }
-  add_nvlink_errors(smi.ask({"nvlink", "-e"}).out, reading);
+  add_nvlink_errors(ask({"nvlink", "-e"}).out, reading);
 }
 
 /// A number of a configuration space, the lowest byte first; 0 beyond its end.
