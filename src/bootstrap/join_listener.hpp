@@ -27,9 +27,8 @@ struct JoinedRank {
   int process = 0;
 };
 
-/// Accepts the other ranks at rank 0. Both sides prove that they know the token without sending it:
-/// each answers with a hash of the token and of both sides' nonces. A connection that sends
-/// nothing, or something else, never delays the others: their number at a time is limited.
+/// Accepts the other ranks at rank 0. Both sides prove that they know the token by a hash of it and
+/// of both sides' nonces. A connection that sends nothing, or something else, delays no other.
 class JoinListener {
  public:
   /// Why a rank is refused; empty: it is accepted.
@@ -71,8 +70,7 @@ class JoinListener {
   std::map<int, Pending> pending_;  ///< by descriptor
 };
 
-/// Rank 0 behind a connection that is tried once: it has sent its address another way. Nothing
-/// where that fails.
+/// Tries once to connect to rank 0; nothing where that fails.
 [[nodiscard]] std::optional<JoinedRank> try_root(const Rendezvous& rendezvous, Channel channel,
                                                  Clock::time_point deadline);
 

@@ -21,15 +21,10 @@ enum class JoinsBy { Mpi, Slurm, Torchrun, Busbar };
 struct Launcher {
   std::string_view name{};   ///< of --launcher; empty: it is only known by its variables
   std::string_view title{};  ///< "Open MPI's mpirun"
-  /// @name Variables of a rank
-  /// @{
-  const char* rank = "";
+  const char* rank = "";     ///< variables of a rank
   const char* size = "";
   const char* required = "";  ///< must be set too, where there is one
   JoinsBy joins_by = JoinsBy::Mpi;
-  /// @}
-  /// @name How it is asked
-  /// @{
   MpiFamily family = MpiFamily::Other;  ///< whose programs it starts
   /// Its names in PATH, the best first: plain ones may belong to another MPI.
   std::array<std::string_view, 3> programs{};
@@ -40,11 +35,9 @@ struct Launcher {
   std::string_view root{};                          ///< words where root starts it
   std::string_view host_line = "{host}";            ///< of its host file: {host} {ppn}
   std::array<std::string_view, 2> version_words{};  ///< of the first line of its --version
-  /// @}
 };
 
 using Environment = std::function<const char*(const char*)>;
-/// The environment of this process.
 [[nodiscard]] const char* own_environment(const char* variable);
 
 /// The program that started this process, by its environment; known before ranks are joined.
@@ -71,17 +64,14 @@ using WordLists = std::map<std::string, Words, std::less<>>;
 /// "env NAME=VALUE ..."; empty if there is no variable.
 [[nodiscard]] Words env_words(const Variables& variables);
 
-/// @name Words on their way through shells
-/// What starts ranks may pass their command line through shells (ssh does), on other hosts and of
-/// any kind. A word of which one could read anything is "percent:" and its text percent-encoded;
-/// the measuring programs decode theirs.
-/// @{
-[[nodiscard]] bool is_plain(std::string_view word);  ///< no shell reads anything in it
+/// Whether no shell reads anything in a word. What starts ranks may pass their command line through
+/// shells (ssh does), on other hosts and of any kind.
+[[nodiscard]] bool is_plain(std::string_view word);
+/// Any other word is "percent:" and its text percent-encoded; the measuring programs decode theirs.
 [[nodiscard]] std::string encoded_word(std::string_view word);
 [[nodiscard]] std::string decoded_word(std::string_view word);
 /// Throws Error (Usage) for a path of the program itself that is not plain.
 [[nodiscard]] Words encoded_program(const Words& program);
-/// @}
 
 /// What is to be started, and where.
 struct RankLaunch {
@@ -116,7 +106,6 @@ struct LauncherChoice {
 using ProgramLookup = std::function<bool(std::string_view)>;
 [[nodiscard]] bool is_in_path(std::string_view name);
 
-/// What choose_launcher looks at.
 struct LauncherRequest {
   std::string wanted{};    ///< a name of the table, "local", "auto", or words with {program}
   bool has_hosts = false;  ///< others than this one

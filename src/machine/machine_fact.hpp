@@ -60,13 +60,11 @@ struct MachineFact {
 
 /// What a process may lock.
 inline constexpr std::string_view kLockedMemory = "limit.locked_memory";
-/// @name Facts that other code asks for: GPUs with both equal reach each other over NVLink
-/// @{
+/// GPUs with both equal reach each other over NVLink.
 inline constexpr std::string_view kFabricDomain = "gpu.fabric_domain";
 inline constexpr std::string_view kFabricClique = "gpu.fabric_clique";
-/// @}
 
-/// All of them, in the order in which they are read and shown.
+/// In the order in which they are read and shown.
 [[nodiscard]] std::span<const MachineFact> machine_facts();
 /// The fact of this name, or null.
 [[nodiscard]] const MachineFact* find_fact(std::string_view name);

@@ -16,7 +16,7 @@
 
 namespace busbar {
 
-/// An accelerator that a rank has taken. Plain data, as it is sent between ranks.
+/// An accelerator. Plain data: it is sent between ranks.
 struct Device {
   int index = 0;                ///< among those that the process sees
   std::array<char, 32> bus{};   ///< PCI address, "0000:07:00.0"
@@ -75,8 +75,7 @@ class Backend {
   [[nodiscard]] virtual std::string library_files() const { return {}; }
   /// What a communicator is configured with beside the library's defaults, as "name=value,...".
   [[nodiscard]] virtual std::string settings(const ConnectOptions& /*options*/) const { return {}; }
-  /// Throws a usage error where this process cannot connect with these options: above all where
-  /// `vary` is no setting whose values can take turns within a launch.
+  /// Throws a usage error where this process cannot connect with these options.
   virtual void check(const ConnectOptions& options) const {
     if (options.vary) refuse_vary(*options.vary, {});
   }
@@ -117,7 +116,7 @@ struct BackendChoice {
   std::string why;
 };
 
-/// Why a backend cannot be used by this job; Backend::unavailable of every rank.
+/// Why a backend cannot be used by this job.
 using Unavailability = std::function<std::optional<std::string>(const Backend& backend)>;
 
 /// As this process sees it.
@@ -126,9 +125,8 @@ using Unavailability = std::function<std::optional<std::string>(const Backend& b
 /// reason where there is none.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted,
                                            const Unavailability& reason_of = own_reason);
-/// As all ranks see it: what one cannot use, none does; but "auto" does not leave devices that some
-/// ranks have unused: it throws Error (Unavailable). `mine` is own_reason but for tests.
-/// Collective.
+/// As all ranks see it: what one cannot use, none does; but where some ranks have devices "auto"
+/// throws Error (Unavailable). `mine` is own_reason but for tests. Collective.
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted, Bootstrap& world,
                                            const Unavailability& mine = own_reason);
 

@@ -116,8 +116,7 @@ class Bootstrap {
     if (bytes <= kMost) return;
     throw runtime_failure(
         fmt::format("a text of {} bytes between ranks, of at most {}: another program's, or a row "
-                    "with too many "
-                    "samples (--per-rank)",
+                    "with too many samples (--per-rank)",
                     bytes, kMost));
   }
 };

@@ -58,16 +58,14 @@ class Buffer {
   Release release_;
 };
 
-/// How the library runs one operation, as its own log reports it; a member that the log does not
-/// give is empty.
+/// How the library runs one operation, as far as its own log reports it.
 struct LibraryChoice {
   std::string algorithm{};  ///< "Ring", "Tree", "NVLS", ...
   std::string protocol{};   ///< "LL", "LL128", "Simple", or a kernel's name
   std::optional<int> channels{};
 };
 
-/// How the library connects a rank to others, as its own log reports it. Plain data, as it is sent
-/// between ranks.
+/// How the library connects a rank to others, by its own log. Plain data: it is sent between ranks.
 struct LibraryTransports {
   bool known = false;       ///< the log has such lines
   bool switchable = false;  ///< the log can be on for single operations: choices can be observed
@@ -133,32 +131,27 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
-  /// Why this operation cannot run here, in its placement (Call::in_place), or nothing if it can: a
-  /// skipped record's reason.
+  /// Why this operation cannot run here, in its placement: a skipped record's reason.
   [[nodiscard]] virtual std::optional<std::string> unsupported(const Call& call) const = 0;
-  /// True where what is received may overwrite what is still to be sent: the operation runs in
-  /// place, and its time is right, but its result is not to be checked.
+  /// Whether what is received may overwrite what is still to be sent: the result is not checked.
   [[nodiscard]] virtual bool overwrites(const Call& /*call*/) const { return false; }
   /// Elements that one library call can take; a larger elementwise call must be segmented.
   [[nodiscard]] virtual std::uint64_t largest_count(const Call& /*call*/) const {
     return std::numeric_limits<std::uint64_t>::max();
   }
-  /// Memory that the library itself takes on this rank while the call runs (as touched, not only
-  /// reserved); its source is documented with the backend.
+  /// Memory that the library itself touches on this rank while the call runs.
   [[nodiscard]] virtual Bytes temporary_bytes(const Call& call) const = 0;
   /// Where the library wants and leaves the data of an in-place call.
   [[nodiscard]] virtual InPlace in_place(const Collective& collective,
                                          std::uint64_t count) const = 0;
 
-  /// What is free now of the device's memory; nothing for host memory. Ranks that share the device
-  /// share it.
+  /// What is free now of the device's memory, for all ranks on it; nothing for host memory.
   [[nodiscard]] virtual std::optional<Bytes> free_device_memory() const { return std::nullopt; }
 
   /// So far; nothing for host memory. What others take of a shared device is counted too.
   [[nodiscard]] virtual std::optional<DeviceMemoryUse> device_memory_use() const {
     return std::nullopt;
   }
-
   /// Bytes of the device's last-level cache, which --cache rotate must leave; 0 for host memory.
   [[nodiscard]] virtual Bytes device_cache() const { return 0; }
 
@@ -212,17 +205,15 @@ class Communicator {
   virtual void enqueue(const Call& call) = 0;
   /// Operations from now on run with this value of ConnectOptions::vary, a number of it.
   virtual void use_variant(std::size_t /*number*/) {}
-  /// @name One operation beside those of other communicators
-  /// @{
-  /// Issues it; where the backend can it returns before the operation is complete. None may run
-  /// already. Ranks that are in several communicators must do so in one order.
+  /// Issues one operation beside those of other communicators; where the backend can it returns
+  /// before it is complete. None may run already. Ranks that are in several communicators must do
+  /// so in one order.
   virtual void begin(const Call& call) { enqueue(call); }
-  /// Whether it is complete; moves it on.
+  /// Whether that is complete; moves it on.
   [[nodiscard]] virtual bool is_done() {
     wait();
     return true;
   }
-  /// @}
   /// Calls between these two are given to the library as one, where it can take several.
   virtual void begin_group() {}
   virtual void end_group() {}
@@ -232,15 +223,13 @@ class Communicator {
   [[nodiscard]] virtual std::function<void()> capture(const std::function<void()>& /*issue*/) {
     return {};
   }
-  /// @name Where ConnectOptions::observe_choice asked for it
-  /// @{
-  /// Until `observed_choice` the library reports what it chooses, at the cost of time.
+  /// Where ConnectOptions::observe_choice asked for it, the library reports until `observed_choice`
+  /// what it chooses, at the cost of time.
   virtual void begin_observing() {}
   /// What it chose for the last operation since; nothing where its log has none for it.
   [[nodiscard]] virtual std::optional<LibraryChoice> observed_choice() { return std::nullopt; }
   /// This rank's connections so far; nothing where they were not asked for.
   [[nodiscard]] virtual std::optional<LibraryTransports> transports() const { return std::nullopt; }
-  /// @}
   /// Holds the device back: what is enqueued after this runs only after `start_held`. False where
   /// the backend cannot, which then holds nothing. Nothing may wait for the device in between.
   [[nodiscard]] virtual bool hold() { return false; }

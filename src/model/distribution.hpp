@@ -35,14 +35,12 @@ class Traffic {
   /// Elements of what `to` receives that lie before the part of `from`.
   [[nodiscard]] std::uint64_t recv_offset(int from, int to) const;
 
-  /// @name Of the rank with the most, in elements
-  /// @{
+  /// Of the rank with the most, in elements.
   [[nodiscard]] std::uint64_t most_sent() const;
   [[nodiscard]] std::uint64_t most_received() const;
   [[nodiscard]] std::uint64_t most() const { return std::max(most_sent(), most_received()); }
   /// What passes the fullest port, in or out: of what a rank keeps nothing does.
   [[nodiscard]] std::uint64_t fullest_port() const;
-  /// @}
   [[nodiscard]] std::uint64_t total() const;
   /// The fullest port over most(): what bus bandwidth is to algorithm bandwidth.
   [[nodiscard]] double port_share() const;
@@ -67,8 +65,7 @@ constexpr auto enum_names(Skew) {
                     Named{Skew::Moe, "moe"}};
 }
 
-/// A mixture of experts: each token goes to so many of the experts, which lie on the ranks in
-/// blocks.
+/// A mixture of experts, which lie on the ranks in blocks.
 struct ExpertLoad {
   std::uint64_t tokens = 0;   ///< of each rank
   std::uint64_t hidden = 0;   ///< elements of a token

@@ -16,10 +16,9 @@ namespace busbar {
 /// average is the one result that need not be whole: it is rounded once, to the nearest.)
 ///
 /// For every rank, at least one element of the period would have another result if that rank's
-/// part were missing (tested up to 512 ranks).
-///
-/// Element i of rank r is value(r, i mod kPeriod). The period is a prime, so data that lands a
-/// block, a page or a segment away from its place does not look right.
+/// part were missing (tested up to 512 ranks). Element i of rank r is value(r, i mod kPeriod). The
+/// period is a prime, so data that lands a block, a page or a segment away from its place does not
+/// look right.
 class Pattern {
  public:
   static constexpr std::uint64_t kPeriod = 4093;

@@ -20,9 +20,8 @@ constexpr auto enum_names(RowStatus) {
                     Named{RowStatus::Skipped, "skipped"}, Named{RowStatus::Failed, "failed"}};
 }
 
-/// One measured row: one size of one collective, out of place or in place. Flat; a member that has
-/// no value is empty and stays empty in every output. record_fields() lists the members for all
-/// outputs.
+/// One measured row: one size of one collective, out of place or in place. A member that has no
+/// value is empty in every output.
 struct Record {
   std::string collective{};
   std::string backend{};

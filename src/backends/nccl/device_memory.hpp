@@ -77,12 +77,10 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(cudaStream_t stream);
 
-  /// @name As in Communicator; enqueued on the stream, not waited for
-  /// @{
+  /// As in Communicator; enqueued on the stream, not waited for.
   void fill(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first);
   void poison(std::byte* to, Bytes bytes);
   void copy(std::byte* to, const std::byte* from, Bytes bytes);  ///< also from and to the host
-  /// @}
 
   /// Enqueues a comparison; `result` is written when the stream gets there.
   void compare(const std::byte* data, std::uint64_t count, const Tile& tile, std::uint64_t first,

@@ -20,7 +20,7 @@ class EventStopwatch final : public Stopwatch {
 
   void reset(std::size_t laps) override {
     // One more than laps, as a lap ends where the next begins: nothing is created between the two.
-    while (events_.size() < laps + 1) add_event();
+    while (events_.size() < laps + 1) events_.push_back(make_cuda_event());
     used_ = 0;
     ends_.clear();
     ends_.reserve(laps);
@@ -62,11 +62,10 @@ class EventStopwatch final : public Stopwatch {
   }
 
  private:
-  void add_event() { events_.push_back(make_cuda_event()); }
-
   /// Records the next event on the stream.
   void mark() {
-    if (used_ == events_.size()) add_event();  // where not every lap begins at the end of one
+    // Where not every lap begins at the end of one.
+    if (used_ == events_.size()) events_.push_back(make_cuda_event());
     check_cuda(cuda().record_event(events_[used_].get(), stream_));
     ++used_;
   }
