@@ -5,19 +5,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
 #include <random>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
-#include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/interrupt_watch.hpp"
-#include "base/lists.hpp"
-#include "base/text.hpp"
-#include "base/units.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/socket.hpp"
 

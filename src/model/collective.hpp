@@ -96,9 +96,9 @@ enum class Movement {
 
 /// What a collective operation is, as data and pure functions and without a backend.
 struct Collective {
-  std::string_view name;       ///< "allreduce": our executable's name without _perf
-  std::string_view nccl_name;  ///< "all_reduce": nccl-tests' executable's name without _perf
-  std::string_view title;      ///< "all-reduce"
+  std::string_view name;              ///< "allreduce": our executable's name without _perf
+  std::string_view nccl_name = name;  ///< "all_reduce": nccl-tests' executable's, without _perf
+  std::string_view title = name;      ///< "all-reduce"
   Movement movement = Movement::AllReduce;
   bool reduces = false;  ///< takes a reduction operation
   bool rooted = false;   ///< takes a root
@@ -116,7 +116,7 @@ struct Collective {
   /// Rounds the wanted size down to what the collective can do with `ranks` ranks. This and what
   /// follows is null where no program of ours measures the collective.
   Footprint (*footprint)(const Amount& amount) = nullptr;
-  InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
+  InPlace (*in_place)(std::uint64_t count, int rank) = [](std::uint64_t, int) { return InPlace{}; };
   /// The pieces of a correct receive buffer; empty on a rank that receives nothing.
   std::vector<Piece> (*expected)(std::uint64_t count, const Position& position) = nullptr;
   /// The ranks that this one exchanges data with; null where all take part in one operation.

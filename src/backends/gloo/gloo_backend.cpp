@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <gloo/config.h>
@@ -10,23 +8,15 @@
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
 #include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "backends/gloo/ports.hpp"
 #include "backends/gloo/routines.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "base/thread.hpp"
-#include "base/units.hpp"
 #include "bootstrap/socket.hpp"
 #include "model/backend.hpp"
-#include "model/bootstrap.hpp"
 #include "model/host_memory.hpp"
 
 namespace busbar {
