@@ -54,13 +54,6 @@ std::string job_of(const Environment& lookup, JoinsBy joins_by) {
   return text_of(lookup, "SLURM_JOB_ID") + "." + text_of(lookup, "SLURM_STEP_ID");
 }
 
-void check(const Rendezvous& rendezvous) {
-  if (rendezvous.ranks < 1 || rendezvous.rank < 0 || rendezvous.rank >= rendezvous.ranks) {
-    throw usage_error("{}: there is no rank {} of {}; ranks count from 0", rendezvous.source,
-                      rendezvous.rank, counted(rendezvous.ranks, "rank"));
-  }
-}
-
 int given(std::optional<int> value, std::string_view option, std::string_view variable) {
   if (value) return *value;
   throw usage_error("--rendezvous needs {} N or {}; no launcher has set it", option, variable);
@@ -122,7 +115,10 @@ std::optional<Rendezvous> find_rendezvous(const RendezvousOptions& options,
       address.empty() ? by_launcher(lookup) : named(options, lookup, address, by_option);
   if (!result) return result;
   result->token = text_of(lookup, "BUSBAR_TOKEN");
-  check(*result);
+  if (result->ranks < 1 || result->rank < 0 || result->rank >= result->ranks) {
+    throw usage_error("{}: there is no rank {} of {}; ranks count from 0", result->source,
+                      result->rank, counted(result->ranks, "rank"));
+  }
   return result;
 }
 

@@ -31,28 +31,21 @@ struct FreeAddresses {
 };
 using AddressList = std::unique_ptr<addrinfo, FreeAddresses>;
 
-/// 0, or getaddrinfo's error. An empty host is every address of this machine.
-int resolve(const Address& address, AddressList& result) {
+/// Empty with getaddrinfo's error. An empty host is every address of this machine.
+AddressList resolve(const Address& address, int& error) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV | AI_PASSIVE;
   addrinfo* list = nullptr;
   const char* host = address.host.empty() ? nullptr : address.host.c_str();
-  const int error = getaddrinfo(host, fmt::format("{}", address.port).c_str(), &hints, &list);
-  if (error == 0) result.reset(list);
-  return error;
+  error = getaddrinfo(host, fmt::format("{}", address.port).c_str(), &hints, &list);
+  return AddressList(error == 0 ? list : nullptr);
 }
 
 std::string resolve_error(int error) {
+  if (error == 0) return "";
   return error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error);
-}
-
-AddressList resolve(const Address& address, std::string& why_not) {
-  AddressList list;
-  const int error = resolve(address, list);
-  if (error != 0) why_not = resolve_error(error);
-  return list;
 }
 
 void set(int descriptor, int level, int name, int value) {
@@ -227,9 +220,10 @@ std::uint16_t Socket::own_port() const { return name_of(descriptor_, getsockname
 Socket listen_at(const Address& address) {
   // A host's own name may be a loopback address to itself alone (Debian's 127.0.1.1).
   const bool alone = address.host == "localhost" || is_loopback(address.host);
-  std::string why_not;
+  int unresolved = 0;
   const AddressList list =
-      resolve({.host = alone ? address.host : "", .port = address.port}, why_not);
+      resolve({.host = alone ? address.host : "", .port = address.port}, unresolved);
+  std::string why_not = resolve_error(unresolved);
   // Listening at all of IPv6 is listening at all of IPv4, too.
   for (const int family : {AF_INET6, AF_INET}) {
     for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
@@ -254,7 +248,9 @@ std::optional<Socket> connect_to(const Address& address, Clock::time_point deadl
   // Of several addresses one may be of a network that does not answer at all; who waits for the
   // host tries again.
   constexpr std::chrono::seconds kPatience{2};
-  const AddressList list = resolve(address, why_not);
+  int unresolved = 0;
+  const AddressList list = resolve(address, unresolved);
+  why_not = resolve_error(unresolved);
   for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next) {
     Socket result;
     const auto end = std::min(deadline, Clock::now() + kPatience);
@@ -266,8 +262,8 @@ std::optional<Socket> connect_to(const Address& address, Clock::time_point deadl
 }
 
 std::optional<UnknownHost> find_unknown_host(const std::string& host) {
-  AddressList list;
-  const int error = resolve({.host = host}, list);
+  int error = 0;
+  const AddressList list = resolve({.host = host}, error);
   if (error == 0) return std::nullopt;
   return UnknownHost{.text = fmt::format("{}: cannot be resolved on {}: {}", host, host_name(),
                                          resolve_error(error)),

@@ -39,21 +39,12 @@ Words ssh_of(const LauncherChoice& choice, const Words& arguments, const Environ
   }
   if (choice.launcher->joins_by != JoinsBy::Mpi) return {};
   // In a job of a scheduler they take its own means.
-  constexpr std::array kChoosing{"SLURM_JOB_ID",
-                                 "PBS_JOBID",
-                                 "LSB_JOBID",
-                                 "PE_HOSTFILE",
-                                 "HYDRA_LAUNCHER",
-                                 "HYDRA_LAUNCHER_EXEC",
-                                 "HYDRA_BOOTSTRAP",
-                                 "HYDRA_BOOTSTRAP_EXEC",
-                                 "I_MPI_HYDRA_BOOTSTRAP",
-                                 "I_MPI_HYDRA_BOOTSTRAP_EXEC",
-                                 "OMPI_MCA_plm",
-                                 "OMPI_MCA_plm_rsh_agent",
-                                 "PRTE_MCA_plm",
-                                 "PRTE_MCA_plm_ssh_agent"};
-  if (std::ranges::any_of(kChoosing, lookup)) return {};
+  constexpr std::string_view kChoosing =
+      "SLURM_JOB_ID PBS_JOBID LSB_JOBID PE_HOSTFILE HYDRA_LAUNCHER HYDRA_LAUNCHER_EXEC "
+      "HYDRA_BOOTSTRAP HYDRA_BOOTSTRAP_EXEC I_MPI_HYDRA_BOOTSTRAP I_MPI_HYDRA_BOOTSTRAP_EXEC "
+      "OMPI_MCA_plm OMPI_MCA_plm_rsh_agent PRTE_MCA_plm PRTE_MCA_plm_ssh_agent";
+  const auto is_set = [&](const std::string& name) { return lookup(name.c_str()) != nullptr; };
+  if (std::ranges::any_of(split_words(kChoosing), is_set)) return {};
   const bool may_choose = std::ranges::any_of(arguments, [](const std::string& argument) {
     return std::ranges::any_of(
         std::array{"launcher", "bootstrap", "plm", "agent", "rmk"},

@@ -363,26 +363,22 @@ Distribution parse_experts(std::string_view option, std::string_view text) {
 }
 
 std::string to_text(const Distribution& distribution) {
-  const std::string_view word = name(distribution.skew);
-  const ExpertLoad& load = distribution.experts;
+  const std::string word(name(distribution.skew));
+  const double figure = distribution.figure;
   switch (distribution.skew) {
-    case Skew::Uniform: break;
-    case Skew::Matrix: return fmt::format("{}:{}", word, distribution.matrix->name);
-    case Skew::Moe:
-      return fmt::format("{}:{}:{}:{}:{}", word, load.tokens, load.hidden, load.chosen,
-                         load.experts) +
-             (load.zipf > 0 ? fmt::format(":zipf:{:g}", load.zipf) : "");
-    case Skew::Distance:
-      if (distribution.figure == 1) break;
-      return fmt::format("{}:{:g}", word, distribution.figure);
-    case Skew::Hot:
-      if (distribution.hot_share == Distribution{}.hot_share) {
-        return fmt::format("{}:{:g}", word, distribution.figure);
-      }
-      return fmt::format("{}:{:g}:{:g}", word, distribution.figure, distribution.hot_share);
-    default: return fmt::format("{}:{:g}", word, distribution.figure);
+    case Skew::Uniform: return word;
+    case Skew::Matrix: return word + ":" + distribution.matrix->name;
+    case Skew::Moe: {
+      const auto& [tokens, hidden, chosen, experts, zipf] = distribution.experts;
+      return fmt::format("{}:{}:{}:{}:{}{}", word, tokens, hidden, chosen, experts,
+                         zipf > 0 ? fmt::format(":zipf:{:g}", zipf) : "");
+    }
+    default: break;
   }
-  return std::string(word);
+  if (distribution.skew == Skew::Distance && figure == 1) return word;
+  const bool has_share = distribution.hot_share != Distribution{}.hot_share;
+  return fmt::format("{}:{:g}{}", word, figure,
+                     has_share ? fmt::format(":{:g}", distribution.hot_share) : "");
 }
 
 Traffic traffic_of(const Distribution& distribution, Bytes wanted, Bytes element, int ranks) {

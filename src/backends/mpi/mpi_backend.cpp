@@ -52,8 +52,33 @@ class MpiCommunicator final : public HostCommunicator {
     values_ = variable_.value().numbers(options.vary->values);
   }
 
-  [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override;
-  [[nodiscard]] std::uint64_t largest_count(const Call& call) const override;
+  [[nodiscard]] std::optional<std::string> unsupported(const Call& call) const override {
+    const std::string_view not_in_place = mpi_routine(call.collective->name).not_in_place;
+    if (call.in_place && !not_in_place.empty()) return std::string(not_in_place);
+    if (mpi_type(call.type) == MPI_DATATYPE_NULL) {
+      return fmt::format("MPI has no type {}", info(call.type).name);
+    }
+    if (call.op == ReduceOp::Avg) return fmt::format("MPI has no reduction {}", name(call.op));
+    return std::nullopt;
+  }
+
+  /// MPI-3 counts are int. MPICH before 4.1 also keeps int displacements inside its algorithms, in
+  /// elements for reductions and in bytes for broadcasts, gathers and scatters, so totals stay
+  /// below INT_MAX too. (An all-to-all computes with addresses: each of its blocks stays below.)
+  [[nodiscard]] std::uint64_t largest_count(const Call& call) const override {
+    const Bytes element = info(call.type).size;
+    const MpiRoutine& routine = mpi_routine(call.collective->name);
+    if (routine.widens) {
+      const bool whole = call.count * element % kWideElement == 0;
+      return whole ? kLargestInt * kWideElement / element : kLargestInt;
+    }
+    if (call.collective->reduces) {
+      return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
+    }
+    const bool totals_at_root = call.collective->rooted && !call.collective->elementwise;
+    const bool any_part_is_large = !call.collective->equal_parts;
+    return kLargestInt / element / (totals_at_root || any_part_is_large ? ranks_ : 1);
+  }
 
   [[nodiscard]] Bytes temporary_bytes(const Call& call) const override {
     const std::uint64_t count = call.segment > 0 ? std::min(call.segment, call.count) : call.count;
@@ -142,34 +167,6 @@ class MpiCommunicator final : public HostCommunicator {
   MpiParts parts_{};               // of the last call with traffic
   std::vector<std::byte> copy_{};  // of what is sent in place, where ranks yield
 };
-
-std::optional<std::string> MpiCommunicator::unsupported(const Call& call) const {
-  const std::string_view not_in_place = mpi_routine(call.collective->name).not_in_place;
-  if (call.in_place && !not_in_place.empty()) return std::string(not_in_place);
-  if (mpi_type(call.type) == MPI_DATATYPE_NULL) {
-    return fmt::format("MPI has no type {}", info(call.type).name);
-  }
-  if (call.op == ReduceOp::Avg) return fmt::format("MPI has no reduction {}", name(call.op));
-  return std::nullopt;
-}
-
-/// MPI-3 counts are int. MPICH before 4.1 also keeps int displacements inside its algorithms, in
-/// elements for reductions and in bytes for broadcasts, gathers and scatters, so totals stay below
-/// INT_MAX too. (An all-to-all computes with addresses: each of its blocks stays below.)
-std::uint64_t MpiCommunicator::largest_count(const Call& call) const {
-  const Bytes element = info(call.type).size;
-  const MpiRoutine& routine = mpi_routine(call.collective->name);
-  if (routine.widens) {
-    const bool whole = call.count * element % kWideElement == 0;
-    return whole ? kLargestInt * kWideElement / element : kLargestInt;
-  }
-  if (call.collective->reduces) {
-    return call.collective->elementwise ? kLargestInt : kLargestInt / ranks_;
-  }
-  const bool totals_at_root = call.collective->rooted && !call.collective->elementwise;
-  const bool any_part_is_large = !call.collective->equal_parts;
-  return kLargestInt / element / (totals_at_root || any_part_is_large ? ranks_ : 1);
-}
 
 class MpiBackend final : public Backend {
  public:

@@ -159,9 +159,7 @@ class NcclCommunicator final : public Communicator {
   void register_buffer(const Buffer& buffer) override {
     if (registration_ == Registration::None) return;
     const DeviceArena::Block& block = arena_.block_of(buffer.data());
-    for (const Registered& known : registered_) {
-      if (known.block == block.data) return;
-    }
+    if (any_has(registered_, block.data, &Registered::block)) return;
     void* handle = nullptr;  // written when the call is settled, not when it returns
     comm_.settle(registration_ == Registration::Local
                      ? nccl().register_buffer(comm_.get(), block.data, block.size, &handle)

@@ -261,12 +261,9 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   Progress progress_ = Progress::Yield;
 };
 
-/// Where rank 0 listens, as it is sent to the others by MPI.
-struct MonitorOffer {
-  std::uint16_t port = 0;  // 0: nowhere
-  std::array<char, 40> token{};
-  std::array<std::array<char, 64>, 6> hosts{};
-};
+/// Where rank 0 listens, as it is sent to the others by MPI: its port, a token and its addresses;
+/// empty: nowhere.
+using MonitorOffer = Words;
 
 constexpr const char* kLoopback = "127.0.0.1";
 
@@ -276,10 +273,10 @@ std::string random_token() {
 }
 
 Rendezvous rendezvous_of(const Bootstrap& world, const MonitorOffer& offer) {
-  return {.address = {.port = offer.port},
+  return {.address = {.port = to_number<std::uint16_t>(offer[0]).value_or(0)},
           .rank = world.rank(),
           .ranks = world.size(),
-          .token = offer.token.data(),
+          .token = offer[1],
           .source = "MPI"};
 }
 
@@ -288,16 +285,13 @@ std::unique_ptr<JoinListener> open_listener(const Bootstrap& world, MonitorOffer
   const bool one_node = world.nodes() == 1;
   try {
     Socket socket = listen_at({.host = one_node ? kLoopback : "", .port = 0});
-    copy_text(random_token(), offer.token);
-    const auto hosts = one_node ? std::vector<std::string>{} : own_addresses();
-    const std::size_t count = std::min(hosts.size(), offer.hosts.size());
-    for (std::size_t i = 0; i < count; ++i) copy_text(hosts[i], offer.hosts.at(i));
-    offer.port = socket.own_port();
     allow_descriptors();
+    offer = {fmt::format("{}", socket.own_port()), random_token()};
+    if (!one_node) append(offer, own_addresses());
     return std::make_unique<JoinListener>(std::move(socket), rendezvous_of(world, offer),
                                           [](const std::string&) {});
   } catch (const Error&) {
-    offer.port = 0;
+    offer.clear();
     return nullptr;
   }
 }
@@ -325,13 +319,13 @@ std::vector<JoinedRank> receive(JoinListener& listener, MPI_Comm comm) {
 
 /// An address that this host has, too, is not rank 0's where that is on another: a container
 /// bridge's.
-std::vector<std::string> hosts_to_try(const Bootstrap& world, const MonitorOffer& offer) {
-  std::vector<std::string> hosts;
-  if (world.node() == 0) hosts.emplace_back(kLoopback);
-  const std::vector<std::string> own = own_addresses();
-  for (const auto& host : offer.hosts) {
-    const std::string text = host.data();
-    if (!text.empty() && (world.node() == 0 || !contains(own, text))) hosts.push_back(text);
+Words hosts_to_try(const Bootstrap& world, const MonitorOffer& offer) {
+  Words hosts(offer.begin() + 2, offer.end());
+  if (world.node() == 0) {
+    hosts.insert(hosts.begin(), kLoopback);
+  } else {
+    const Words own = own_addresses();
+    std::erase_if(hosts, [&](const std::string& host) { return contains(own, host); });
   }
   return hosts;
 }
@@ -362,8 +356,10 @@ std::unique_ptr<PeerMonitor> start_monitor(Bootstrap& world, std::optional<TcpEv
   MonitorOffer offer;
   std::unique_ptr<JoinListener> listener;
   if (world.rank() == 0 && events) listener = open_listener(world, offer);
-  world.broadcast(offer);
-  if (offer.port == 0) return nullptr;
+  std::string text = join(offer, " ");
+  world.broadcast_text(text);
+  offer = split_words(text);
+  if (offer.empty()) return nullptr;
   MPI_Comm comm = mpi_comm_of(world);
   std::vector<JoinedRank> peers;
   if (listener) {
