@@ -28,10 +28,11 @@ std::map<std::string, FactValue> values_of(const FactRule& rule, const HostWindo
   return values;
 }
 
-/// "eth0 is 1500", or of the whole machine "is 0".
+/// "eth0 ", or of the whole machine nothing.
+std::string named(const std::string& instance) { return instance.empty() ? "" : instance + " "; }
+
 std::string is_text(const std::string& instance, const std::string& text) {
-  return fmt::format("{}{}is {}", instance, instance.empty() ? "" : " ",
-                     text.empty() ? "absent" : text);
+  return fmt::format("{}is {}", named(instance), text.empty() ? "absent" : text);
 }
 
 /// The value that most nodes have of each instance; empty where there is none.
@@ -62,94 +63,70 @@ struct FactFinding {
   }
 };
 
-class NodeCheck {
- public:
-  NodeCheck(const FactRule& rule, const HostWindow& window,
-            const std::map<std::string, std::string>& fleet)
-      : rule_(rule), window_(window), fleet_(fleet) {}
-
-  [[nodiscard]] FactFinding check() {
-    const auto values = values_of(rule_, window_);
-    if (values.empty() && fleet_.empty()) {
-      finding_.add(Outcome::Error, fmt::format("the node has no {}{}", rule_.fact,
-                                               rule_.instance == "*" ? "" : " " + rule_.instance));
-    }
-    for (const auto& [instance, value] : values) {
-      if (!value.reason.empty()) {
-        finding_.add(Outcome::Error, fmt::format("{}{}not read: {}", instance,
-                                                 instance.empty() ? "" : " ", value.reason));
-      } else {
-        check_value(instance, value.text);
-      }
-    }
-    for (const auto& [instance, most] : fleet_) {
-      if (!values.contains(instance)) check_fleet(instance, "");
-    }
-    return std::move(finding_);
+void check_fleet(FactFinding& finding, const std::string& instance, const std::string& text,
+                 const std::string& most) {
+  if (most.empty()) {
+    finding.add(Outcome::Inconclusive, is_text(instance, text) + ", and no value is most nodes'");
+  } else if (most != text) {
+    finding.add(Outcome::Fail,
+                fmt::format("{}, most nodes have {}", is_text(instance, text), most));
   }
+}
 
- private:
-  void check_value(const std::string& instance, const std::string& text) {
-    if (!rule_.equals.empty() && !contains(rule_.equals, text)) {
-      finding_.add(Outcome::Fail, fmt::format("{}, expected {}", is_text(instance, text),
-                                              alternatives(rule_.equals)));
-    }
-    if (rule_.at_least) {
-      const auto number = to_number<double>(text.substr(0, text.find(' ')));
-      if (!number || *number < *rule_.at_least) {
-        finding_.add(Outcome::Fail, fmt::format("{}, expected at least {:g}",
-                                                is_text(instance, text), *rule_.at_least));
-      }
-    }
-    if (rule_.delta_max) check_rise(instance);
-    if (!rule_.same.empty()) check_fleet(instance, text);
+void check_rise(FactFinding& finding, const FactRule& rule, const std::string& instance,
+                const HostWindow& window) {
+  const auto rise = machine::rise_of(window, {rule.fact, instance});
+  if (!rise) {
+    finding.add(Outcome::Inconclusive,
+                named(instance) + "was reset or is new: the machine started again?");
+  } else if (*rise > *rule.delta_max) {
+    finding.add(Outcome::Fail, fmt::format("{}rose by {:.0f}, at most {:g} is allowed",
+                                           named(instance), *rise, *rule.delta_max));
   }
+}
 
-  void check_rise(const std::string& instance) {
-    const auto rise = machine::rise_of(window_, {rule_.fact, instance});
-    if (!rise) {
-      finding_.add(Outcome::Inconclusive,
-                   fmt::format("{}{}was reset or is new: the machine started again?", instance,
-                               instance.empty() ? "" : " "));
-      return;
-    }
-    if (*rise <= *rule_.delta_max) return;
-    finding_.add(Outcome::Fail, fmt::format("{}{}rose by {:.0f}, at most {:g} is allowed", instance,
-                                            instance.empty() ? "" : " ", *rise, *rule_.delta_max));
+FactFinding check_values(const FactRule& rule, const HostWindow& window,
+                         const std::map<std::string, std::string>& fleet) {
+  FactFinding finding;
+  const auto values = values_of(rule, window);
+  if (values.empty() && fleet.empty()) {
+    finding.add(Outcome::Error, fmt::format("the node has no {}{}", rule.fact,
+                                            rule.instance == "*" ? "" : " " + rule.instance));
   }
-
-  void check_fleet(const std::string& instance, const std::string& text) {
-    const std::string& most = fleet_.at(instance);
-    if (most.empty()) {
-      finding_.add(Outcome::Inconclusive,
-                   is_text(instance, text) + ", and no value is most nodes'");
-    } else if (most != text) {
-      finding_.add(Outcome::Fail,
-                   fmt::format("{}, most nodes have {}", is_text(instance, text), most));
+  for (const auto& [instance, value] : values) {
+    const std::string& text = value.text;
+    if (!value.reason.empty()) {
+      finding.add(Outcome::Error, fmt::format("{}not read: {}", named(instance), value.reason));
+      continue;
     }
+    if (!rule.equals.empty() && !contains(rule.equals, text)) {
+      finding.add(Outcome::Fail, fmt::format("{}, expected {}", is_text(instance, text),
+                                             alternatives(rule.equals)));
+    }
+    const auto number = to_number<double>(text.substr(0, text.find(' ')));
+    if (rule.at_least && number < rule.at_least) {
+      finding.add(Outcome::Fail, fmt::format("{}, expected at least {:g}", is_text(instance, text),
+                                             *rule.at_least));
+    }
+    if (rule.delta_max) check_rise(finding, rule, instance, window);
+    if (!rule.same.empty()) check_fleet(finding, instance, text, fleet.at(instance));
   }
-
-  const FactRule& rule_;
-  const HostWindow& window_;
-  const std::map<std::string, std::string>& fleet_;
-  FactFinding finding_{};
-};
+  for (const auto& [instance, most] : fleet) {
+    if (!values.contains(instance)) check_fleet(finding, instance, "", most);
+  }
+  return finding;
+}
 
 FactFinding check_node(const FactRule& rule, const JudgeInput& input, const std::string& node,
                        const std::map<std::string, std::string>& fleet) {
   const bool any = input.machines != nullptr && !input.machines->all().empty();
   const HostWindow* window = any ? input.machines->find(node) : nullptr;
-  FactFinding finding;
-  if (window == nullptr) {
-    finding.add(any ? Outcome::Error : Outcome::Skip,
-                any ? "no facts of this node were read" : "no facts were read");
-    return finding;
-  }
+  if (!any) return {Outcome::Skip, {"no facts were read"}};
+  if (window == nullptr) return {Outcome::Error, {"no facts of this node were read"}};
   if (!rule.same.empty() && input.nodes.size() < 2) {
-    finding.add(Outcome::Skip, "there is one node only");
-    return finding;
+    return {Outcome::Skip, {"there is one node only"}};
   }
-  return NodeCheck(rule, *window, fleet).check();
+  return check_values(rule, *window, fleet);
 }
 
 }  // namespace
@@ -178,18 +155,6 @@ std::vector<CheckResult> judge_facts(const JudgeInput& input) {
     }
   }
   return results;
-}
-
-std::vector<Suspect> fact_suspects(std::span<const CheckResult> results) {
-  std::vector<Suspect> suspects;
-  for (const CheckResult& result : results) {
-    if (result.outcome != Outcome::Fail) continue;
-    suspects.push_back({.nodes = result.nodes,
-                        .rule = result.rule,
-                        .evidence = fmt::format("{}: {}", result.collective, result.reason),
-                        .defect = Defect::Fact});
-  }
-  return suspects;
 }
 
 void add_fact_evidence(std::vector<Suspect>& suspects, const machine::HostWindows& machines) {

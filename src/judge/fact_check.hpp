@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
 #include "judge/judge.hpp"
@@ -12,9 +10,6 @@ namespace busbar::judge {
 /// What rules of facts say of every node: a result each, without size and value. What no reading
 /// has is an ERROR; where there are no readings at all, as of files alone, it is a SKIP.
 [[nodiscard]] std::vector<CheckResult> judge_facts(const JudgeInput& input);
-
-/// The nodes that fail them.
-[[nodiscard]] std::vector<Suspect> fact_suspects(std::span<const CheckResult> results);
 
 /// Adds to suspects what their nodes' facts report: "h2: eth0: carrier changes +2; PCIe ...".
 void add_fact_evidence(std::vector<Suspect>& suspects, const machine::HostWindows& machines);

@@ -94,6 +94,7 @@ Acceptance judge_all(const JudgeInput& given) {
   std::set<std::string> sets;  // of devices, whose ranks shared processors
   const auto set_errors = set_errors_of(input);
   if (input.soak) judge_soak(input, acceptance);
+  acceptance.suspects = suspects_of(acceptance.verdicts);
   const std::vector<Rule> none;
   for (const Rule& rule : input.soak ? none : input.specification.rules) {
     RuleResult judged = judge_rule(rule, input);
@@ -118,7 +119,7 @@ Acceptance judge_all(const JudgeInput& given) {
   }
   const std::vector<CheckResult> facts = judge_facts(input);
   append(acceptance.verdicts, facts);
-  append(acceptance.suspects, fact_suspects(facts));
+  append(acceptance.suspects, suspects_of(facts));
   drop_explained(acceptance.suspects);
   add_log_names(acceptance.suspects, input.observations);
   if (input.machines != nullptr) add_fact_evidence(acceptance.suspects, *input.machines);

@@ -42,6 +42,11 @@ std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std
   return instances;
 }
 
+Instance pair_instance(std::span<const std::string> nodes, const NumberPair& pair) {
+  const std::vector<std::string> both{nodes[pair.first], nodes[pair.second]};
+  return {.name = join(both, "+"), .nodes = both};
+}
+
 std::set<std::string> hosts_of(const Observation& observation) {
   const std::vector<std::string> hosts = split_words(value_of(observation.facts, fact::kHosts));
   for (const Record& row : observation.records) {

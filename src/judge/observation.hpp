@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/enum_names.hpp"
+#include "base/round_robin.hpp"
 #include "judge/spec/specification.hpp"
 #include "model/record.hpp"
 #include "study/dataset.hpp"
@@ -75,6 +76,9 @@ struct Instance {
 /// What is judged: each node, of a pairwise set too; a rail per rank of a node; or all in one.
 [[nodiscard]] std::vector<Instance> instances_of(const DeviceSetRule& set,
                                                  std::span<const std::string> nodes);
+
+/// Two of these nodes: "h1+h2".
+[[nodiscard]] Instance pair_instance(std::span<const std::string> nodes, const NumberPair& pair);
 
 /// The names that the hosts of a launch give themselves, each once; none where they are not known,
 /// as of a log of another tool.

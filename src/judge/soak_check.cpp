@@ -66,201 +66,167 @@ SoakSeries series_of(const JudgeInput& input, const DeviceSetRule& set, const In
 
 std::string at_text(double seconds) { return "at " + clock_text(seconds); }
 
-/// When the interval of this number began.
-double start_of(const SoakSeries& series, std::size_t number) {
-  return number == 0 ? 0 : series.timeline.points()[number - 1].at_s;
-}
-
-std::string blind_below(double least) {
-  return fmt::format("changes under {} cannot be distinguished from the run's variation",
-                     format_percent(least));
-}
-
-std::string too_short(std::size_t count, std::size_t needed) {
-  return fmt::format("not judged: {}, {} needed", counted(count, "interval"), needed);
-}
-
-/// What is judged, and how much of it is allowed.
-struct SoakLimit {
-  std::string_view rule;
-  Metric metric;
-  std::optional<double> most{};
-};
-
 constexpr double kPercent = 100;
 
-/// Judges one series.
-class SoakJudge {
- public:
-  SoakJudge(const JudgeInput& input, const DeviceSetRule& set, const Instance& instance,
-            const std::string& collective, const SoakSeries& series,
-            std::vector<CheckResult>& results)
-      : rule_(*input.specification.soak), series_(series), results_(results) {
-    blank_ = {.device_set = set.id,
-              .instance = instance.name,
-              .nodes = instance.nodes,
-              .collective = collective,
-              .size = rule_.sizes.front(),
-              .attempts = series.turns};
-  }
-
-  void judge() {
-    add_launches();
-    add_wrong();
-    if (series_.timeline.points().empty()) return;
-    const stats::TimelineEvents events = stats::find_events(series_.timeline);
-    if (rule_.level_max) add_level(events.level);
-    if (rule_.drift_max) add_drift(events.drift);
-    if (rule_.dips_max) add_dips(events.slowdowns);
-    if (rule_.recover_s_max) add_recovery(events.slowdowns);
-  }
-
- private:
-  void add(const SoakLimit& limit, Outcome outcome, std::string reason,
-           std::optional<double> value = {}) {
-    CheckResult result = blank_;
-    result.rule = limit.rule;
-    result.metric = limit.metric;
-    result.value = value;
-    result.reference = limit.most;
-    if (limit.most) result.reference_kind = "[soak]";
-    if (limit.most) result.bounds.fail_above = 1;
-    result.outcome = outcome;
-    result.reason = std::move(reason);
-    results_.push_back(std::move(result));
-  }
-
-  void add_launches() {
-    const std::size_t failed = series_.failures.size();
-    const bool none = series_.timeline.points().empty();
-    const SoakLimit launches{"soak-launches", Metric::FailedTurns};
-    if (failed == 0 && !none) return add(launches, Outcome::Pass, "", 0);
-    add(launches, none ? Outcome::Error : Outcome::Fail,
-        failed == 0 ? "no data: no interval was measured"
-                    : fmt::format("{} of {} failed: {}", failed, counted(series_.turns, "turn"),
-                                  series_.failures.front()),
-        none ? std::nullopt : std::optional(static_cast<double>(failed)));
-    results_.back().decided_by = DecidedBy::FailedLaunches;
-  }
-
-  void add_wrong() {
-    const SoakLimit wrong{"soak-wrong", Metric::WrongElements};
-    if (series_.wrong == 0 && series_.checked == 0) {
-      return add(wrong, Outcome::Inconclusive, "no data were checked");
-    }
-    const bool fails = series_.wrong > 0;
-    add(wrong, fails ? Outcome::Fail : Outcome::Pass,
-        fails ? counted(series_.wrong, "wrong element") : "", static_cast<double>(series_.wrong));
-    if (fails) results_.back().decided_by = DecidedBy::WrongData;
-  }
-
-  void add_level(const stats::LevelScan& scan) {
-    const std::size_t count = series_.timeline.points().size();
-    const SoakLimit level{"soak-level", Metric::Change, kPercent * *rule_.level_max};
-    if (scan.needed > 0) {
-      return add(level, Outcome::Inconclusive, too_short(count, scan.needed));
-    }
-    const auto share = [](const stats::LevelChange& one) {
-      return std::abs(one.after / one.before - 1);
-    };
-    const auto worst = std::ranges::max_element(scan.changes, {}, share);
-    const double most = worst == scan.changes.end() ? 0 : share(*worst);
-    if (most <= *rule_.level_max) {
-      if (scan.least > *rule_.level_max) {
-        return add(level, Outcome::Inconclusive, blind_below(scan.least));
-      }
-      return add(level, Outcome::Pass, "", kPercent * most);
-    }
-    add(level, Outcome::Fail,
-        fmt::format("median time {} {} {}, at most {} is allowed", format_percent(most),
-                    worst->after > worst->before ? "longer" : "shorter",
-                    at_text(start_of(series_, worst->at)), format_percent(*rule_.level_max)),
-        kPercent * most);
-  }
-
-  void add_drift(const stats::Drift& drift) {
-    const SoakLimit limit{"soak-drift", Metric::Change, kPercent * *rule_.drift_max};
-    if (drift.needed > 0) {
-      return add(limit, Outcome::Inconclusive,
-                 too_short(series_.timeline.points().size(), drift.needed));
-    }
-    const bool fails = drift.found && std::abs(drift.total) > *rule_.drift_max;
-    if (!fails && drift.least > *rule_.drift_max) {
-      return add(limit, Outcome::Inconclusive, blind_below(drift.least));
-    }
-    add(limit, fails ? Outcome::Fail : Outcome::Pass,
-        fails ? fmt::format("median time drifts by {}, at most {} is allowed",
-                            format_percent(drift.total), format_percent(*rule_.drift_max))
-              : "",
-        drift.found ? kPercent * std::abs(drift.total) : 0);
-  }
-
-  void add_dips(const stats::SlowdownScan& scan) {
-    const SoakLimit limit{"soak-dips", Metric::Dips, *rule_.dips_max};
-    if (scan.needed > 0) return add_short(limit, scan);
-    const auto dips = filtered(scan.slowdowns, &stats::Slowdown::is_dip);
-    const bool fails = dips.size() > static_cast<std::size_t>(*rule_.dips_max);
-    add(limit, fails ? Outcome::Fail : Outcome::Pass,
-        fails ? fmt::format(
-                    "{} ({}), at most {} allowed", counted(dips.size(), "dip"),
-                    join_each(std::span(dips).first(std::min<std::size_t>(dips.size(), 6)), ", ",
-                              [&](const stats::Slowdown& dip) {
-                                return clock_text(part_seconds(dip.at), true);
-                              }),
-                    *rule_.dips_max)
-              : "",
-        static_cast<double>(dips.size()));
-  }
-
-  void add_recovery(const stats::SlowdownScan& scan) {
-    const double most = *rule_.recover_s_max;
-    const SoakLimit limit{"soak-recover", Metric::Recovery, most};
-    if (scan.needed > 0) return add_short(limit, scan);
-    // Of a fall that did not recover: how long it was watched.
-    const auto seconds = [&](const stats::Slowdown& one) {
-      return part_seconds(one.recovery.value_or(series_.timeline.rates().size() - one.at));
-    };
-    const auto worst = std::ranges::max_element(scan.slowdowns, {}, [&](const auto& one) {
-      return std::pair(seconds(one) > most, one.recovery ? seconds(one) : HUGE_VAL);
-    });
-    if (worst == scan.slowdowns.end()) return add(limit, Outcome::Pass, "", 0);
-    const double took = seconds(*worst);
-    const std::string where = at_text(part_seconds(worst->at));
-    if (worst->recovery) {
-      const bool fails = took > most;
-      return add(limit, fails ? Outcome::Fail : Outcome::Pass,
-                 fails ? fmt::format("{:.1f} s to recover {}, at most {:g} s are allowed", took,
-                                     where, most)
-                       : "",
-                 took);
-    }
-    if (took > most) {
-      return add(limit, Outcome::Fail,
-                 fmt::format("not recovered {}: it stays at {} of the rate before", where,
-                             format_percent(worst->settled / worst->before)));
-    }
-    add(limit, Outcome::Inconclusive,
-        fmt::format("the fall {} was watched for {:.1f} s only: {:g} s are allowed", where, took,
-                    most));
-  }
-
-  void add_short(const SoakLimit& limit, const stats::SlowdownScan& scan) {
-    add(limit, Outcome::Inconclusive,
-        fmt::format("not judged: {}, {} needed", counted(series_.timeline.rates().size(), "part"),
-                    scan.needed));
-  }
-
-  /// To a tenth, which no part is shorter than.
-  [[nodiscard]] double part_seconds(std::size_t parts) const {
-    constexpr double kTenths = 10;
-    return std::round(kTenths * static_cast<double>(parts) * series_.timeline.part_s()) / kTenths;
-  }
-
-  const SoakRule& rule_;
-  const SoakSeries& series_;
-  std::vector<CheckResult>& results_;
-  CheckResult blank_{};
+/// What a series shows of one limit: fine, unless it says otherwise.
+struct SoakFinding {
+  Outcome outcome = Outcome::Pass;
+  std::string reason{};
+  std::optional<double> value{};
+  DecidedBy decided_by = DecidedBy::Other;
 };
+
+SoakFinding launches_of(const SoakSeries& series) {
+  const std::size_t failed = series.failures.size();
+  const bool none = series.timeline.points().empty();
+  if (failed == 0 && !none) return {.value = 0};
+  return {none ? Outcome::Error : Outcome::Fail,
+          failed == 0 ? "no data: no interval was measured"
+                      : fmt::format("{} of {} failed: {}", failed, counted(series.turns, "turn"),
+                                    series.failures.front()),
+          none ? std::nullopt : std::optional(static_cast<double>(failed)),
+          DecidedBy::FailedLaunches};
+}
+
+SoakFinding wrong_of(const SoakSeries& series) {
+  if (series.wrong > 0) {
+    return {Outcome::Fail, counted(series.wrong, "wrong element"),
+            static_cast<double>(series.wrong), DecidedBy::WrongData};
+  }
+  if (series.checked == 0) return {Outcome::Inconclusive, "no data were checked"};
+  return {.value = 0};
+}
+
+/// Of the median time: a share; `least`: what could not be seen.
+SoakFinding change_of(double share, double most, double least, const std::string& text) {
+  if (share > most) {
+    return {Outcome::Fail,
+            fmt::format("median time {}, at most {} is allowed", text, format_percent(most)),
+            kPercent * share};
+  }
+  if (least > most) {
+    return {Outcome::Inconclusive,
+            fmt::format("changes under {} cannot be distinguished from the run's variation",
+                        format_percent(least))};
+  }
+  return {.value = kPercent * share};
+}
+
+SoakFinding level_of(const SoakSeries& series, const stats::LevelScan& scan, double most) {
+  const auto share = [](const stats::LevelChange& one) {
+    return std::abs(one.after / one.before - 1);
+  };
+  const auto worst = std::ranges::max_element(scan.changes, {}, share);
+  if (worst == scan.changes.end()) return change_of(0, most, scan.least, "");
+  const double start = worst->at == 0 ? 0 : series.timeline.points()[worst->at - 1].at_s;
+  return change_of(
+      share(*worst), most, scan.least,
+      fmt::format("{} {} {}", format_percent(share(*worst)),
+                  worst->after > worst->before ? "longer" : "shorter", at_text(start)));
+}
+
+SoakFinding drift_of(const stats::Drift& drift, double most) {
+  return change_of(drift.found ? std::abs(drift.total) : 0, most, drift.least,
+                   "drifts by " + format_percent(drift.total));
+}
+
+/// To a tenth, which no part is shorter than.
+double part_seconds(const SoakSeries& series, std::size_t parts) {
+  constexpr double kTenths = 10;
+  return std::round(kTenths * static_cast<double>(parts) * series.timeline.part_s()) / kTenths;
+}
+
+SoakFinding dips_of(const SoakSeries& series, const stats::SlowdownScan& scan, int most) {
+  constexpr std::size_t kMostShown = 6;
+  const auto dips = filtered(scan.slowdowns, &stats::Slowdown::is_dip);
+  const auto count = static_cast<double>(dips.size());
+  if (dips.size() <= static_cast<std::size_t>(most)) return {.value = count};
+  const auto shown = std::span(dips).first(std::min(dips.size(), kMostShown));
+  const std::string times = join_each(shown, ", ", [&](const stats::Slowdown& dip) {
+    return clock_text(part_seconds(series, dip.at), true);
+  });
+  return {Outcome::Fail,
+          fmt::format("{} ({}), at most {} allowed", counted(dips.size(), "dip"), times, most),
+          count};
+}
+
+SoakFinding recovery_of(const SoakSeries& series, const stats::SlowdownScan& scan, double most) {
+  // Of a fall that did not recover: how long it was watched.
+  const auto seconds = [&](const stats::Slowdown& one) {
+    return part_seconds(series, one.recovery.value_or(series.timeline.rates().size() - one.at));
+  };
+  const auto worst = std::ranges::max_element(scan.slowdowns, {}, [&](const auto& one) {
+    return std::pair(seconds(one) > most, one.recovery ? seconds(one) : HUGE_VAL);
+  });
+  if (worst == scan.slowdowns.end()) return {.value = 0};
+  const double took = seconds(*worst);
+  const std::string where = at_text(part_seconds(series, worst->at));
+  if (!worst->recovery && took > most) {
+    return {Outcome::Fail, fmt::format("not recovered {}: it stays at {} of the rate before", where,
+                                       format_percent(worst->settled / worst->before))};
+  }
+  if (!worst->recovery) {
+    return {Outcome::Inconclusive,
+            fmt::format("the fall {} was watched for {:.1f} s only: {:g} s are allowed", where,
+                        took, most)};
+  }
+  if (took <= most) return {.value = took};
+  return {Outcome::Fail,
+          fmt::format("{:.1f} s to recover {}, at most {:g} s are allowed", took, where, most),
+          took};
+}
+
+/// The results of one series; `blank` has what they have in common.
+std::vector<CheckResult> judge_series(const SoakRule& rule, const SoakSeries& series,
+                                      const CheckResult& blank) {
+  std::vector<CheckResult> results;
+  const auto add = [&](std::string_view name, Metric metric, SoakFinding found,
+                       std::optional<double> most = {}) {
+    CheckResult& result = results.emplace_back(blank);
+    result.rule = name;
+    result.metric = metric;
+    result.value = found.value;
+    result.reference = most;
+    if (most) result.reference_kind = "[soak]";
+    if (most) result.bounds.fail_above = 1;
+    result.outcome = found.outcome;
+    result.decided_by = found.decided_by;
+    result.reason = std::move(found.reason);
+  };
+  add("soak-launches", Metric::FailedTurns, launches_of(series));
+  add("soak-wrong", Metric::WrongElements, wrong_of(series));
+  const std::size_t points = series.timeline.points().size();
+  if (points == 0) return results;
+  const std::size_t parts = series.timeline.rates().size();
+  const auto [level, drift, slowdowns, period] = stats::find_events(series.timeline);
+  const auto enough = [](const auto& scan, std::size_t count, std::string_view noun,
+                         SoakFinding found) {
+    if (scan.needed == 0) return found;
+    return SoakFinding{Outcome::Inconclusive,
+                       fmt::format("not judged: {}, {} needed", counted(count, noun), scan.needed)};
+  };
+  if (rule.level_max) {
+    add("soak-level", Metric::Change,
+        enough(level, points, "interval", level_of(series, level, *rule.level_max)),
+        kPercent * *rule.level_max);
+  }
+  if (rule.drift_max) {
+    add("soak-drift", Metric::Change,
+        enough(drift, points, "interval", drift_of(drift, *rule.drift_max)),
+        kPercent * *rule.drift_max);
+  }
+  if (rule.dips_max) {
+    add("soak-dips", Metric::Dips,
+        enough(slowdowns, parts, "part", dips_of(series, slowdowns, *rule.dips_max)),
+        *rule.dips_max);
+  }
+  if (rule.recover_s_max) {
+    add("soak-recover", Metric::Recovery,
+        enough(slowdowns, parts, "part", recovery_of(series, slowdowns, *rule.recover_s_max)),
+        rule.recover_s_max);
+  }
+  return results;
+}
 
 /// "pairs h1+h2 allreduce, 3 turns, 68 s in total: ...".
 std::string describe(const SoakSeries& series) {
@@ -285,32 +251,13 @@ std::vector<machine::HostFault> faults_of(const JudgeInput& input) {
   return faults;
 }
 
-/// The nodes of those that fail.
-std::vector<Suspect> suspects_of(std::span<const CheckResult> results) {
-  std::vector<Suspect> suspects;
-  for (const CheckResult& result : results) {
-    if (result.outcome != Outcome::Fail) continue;
-    const Defect defect = result.decided_by == DecidedBy::WrongData        ? Defect::WrongData
-                          : result.decided_by == DecidedBy::FailedLaunches ? Defect::FailedLaunches
-                                                                           : Defect::Slow;
-    suspects.push_back({.nodes = result.nodes,
-                        .rule = result.rule,
-                        .evidence = fmt::format("{}: {}", result.collective, result.reason),
-                        .defect = defect});
-  }
-  return suspects;
-}
-
 }  // namespace
 
 std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
                                                  std::span<const std::string> nodes) {
   if (set.kind != SetKind::Pairwise) return {instances_of(set, nodes)};
   return mapped(round_robin(nodes.size()), [&](const RoundOfPairs& round) {
-    return mapped(round, [&](const NumberPair& pair) {
-      const std::vector<std::string> both{nodes[pair.first], nodes[pair.second]};
-      return Instance{.name = join(both, "+"), .nodes = both};
-    });
+    return mapped(round, [&](const NumberPair& pair) { return pair_instance(nodes, pair); });
   });
 }
 
@@ -322,7 +269,6 @@ std::string timeline_path(const std::string& csv) {
 void judge_soak(const JudgeInput& input, Acceptance& acceptance) {
   constexpr std::size_t kMostShown = 8;
   const Specification& specification = input.specification;
-  std::vector<CheckResult>& results = acceptance.verdicts;
   std::vector<std::pair<Outcome, SoakSeries>> shown;  // the worst
   Bytes checked = 0;
   std::uint64_t wrong = 0;
@@ -332,14 +278,19 @@ void judge_soak(const JudgeInput& input, Acceptance& acceptance) {
     for (const std::string& collective : collectives_of(specification, set.id)) {
       for (const Instance& instance : instances) {
         SoakSeries series = series_of(input, set, instance, collective);
-        const std::size_t before = results.size();
-        SoakJudge(input, set, instance, collective, series, results).judge();
+        const auto judged = judge_series(*specification.soak, series,
+                                         {.device_set = set.id,
+                                          .instance = instance.name,
+                                          .nodes = instance.nodes,
+                                          .collective = collective,
+                                          .size = specification.soak->sizes.front(),
+                                          .attempts = series.turns});
+        append(acceptance.verdicts, judged);
         checked += series.checked;
         wrong += series.wrong;
         if (series.timeline.points().empty()) continue;
         series.title += " " + collective;
-        const auto worst =
-            std::ranges::max_element(std::span(results).subspan(before), {}, &CheckResult::outcome);
+        const auto worst = std::ranges::max_element(judged, {}, &CheckResult::outcome);
         shown.emplace_back(worst->outcome, std::move(series));
         std::ranges::stable_sort(shown, std::greater{}, [](const auto& one) { return one.first; });
         shown.resize(std::min(shown.size(), kMostShown));
@@ -353,7 +304,6 @@ void judge_soak(const JudgeInput& input, Acceptance& acceptance) {
   }
   acceptance.head.notes.push_back(describe_checks(checked, wrong));
   acceptance.timeline = study::timeline_figure(std::move(timelines), faults_of(input));
-  acceptance.suspects = suspects_of(results);
 }
 
 }  // namespace busbar::judge

@@ -22,15 +22,17 @@ void add_suspect(std::vector<Suspect>& suspects, Suspect suspect) {
   if (suspect.defect > known.defect) known = std::move(suspect);
 }
 
-Defect defect_of(const CheckedRow& row) {
-  return row.wrong_data()  ? Defect::WrongData
-         : row.is_broken() ? Defect::FailedLaunches
-                           : Defect::Slow;
+Defect defect_of(const CheckResult& result) {
+  return result.metric == Metric::None                    ? Defect::Fact
+         : result.decided_by == DecidedBy::WrongData      ? Defect::WrongData
+         : result.decided_by == DecidedBy::FailedLaunches ? Defect::FailedLaunches
+                                                          : Defect::Slow;
 }
 
 /// A suspect of the rule and size of a row; the evidence begins with the size, but for launches
 /// that failed, which have all sizes.
-Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence, Defect defect) {
+Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence) {
+  const Defect defect = defect_of(row);
   const std::string size =
       defect == Defect::FailedLaunches ? "" : fmt::format(" {}", format_bytes(row.size));
   return {.nodes = std::move(nodes),
@@ -50,13 +52,12 @@ void add_members(std::vector<Suspect>& suspects, const PointResult& point, SetKi
   if (point.none_stands_out && first != point.rows.end()) {
     Names all;
     for (const CheckedRow& row : filtered(point.rows, fails)) append(all, row.nodes);
-    add_suspect(suspects,
-                suspect(all, *first, "no node stands out: " + first->reason, defect_of(*first)));
+    add_suspect(suspects, suspect(all, *first, "no node stands out: " + first->reason));
   }
   for (const std::vector<CheckedRow>* rows : {&point.rows, &point.extra}) {
     for (const CheckedRow& row : *rows) {
       if (!fails(row) || (point.none_stands_out && rows == &point.rows)) continue;
-      add_suspect(suspects, suspect(row.nodes, row, row.reason, defect_of(row)));
+      add_suspect(suspects, suspect(row.nodes, row, row.reason));
     }
   }
 }
@@ -67,6 +68,18 @@ std::vector<Suspect> suspects_of(const RuleResult& judged) {
   std::vector<Suspect> suspects;
   if (judged.set.kind == SetKind::Whole || judged.set.kind == SetKind::Rails) return suspects;
   for (const PointResult& point : judged.points) add_members(suspects, point, judged.set.kind);
+  return suspects;
+}
+
+std::vector<Suspect> suspects_of(std::span<const CheckResult> results) {
+  std::vector<Suspect> suspects;
+  for (const CheckResult& result : results) {
+    if (result.outcome != Outcome::Fail) continue;
+    suspects.push_back({.nodes = result.nodes,
+                        .rule = result.rule,
+                        .evidence = fmt::format("{}: {}", result.collective, result.reason),
+                        .defect = defect_of(result)});
+  }
   return suspects;
 }
 

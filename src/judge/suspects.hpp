@@ -14,6 +14,9 @@ namespace busbar::judge {
 /// too. Whole and rails blame no node.
 [[nodiscard]] std::vector<Suspect> suspects_of(const RuleResult& judged);
 
+/// The nodes of results that fail, of facts and of a soak.
+[[nodiscard]] std::vector<Suspect> suspects_of(std::span<const CheckResult> results);
+
 /// Links that have a node which is blamed itself are explained by it, and go, unless their defect
 /// is worse than the node's; the worst defects then come first.
 void drop_explained(std::vector<Suspect>& suspects);
