@@ -28,7 +28,7 @@ const std::string& first_failure(CheckedRow& row) {
 std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};
-  const bool all_crashed = row.sample.launches().failed == failed;
+  const bool all_crashed = row.sample.crashed() == failed;
   return fmt::format("{} of {} {}: {}", failed,
                      counted(failed + row.sample.values.size(), "launch"),
                      all_crashed ? "hung or crashed" : "produced no data", first_failure(row));
@@ -201,15 +201,15 @@ void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
   std::set<std::string> crashed;  // nodes with a launch that did
   bool any_good = false;
   for (const CheckedRow& row : rows) {
-    any_good = any_good || (row.value && row.sample.launches().failed == 0);
-    if (row.sample.launches().failed > 0) crashed.insert(row.nodes.begin(), row.nodes.end());
+    any_good = any_good || (row.value && row.sample.crashed() == 0);
+    if (row.sample.crashed() > 0) crashed.insert(row.nodes.begin(), row.nodes.end());
   }
   const auto fell_silent = [&](const LaunchFailure& one) {
     return crashed.contains(one.unreachable);
   };
   for (CheckedRow& row : rows) {
-    const LaunchCount launches = row.sample.launches();
-    const bool failed = launches.failed >= fewest && launches.is_mostly_failed();
+    const std::size_t crashes = row.sample.crashed();
+    const bool failed = crashes >= fewest && crashes > row.sample.values.size();
     const bool silent = std::ranges::any_of(row.sample.failures, fell_silent);
     if (!any_good || row.wrong_data() || !(failed || silent)) continue;
     decide(row, Outcome::Fail, failed_launches(row), DecidedBy::FailedLaunches);

@@ -107,14 +107,11 @@ std::string missing_text(const Observation& observation, const SampleKey& key) {
 }
 
 std::vector<const Record*> rows_of(const Observation& observation, const SampleKey& key) {
-  std::vector<const Record*> rows;
-  for (const Record* row : related_rows(observation, key)) {
-    if (has_size(*row, key.size) && differences_of(*row, key.rule).empty()) rows.push_back(row);
-  }
-  const bool exact =
-      std::ranges::any_of(rows, [&](const Record* row) { return row->size == key.size; });
-  if (exact) std::erase_if(rows, [&](const Record* row) { return row->size != key.size; });
-  return rows;
+  const auto rows = filtered(related_rows(observation, key), [&](const Record* row) {
+    return has_size(*row, key.size) && differences_of(*row, key.rule).empty();
+  });
+  auto exact = filtered(rows, [&](const Record* row) { return row->size == key.size; });
+  return exact.empty() ? rows : exact;
 }
 
 bool is_wrong(const Record& record) {
@@ -183,6 +180,9 @@ void add_value(Sample& sample, std::span<const std::pair<const Record*, double>>
 /// The launch's rows of the size: its value, or what is the matter with it.
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);
+  for (const Record* row : rows) {
+    if (is_wrong(*row)) add_new(sample.wrong, wrong_text(*row));
+  }
   if (!observation.failure.empty()) {
     sample.failures.push_back({.reason = observation.failure,
                                .unreachable = observation.unreachable,
@@ -231,42 +231,29 @@ std::optional<NumberPair> pair_of_row(const Record& row, const Observation& laun
   return pair_of(first->second, second->second);
 }
 
-void add_wrong_pairs(PairTable& table, const Observation& launch, const SampleKey& key,
-                     const NodeNumbers& numbers) {
-  for (const Record* row : rows_of(launch, key)) {
-    const auto pair = pair_of_row(*row, launch, key.set.ranks_per_node, numbers);
-    if (pair && is_wrong(*row)) add_new(table.wrong[*pair], wrong_text(*row));
-  }
-}
-
-/// The rows of a launch that went well, which has this number.
+/// The rows of a launch, which has this number: of one that failed only how data were wrong.
 void add_pairs(PairTable& table, const Observation& launch, const SampleKey& key,
                const NodeNumbers& numbers, std::size_t number) {
-  if (shares_machine(launch)) table.common.flaws.insert(Flaw::SameMachine);
+  const bool failed = !launch.failure.empty();
   const std::vector<const Record*> rows = rows_of(launch, key);
-  if (rows.empty()) {
+  if (!failed && shares_machine(launch)) table.common.flaws.insert(Flaw::SameMachine);
+  if (!failed && rows.empty()) {
     table.common.failures.push_back({.reason = missing_text(launch, key)});
   }
-  add_wrong_pairs(table, launch, key, numbers);
   for (const Record* row : rows) {
     const auto pair = pair_of_row(*row, launch, key.set.ranks_per_node, numbers);
-    if (!pair) continue;
+    if (pair && is_wrong(*row)) add_new(table.wrong[*pair], wrong_text(*row));
+    if (!pair || failed) continue;
     note_flags(table.common, *row);
     const RowValue value = value_for(*row, key);
-    if (!value.value) {
+    if (value.value) {
+      table.pairs.push_back({.nodes = *pair,
+                             .launch = number,
+                             .round = static_cast<std::size_t>(row->round.value_or(0)),
+                             .value = *value.value});
+    } else {
       add_new(table.errors[*pair], value.error);
-      continue;
     }
-    table.pairs.push_back({.nodes = *pair,
-                           .launch = number,
-                           .round = static_cast<std::size_t>(row->round.value_or(0)),
-                           .value = *value.value});
-  }
-}
-
-void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) {
-  for (const Record* row : rows_of(launch, key)) {
-    if (is_wrong(*row)) add_new(sample.wrong, wrong_text(*row));
   }
 }
 
@@ -274,10 +261,7 @@ void add_wrong(Sample& sample, const Observation& launch, const SampleKey& key) 
 
 double as_rate(double value, Metric metric) { return metric == Metric::Time ? 1 / value : value; }
 
-LaunchCount Sample::launches() const {
-  const std::size_t failed = count_of(failures, &LaunchFailure::crashed);
-  return {.failed = failed, .made = failed + values.size()};
-}
+std::size_t Sample::crashed() const { return count_of(failures, &LaunchFailure::crashed); }
 
 std::optional<double> variation_of(std::span<const double> values) {
   if (values.size() < 2) return {};
@@ -333,26 +317,20 @@ RowValue value_of(const Record& record, Metric metric, Statistic statistic) {
 }
 
 Sample gather(const SampleKey& key, std::span<const Observation> observations) {
-  std::vector<const Observation*> launches;
+  Sample sample;
   std::vector<std::string> others;  // collectives
-  int last = -1;
-  for (const Observation& o : observations) {
-    if (!belongs_to(o, key.set, key.instance)) continue;
-    if (!o.collective.empty() && o.collective != key.collective) {
-      add_new(others, o.collective);
+  for (const Observation& launch : observations) {
+    if (!belongs_to(launch, key.set, key.instance)) continue;
+    if (!launch.collective.empty() && launch.collective != key.collective) {
+      add_new(others, launch.collective);
       continue;
     }
-    launches.push_back(&o);
-    last = std::max(last, o.attempt);
+    sample.attempts = std::max(sample.attempts, static_cast<std::size_t>(launch.attempt) + 1);
+    add_launch(sample, launch, key);
   }
-  Sample sample{.attempts = static_cast<std::size_t>(last + 1)};
-  if (launches.empty() && !others.empty()) {
+  if (sample.attempts == 0 && !others.empty()) {
     sample.failures.push_back(
         {.reason = fmt::format("no data of {}: there is {}", key.collective, join(others, ", "))});
-  }
-  for (const Observation* launch : launches) {
-    add_wrong(sample, *launch, key);
-    add_launch(sample, *launch, key);
   }
   return sample;
 }
@@ -361,25 +339,18 @@ PairTable gather_pairs(const SampleKey& key, std::span<const Observation> observ
                        std::span<const std::string> nodes, bool confirmations) {
   NodeNumbers numbers;
   for (const std::string& node : nodes) numbers.emplace(node, numbers.size());
-  std::vector<const Observation*> wanted;
-  int last = 0;
+  PairTable table{.common = {.attempts = 1}};
+  std::map<std::pair<int, int>, std::size_t> launches;  // their numbers by launch and attempt
   for (const Observation& launch : observations) {
     const bool is_it = launch.device_set == key.set.id && launch.collective == key.collective &&
                        (launch.purpose == Purpose::Confirm) == confirmations;
     if (!is_it) continue;
-    wanted.push_back(&launch);
-    last = std::max(last, launch.attempt);
-  }
-  PairTable table;
-  table.common.attempts = static_cast<std::size_t>(last) + 1;
-  std::map<std::pair<int, int>, std::size_t> launches;  // their numbers by launch and attempt
-  for (const Observation* launch : wanted) {
-    if (!launch->failure.empty()) {
-      add_wrong_pairs(table, *launch, key, numbers);
-      continue;
-    }
-    const std::pair which(launch->launch, launch->attempt);
-    add_pairs(table, *launch, key, numbers, launches.emplace(which, launches.size()).first->second);
+    const auto attempts = static_cast<std::size_t>(launch.attempt) + 1;
+    table.common.attempts = std::max(table.common.attempts, attempts);
+    const std::pair which(launch.launch, launch.attempt);
+    const bool failed = !launch.failure.empty();
+    add_pairs(table, launch, key, numbers,
+              failed ? 0 : launches.emplace(which, launches.size()).first->second);
   }
   table.launches = launches.size();
   return table;

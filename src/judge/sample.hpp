@@ -79,14 +79,6 @@ struct LaunchFailure {
   bool crashed = false;       ///< it was made, and hung or crashed
 };
 
-/// Launches that were made, and how many of these hung or crashed.
-struct LaunchCount {
-  std::size_t failed = 0;
-  std::size_t made = 0;
-
-  [[nodiscard]] bool is_mostly_failed() const { return 2 * failed > made; }
-};
-
 /// The values of all launches of one size for one rule.
 struct Sample {
   std::vector<double> values{};      ///< of launches that went well, in their order; GB/s or us
@@ -101,7 +93,8 @@ struct Sample {
   bool is_ranked = false;         ///< its test is free of a scale: scatter is no reason to doubt it
   std::size_t attempts = 0;
 
-  [[nodiscard]] LaunchCount launches() const;
+  /// How many launches hung or crashed.
+  [[nodiscard]] std::size_t crashed() const;
 };
 
 /// Converts a metric so that higher is better (times become 1/t), and back.
