@@ -22,21 +22,6 @@
 
 namespace busbar {
 
-/// Of `accept rehearse`, and of the power that `accept lint` prints.
-struct RehearsalOptions {
-  std::optional<int> nodes{};
-  std::vector<std::size_t> levels{};  ///< members of a unit, from the narrowest
-  std::string fabric{};               ///< a file's CSV of hosts and their units, instead
-  judge::Noise noise{};
-  std::string noise_text = "0.03";
-  std::vector<judge::PlantedFault> faults{};
-  std::optional<int> partners{};
-  std::optional<int> launches{};
-  int fleets = 1;
-  bool power = false;
-  judge::LaunchTimes times{};
-};
-
 struct AcceptOptions {
   std::string specification{};       ///< a file or the name of a ready-made one
   std::vector<std::string> files{};  ///< of judge
@@ -62,7 +47,21 @@ struct AcceptOptions {
   std::map<std::string, std::string> assumed{};
   std::map<std::string, std::string, std::less<>> outputs{};  ///< files by option: "--json"
   std::vector<std::string> launcher_arguments{};              ///< those after --
-  RehearsalOptions rehearsal{};
+
+  /// @name Of `accept rehearse`, and of the power that `accept lint` prints
+  /// @{
+  std::optional<int> nodes{};
+  std::vector<std::size_t> levels{};  ///< members of a unit, from the narrowest
+  std::string fabric{};               ///< a file's CSV of hosts and their units, instead
+  judge::Noise noise{};
+  std::string noise_text = "0.03";
+  std::vector<judge::PlantedFault> faults{};
+  std::optional<int> partners{};
+  std::optional<int> launches{};
+  int fleets = 1;
+  bool power = false;
+  judge::LaunchTimes times{};
+  /// @}
 };
 
 /// `busbar accept run` and `soak`: launches, keeps and judges. Throws Error for what ends it.

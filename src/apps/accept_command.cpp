@@ -56,47 +56,33 @@ void set_levels(AcceptOptions& options, View option, View text) {
     const auto content = read_file(file);
     if (!content) throw usage_error("{} {}: neither numbers such as 32,8 nor a file", option, text);
     std::vector<std::string> notes;
-    options.rehearsal.fabric = judge::fabric_csv(*content, file, notes);
+    options.fabric = judge::fabric_csv(*content, file, notes);
     print_warnings(notes);
-    static_cast<void>(HostLevels(options.rehearsal.fabric, file));  // it can be read
+    static_cast<void>(HostLevels(options.fabric, file));  // it can be read
     return;
   }
-  options.rehearsal.levels = mapped(split(text, ','), [&](const std::string& members) {
+  options.levels = mapped(split(text, ','), [&](const std::string& members) {
     return static_cast<std::size_t>(parse_integer(option, members, 2, kMost));
   });
 }
 
 void set_noise(AcceptOptions& options, View option, View text) {
-  options.rehearsal.noise_text = text;
-  options.rehearsal.noise = judge::parse_noise(option, options.rehearsal.noise_text);
+  options.noise_text = text;
+  options.noise = judge::parse_noise(option, options.noise_text);
 }
 
 void set_faults(AcceptOptions& options, View option, View text) {
-  options.rehearsal.faults = judge::parse_faults(option, text);
+  options.faults = judge::parse_faults(option, text);
 }
 
 void set_times(AcceptOptions& options, View option, View text) {
   constexpr double kMost = 1e5;
   const std::vector<std::string> parts = split(text, ',');
   if (parts.size() != 3) throw usage_error("{} {}: write START,CONNECT,ROW", option, text);
-  judge::LaunchTimes& times = options.rehearsal.times;
+  judge::LaunchTimes& times = options.times;
   times = {.start = parse_number(option, parts[0], 0, kMost),
            .connect = parse_number(option, parts[1], 0, kMost),
            .row = parse_number(option, parts[2], 0, kMost)};
-}
-
-template <std::optional<int> RehearsalOptions::*Member, int Least, int Most>
-void set_count(AcceptOptions& options, View option, View text) {
-  options.rehearsal.*Member = static_cast<int>(parse_integer(option, text, Least, Most));
-}
-
-void set_fleets(AcceptOptions& options, View option, View text) {
-  constexpr int kMost = 1'000'000;
-  options.rehearsal.fleets = static_cast<int>(parse_integer(option, text, 1, kMost));
-}
-
-void set_power(AcceptOptions& options, View /*option*/, View /*text*/) {
-  options.rehearsal.power = true;
 }
 
 constexpr View kLaunching = "run,soak";
@@ -105,6 +91,7 @@ constexpr View kJudgingCommands = "run,soak,judge";
 constexpr View kMeasuringCommands = "run,soak,judge,lint,rehearse";
 constexpr View kPlanning = "rehearse,lint";
 constexpr int kMostNodes = 100'000;
+constexpr int kMostFleets = 1'000'000;
 constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"-o,--output", "DIR", set::value<&AcceptOptions::output>, "run,soak"},
     {"--hosts", "a,b,c", set_accept_hosts, kMeasuringCommands},
@@ -129,15 +116,15 @@ constexpr auto kAcceptOptions = std::to_array<Option<AcceptOptions>>({
     {"--good", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--bad", "FILE.txt", set_accept_output, kJudgingCommands},
     {"--unknown", "FILE.txt", set_accept_output, kJudgingCommands},
-    {"--nodes", "N", set_count<&RehearsalOptions::nodes, 2, kMostNodes>, kPlanning},
+    {"--nodes", "N", set::integer<&AcceptOptions::nodes, 2, kMostNodes>, kPlanning},
     {"--levels", "A,B|FILE", set_levels, "run,judge,rehearse,lint"},
     {"--noise", "SD|FILE", set_noise, kPlanning},
-    {"--partners", "K", set_count<&RehearsalOptions::partners, 1, kMostNodes>, kPlanning},
-    {"--launches", "L", set_count<&RehearsalOptions::launches, 1, kMostNodes>, kPlanning},
+    {"--partners", "K", set::integer<&AcceptOptions::partners, 1, kMostNodes>, kPlanning},
+    {"--launches", "L", set::integer<&AcceptOptions::launches, 1, kMostNodes>, kPlanning},
     {"--times", "S,C,R", set_times, kPlanning},
     {"--plant", "FAULTS", set_faults, "rehearse"},
-    {"--fleets", "N", set_fleets, "rehearse"},
-    {"--power", "", set_power, "rehearse"},
+    {"--fleets", "N", set::integer<&AcceptOptions::fleets, 1, kMostFleets>, "rehearse"},
+    {"--power", "", set::value<&AcceptOptions::power>, "rehearse"},
     {"--profile", "NAME", set::value<&AcceptOptions::profile>},
     {"--rule", "ID", set::value<&AcceptOptions::rules>, kMeasuringCommands},
     {"--setting", "TEXT", set::value<&AcceptOptions::setting>, "judge"},

@@ -201,8 +201,8 @@ judge::Specification read_specification(const AcceptOptions& options) {
 }
 
 std::string named_levels(const AcceptOptions& options, const std::vector<std::string>& hosts) {
-  const std::vector<std::size_t>& members = options.rehearsal.levels;
-  if (members.empty() || hosts.empty()) return options.rehearsal.fabric;
+  const std::vector<std::size_t>& members = options.levels;
+  if (members.empty() || hosts.empty()) return options.fabric;
   return judge::levels_csv(hosts, judge::simulated_paths(hosts.size(), members));
 }
 

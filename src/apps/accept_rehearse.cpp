@@ -23,16 +23,15 @@ constexpr judge::PowerEffort kPower{.healthy = 100, .planted = 300};
 constexpr judge::PowerEffort kQuickPower{.healthy = 50, .planted = 100};
 
 std::vector<NodePath> fabric_paths(const AcceptOptions& options) {
-  if (options.rehearsal.fabric.empty()) return {};
-  const HostLevels levels(options.rehearsal.fabric, "--levels");
+  if (options.fabric.empty()) return {};
+  const HostLevels levels(options.fabric, "--levels");
   return levels.paths_of(levels.hosts());
 }
 
 /// The plan of the specification with what the command line has instead.
 judge::FleetPlan plan_of(const judge::Specification& specification, const AcceptOptions& options) {
-  const RehearsalOptions& wanted = options.rehearsal;
   std::vector<NodePath> paths = fabric_paths(options);
-  if (!paths.empty() && wanted.nodes) {
+  if (!paths.empty() && options.nodes) {
     throw usage_error("--nodes and --levels with a file are mutually exclusive: it has {}",
                       counted(paths.size(), "node"));
   }
@@ -43,17 +42,16 @@ judge::FleetPlan plan_of(const judge::Specification& specification, const Accept
         "file of the fabric with --levels");
   }
   judge::FleetPlan plan = judge::fleet_plan_of(specification, nodes);
-  plan.levels = wanted.levels;
+  plan.levels = options.levels;
   plan.paths = std::move(paths);
-  if (wanted.partners) plan.partners = static_cast<std::size_t>(*wanted.partners);
-  if (wanted.launches) plan.launches = static_cast<std::size_t>(*wanted.launches);
+  if (options.partners) plan.partners = static_cast<std::size_t>(*options.partners);
+  if (options.launches) plan.launches = static_cast<std::size_t>(*options.launches);
   return plan;
 }
 
 std::string noise_text(const AcceptOptions& options) {
-  const RehearsalOptions& wanted = options.rehearsal;
-  if (!wanted.noise.factors.empty()) return "the noise of " + wanted.noise_text;
-  return fmt::format("{:g} % noise", 100 * wanted.noise.deviation);
+  if (!options.noise.factors.empty()) return "the noise of " + options.noise_text;
+  return fmt::format("{:g} % noise", 100 * options.noise.deviation);
 }
 
 std::string minutes_text(double seconds) {
@@ -99,7 +97,7 @@ std::vector<std::string> not_rehearsed(const judge::Specification& specification
 std::vector<std::string> allowed_faults(const judge::FleetPlan& plan,
                                         const AcceptOptions& options) {
   std::vector<std::string> allowed;
-  for (const judge::PlantedFault& fault : options.rehearsal.faults) {
+  for (const judge::PlantedFault& fault : options.faults) {
     const bool is_slow =
         fault.kind == judge::FaultKind::SlowNode || fault.kind == judge::FaultKind::Bimodal;
     if (!is_slow || 1 - fault.factor > plan.limits.node_loss) continue;
@@ -137,7 +135,7 @@ void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
   const auto list = [](const std::vector<std::string>& names) {
     return names.empty() ? std::string("none") : join(names, ", ");
   };
-  const judge::LaunchTimes& times = options.rehearsal.times;
+  const judge::LaunchTimes& times = options.times;
   fmt::print("found: {}\nmissed: {}\nfalsely blamed: {}\n", list(one.found), list(one.missed),
              list(one.falsely_blamed));
   if (!one.not_measured.empty()) {
@@ -156,17 +154,16 @@ void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
 /// What every rehearsal has.
 Json plan_json(const judge::Specification& specification, const judge::FleetPlan& plan,
                const AcceptOptions& options, std::uint64_t seed) {
-  const judge::Noise& noise = options.rehearsal.noise;
-  return {
-      {"simulated", true},
-      {"nodes", plan.nodes},
-      {"levels", plan.levels},
-      {"partners", plan.partners},
-      {"planned_launches", plan.launches},
-      {"noise", noise.factors.empty() ? Json(noise.deviation) : Json(nullptr)},
-      {"noise_file", noise.factors.empty() ? Json(nullptr) : Json(options.rehearsal.noise_text)},
-      {"seed", seed},
-      {"not_rehearsed", not_rehearsed(specification)}};
+  const judge::Noise& noise = options.noise;
+  return {{"simulated", true},
+          {"nodes", plan.nodes},
+          {"levels", plan.levels},
+          {"partners", plan.partners},
+          {"planned_launches", plan.launches},
+          {"noise", noise.factors.empty() ? Json(noise.deviation) : Json(nullptr)},
+          {"noise_file", noise.factors.empty() ? Json(nullptr) : Json(options.noise_text)},
+          {"seed", seed},
+          {"not_rehearsed", not_rehearsed(specification)}};
 }
 
 Json json_of(const judge::Rehearsal& one, Json json) {
@@ -211,7 +208,7 @@ std::string no_pairs_text(const AcceptOptions& options) {
 }  // namespace
 
 std::size_t planned_nodes(const judge::Specification& specification, const AcceptOptions& options) {
-  if (options.rehearsal.nodes) return static_cast<std::size_t>(*options.rehearsal.nodes);
+  if (options.nodes) return static_cast<std::size_t>(*options.nodes);
   const std::size_t placed = fabric_paths(options).size();
   if (placed > 0) return placed;
   return options.hosts.empty() ? specification.system.nodes.size() : options.hosts.size();
@@ -219,14 +216,14 @@ std::size_t planned_nodes(const judge::Specification& specification, const Accep
 
 std::string power_text(const judge::Specification& specification, const AcceptOptions& options) {
   if (!compares_pairs(specification)) {
-    return options.rehearsal.nodes ? fmt::format("--nodes: {}\n", no_pairs_text(options)) : "";
+    return options.nodes ? fmt::format("--nodes: {}\n", no_pairs_text(options)) : "";
   }
   if (planned_nodes(specification, options) < judge::kFewestCompared) return {};
   const judge::FleetPlan plan = plan_of(specification, options);
-  return power_line(plan,
-                    judge::find_power(plan, options.rehearsal.noise, options.rehearsal.times,
-                                      kQuickPower, options.seed.value_or(1)),
-                    options);
+  return power_line(
+      plan,
+      judge::find_power(plan, options.noise, options.times, kQuickPower, options.seed.value_or(1)),
+      options);
 }
 
 namespace {
@@ -246,10 +243,9 @@ void print_head(const judge::Specification& specification, const judge::FleetPla
 
 judge::FleetPower full_power(const judge::FleetPlan& plan, const AcceptOptions& options,
                              std::uint64_t seed) {
-  const RehearsalOptions& wanted = options.rehearsal;
   judge::PowerEffort effort = kPower;
-  effort.healthy = std::max(static_cast<std::size_t>(wanted.fleets), effort.healthy);
-  return judge::find_power(plan, wanted.noise, wanted.times, effort, seed);
+  effort.healthy = std::max(static_cast<std::size_t>(options.fleets), effort.healthy);
+  return judge::find_power(plan, options.noise, options.times, effort, seed);
 }
 
 /// It is there before anything is simulated.
@@ -267,12 +263,11 @@ Status accept_rehearse(const AcceptOptions& options) {
     throw usage_error("{}: {}", specification.file, no_pairs_text(options));
   }
   const judge::FleetPlan plan = plan_of(specification, options);
-  const RehearsalOptions& wanted = options.rehearsal;
   const std::uint64_t seed = options.seed.value_or(1);
-  const auto fleets = static_cast<std::size_t>(wanted.fleets);
+  const auto fleets = static_cast<std::size_t>(options.fleets);
   std::optional<OutputFile> json = open_json(options);
   const bool prints = !json || json->path() != "-";
-  if (wanted.power) {
+  if (options.power) {
     const judge::FleetPower power = full_power(plan, options, seed);
     if (prints) {
       print_head(specification, plan, options);
@@ -288,7 +283,7 @@ Status accept_rehearse(const AcceptOptions& options) {
   for (std::size_t number = 0; number < fleets; ++number) {
     progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
     const judge::Rehearsal one =
-        judge::rehearse(plan, wanted.noise, wanted.faults, wanted.times, seed + number);
+        judge::rehearse(plan, options.noise, options.faults, options.times, seed + number);
     all.add(one);
     list.push_back(json_of(one, plan_json(specification, plan, options, seed + number)));
     progress.clear();
