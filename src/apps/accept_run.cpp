@@ -296,15 +296,10 @@ Status accept_run(const AcceptOptions& options) {
   const std::string levels = levels_of_run(options, hosts);
   const Judge judge = judge_by(specification, options, levels);
   judge::RunFolder folder = folder_of(options, specification, hosts, levels, seed);
-  setup.host_file = [&](const std::string& lines) { return folder.text_file(lines); };
-  setup.csv_file = [&](const std::string& lines) { return folder.text_file(lines, ".csv"); };
+  setup.text_file = [&](const auto& lines, auto ending) { return folder.text_file(lines, ending); };
   InterruptWatch watch;
-  using Seen = std::span<const judge::Observation>;
-  const auto input = [&](Seen observations) {
+  const auto input = [&](std::span<const judge::Observation> observations) {
     return judge.input(observations, hosts, folder.journal().machines);
-  };
-  const auto refuse = [&](Seen observations) {
-    return judge::fingerprint_error(specification, observations, options.assumed);
   };
   // A line per launch: rewritten on a terminal, otherwise only with --verbose.
   ProgressLine progress;
@@ -324,9 +319,7 @@ Status accept_run(const AcceptOptions& options) {
        .seed = to_number<std::uint64_t>(folder.journal().seed).value_or(seed),
        .soak_s = options.soak ? std::optional(options.soak_for->count()) : std::nullopt,
        .stop = [&] { return watch.wait() != 0; },
-       .levels = judge.levels ? &*judge.levels : nullptr,
        .input = input,
-       .refuse = refuse,
        .note = note,
        .warn =
            [&](const std::string& line) {

@@ -25,6 +25,11 @@ struct JudgeInput {
   bool soak = false;                   ///< launches are turns of a soak, and judged as such
   const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read
   Facts assumed{};  ///< facts of the fingerprint that files do not report
+
+  /// Where these hosts are in the fabric, as far as it is known.
+  [[nodiscard]] std::vector<NodePath> paths_of(const std::vector<std::string>& hosts) const {
+    return levels != nullptr ? levels->paths_of(hosts) : std::vector<NodePath>(hosts.size());
+  }
 };
 
 /// Results in the order: wrong data FAIL; no data or timeout ERROR; too few launches or noise

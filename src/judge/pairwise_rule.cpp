@@ -30,8 +30,7 @@ class PairwiseJudge {
         rule_(keys.front().rule),
         input_(input),
         reference_of_(reference_of),
-        paths_(input.levels != nullptr ? input.levels->paths_of(input.nodes)
-                                       : std::vector<NodePath>(input.nodes.size())),
+        paths_(input.paths_of(input.nodes)),
         table_(gather_pairs(keys.front(), input.observations, input.nodes, false)),
         again_(gather_pairs(keys.front(), input.observations, input.nodes, true)),
         launches_(keys.front().set.id, keys.front().collective, input.observations, input.nodes) {

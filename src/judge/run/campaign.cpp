@@ -14,6 +14,7 @@
 #include "base/hostlist.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "judge/fingerprint.hpp"
 #include "judge/rule_check.hpp"
 #include "model/matching.hpp"
 
@@ -128,8 +129,10 @@ std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes
   throw usage_error("no launch can succeed on {}: {}", where, refusals.front());
 }
 
-std::string Campaign::silence(const std::string& node) const {
-  return fmt::format("{} does not answer ({})", node, silent_.at(node));
+LaunchResult Campaign::silence(const std::string& node) const {
+  return {.failure = fmt::format("{} does not answer ({})", node, silent_.at(node)),
+          .exit_code = kNotMade,
+          .unreachable = node};
 }
 
 std::vector<std::string> Campaign::answering() const {
@@ -164,7 +167,8 @@ void Campaign::run_units(const std::vector<Unit>& units) {
 void Campaign::ask() {
   asked_ = std::any_of(seen().begin(), seen().end(),
                        [](const Observation& launch) { return !launch.records.empty(); });
-  if (asked_ && request_.refuse) refusal_ = request_.refuse(seen());
+  if (!asked_) return;
+  refusal_ = fingerprint_error(specification_, seen(), request_.input(seen()).assumed);
 }
 
 void Campaign::run_unit(const Unit& unit) {
@@ -200,11 +204,6 @@ double Campaign::timeout_of(const Unit& jobs) const {
   return specification_.run.timeout_s * static_cast<double>(rounds) + soak_s;
 }
 
-std::vector<NodePath> Campaign::paths_of(const std::vector<std::string>& nodes) const {
-  return request_.levels != nullptr ? request_.levels->paths_of(nodes)
-                                    : std::vector<NodePath>(nodes.size());
-}
-
 /// Random partners, other ones in each launch.
 std::vector<NumberedRound> Campaign::draw(const Job& job) const {
   const DeviceSetRule& set = specification_.device_set(job.device_set);
@@ -212,8 +211,8 @@ std::vector<NumberedRound> Campaign::draw(const Job& job) const {
       static_cast<std::uint64_t>(job.launch) * 100 + static_cast<std::uint64_t>(job.attempt) + 1;
   std::vector<NumberedRound> rounds;
   for (RoundOfPairs& pairs :
-       fleet_rounds(paths_of(job.nodes()), static_cast<std::size_t>(set.partners),
-                    splitmix64(request_.seed ^ number))) {
+       fleet_rounds(request_.input(seen()).paths_of(job.nodes()),
+                    static_cast<std::size_t>(set.partners), splitmix64(request_.seed ^ number))) {
     rounds.push_back({.number = rounds.size(), .pairs = std::move(pairs)});
   }
   return rounds;
@@ -277,14 +276,15 @@ void Campaign::add_silent(Job job) {
     const LaunchKey key = launch_key(job, job.instances.front());
     const auto is_it = [&](const Observation& line) { return launch_key(line) == key; };
     if (std::any_of(seen().begin(), seen().end(), is_it)) continue;
-    end(begun_, job, {.failure = silence(node), .exit_code = kNotMade, .unreachable = node});
+    end(begun_, job, silence(node));
   }
 }
 
 /// Who is suspected, with partners that are good.
 void Campaign::confirm(const DeviceSetRule& set) {
-  const Screening screening = suspects_to_repeat(set, request_.input(seen()));
-  const std::vector<NodePath> paths = paths_of(request_.nodes);
+  const JudgeInput input = request_.input(seen());
+  const Screening screening = suspects_to_repeat(set, input);
+  const std::vector<NodePath> paths = input.paths_of(request_.nodes);
   const std::vector<std::string> collectives = collectives_of(specification_, set.id);
   for (int launch = 0; launch < static_cast<int>(screening.again); ++launch) {
     const std::vector<NumberedRound> rounds =
@@ -359,7 +359,7 @@ Unit Campaign::possible(const Unit& unit) {
     if (silent == job.nodes().end()) {
       jobs.push_back(job);
     } else {
-      end(++begun_, job, {.failure = silence(*silent), .exit_code = -1, .unreachable = *silent});
+      end(++begun_, job, silence(*silent));
     }
   }
   return jobs;

@@ -28,11 +28,8 @@ struct CampaignRequest {
   std::uint64_t seed = 0;
   std::optional<double> soak_s{};  ///< in place of the plan turns for so long, of all together
   std::function<bool()> stop{};
-  const HostLevels* levels = nullptr;  ///< where nodes are in the fabric
   /// What launches so far are judged by.
   std::function<JudgeInput(std::span<const Observation>)> input{};
-  /// Why no launch could be judged, after the first that have rows; empty: they can.
-  std::function<std::string(std::span<const Observation>)> refuse{};
   /// "3/12 pairs h1+h2 alltoall, launch 2" before a launch begins, and with its result afterwards.
   std::function<void(const std::string& launch, const LaunchResult* result)> note{};
   std::function<void(const std::string& line)> warn{};
@@ -65,7 +62,7 @@ class Campaign {
   void touch(const std::vector<std::string>& nodes) { static_cast<void>(contact(nodes)); }
   /// Returns who could not be reached, but may be later.
   [[nodiscard]] std::vector<std::string> contact(const std::vector<std::string>& nodes);
-  [[nodiscard]] std::string silence(const std::string& node) const;
+  [[nodiscard]] LaunchResult silence(const std::string& node) const;
   [[nodiscard]] std::vector<std::string> answering() const;
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
@@ -74,7 +71,6 @@ class Campaign {
   [[nodiscard]] bool is_broken(const Job& job);
   void run_pairs(Job job, const std::function<std::vector<NumberedRound>(const Job&)>& draw);
   [[nodiscard]] double timeout_of(const Unit& jobs) const;
-  [[nodiscard]] std::vector<NodePath> paths_of(const std::vector<std::string>& nodes) const;
   [[nodiscard]] std::vector<NumberedRound> draw(const Job& job) const;
   [[nodiscard]] std::vector<NumberedRound> among(const std::vector<NumberedRound>& rounds,
                                                  const std::vector<std::string>& nodes) const;
@@ -99,7 +95,7 @@ class Campaign {
   std::set<std::string> banners_{};              ///< that were reported
   std::optional<std::string> start_failure_{};
   std::string refusal_{};
-  bool asked_ = false;  ///< the first launches with rows were shown to `refuse`
+  bool asked_ = false;  ///< the first launches with rows were seen
   std::size_t begun_ = 0;
   std::size_t planned_ = 0;
 };

@@ -50,7 +50,7 @@ Words launched(const LaunchSetup& setup, const std::vector<std::string>& nodes, 
   if (nodes.size() == 1 && is_this_host(nodes.front()) && setup.launcher.words.empty()) {
     launch.hosts.clear();
   } else {
-    launch.hostfile = setup.host_file(host_lines(setup.launcher, launch));
+    launch.hostfile = setup.text_file(host_lines(setup.launcher, launch), "");
   }
   if (!setup.launcher.starts_each_rank()) {
     launch.program = std::move(program);
@@ -88,7 +88,7 @@ std::string groups_option(const LaunchSetup& setup, const Job& job, int ranks_pe
   if (text.size() <= kMost) return text;
   text = join(lines, "\n") + "\n";
   std::ranges::replace(text, '+', ' ');
-  return setup.csv_file(text);
+  return setup.text_file(text, ".csv");
 }
 
 /// The command of a job whose program has these options beside.

@@ -37,10 +37,9 @@ struct LaunchSetup {
   std::vector<std::string> arguments{};  ///< of the launcher, from the user
   std::string programs{};                ///< the folder of the *_perf
   bool has_groups = false;               ///< some launch has more than one rank
-  /// The path of a file with these lines, which must be there when a command is run.
-  std::function<std::string(const std::string& lines)> host_file{};
-  /// The same, of a CSV.
-  std::function<std::string(const std::string& lines)> csv_file{};
+  /// The path of a file with these lines, which must be there when a command is run; `ending`:
+  /// of its name.
+  std::function<std::string(const std::string& lines, std::string_view ending)> text_file{};
 };
 
 /// The commands of a job: one per reduction, type and geometric progression of sizes, to be run

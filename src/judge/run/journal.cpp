@@ -25,8 +25,6 @@ constexpr std::string_view kColumns =
     "device_set,instance,nodes,group,launch,attempt,purpose,collective,file,failure,exit_code,"
     "seconds,command,unreachable";
 constexpr std::size_t kColumnCount = 14;
-/// The journals of busbar 0.1 end with the command.
-constexpr std::string_view kOldColumns = kColumns.substr(0, kColumns.rfind(','));
 constexpr const char* kLevels = "levels.csv";
 constexpr const char* kNotes = "notes.txt";
 constexpr int kMostLaunches = 1000000;
@@ -43,17 +41,10 @@ std::vector<std::string> rule_ids(std::string_view text) {
   return rules;
 }
 
-/// The node of "h3 does not answer (...)", in a journal without that column.
-std::string unreachable_node(const std::string& failure) {
-  const std::size_t end = failure.find(" does not answer");
-  return end == std::string::npos ? std::string() : failure.substr(0, end);
-}
-
 Observation parse_line(const CsvReader& row) {
   const std::string& place = row.place();
   const std::vector<std::string>& cells = row.cells();
-  const bool old = cells.size() == kColumnCount - 1;
-  if (cells.size() != kColumnCount && !old) {
+  if (cells.size() != kColumnCount) {
     throw usage_error("{}: {} where a journal has {}", place, counted(cells.size(), "cell"),
                       kColumnCount);
   }
@@ -74,7 +65,7 @@ Observation parse_line(const CsvReader& row) {
           .exit_code = parse_count(place, cells[10], kLowestCode),
           .seconds = parse_number(place, cells[11], 0, kMostSeconds),
           .command = cells[12],
-          .unreachable = old ? unreachable_node(cells[9]) : cells[13]};
+          .unreachable = cells[13]};
 }
 
 /// The rows of a launch, or why they cannot be read; `before` is the line before it, if any.
@@ -196,9 +187,11 @@ std::string journal_row(const Observation& line) {
 
 Journal load_journal(const std::string& path) {
   CsvReader reader(path);
-  if (reader.columns() != kColumns && reader.columns() != kOldColumns) {
-    throw usage_error("{}: not a journal of busbar accept run (launches.csv)",
-                      reader.columns().empty() ? path : reader.place());
+  if (reader.columns() != kColumns) {
+    const bool is_old = reader.columns() + ",unreachable" == kColumns;
+    throw usage_error("{}: not a journal of busbar accept run (launches.csv){}",
+                      reader.columns().empty() ? path : reader.place(),
+                      is_old ? "; the folder is of version 0.1: run again" : "");
   }
   Facts facts = facts_of(reader.head());
   Journal journal{.specification = facts["specification"],

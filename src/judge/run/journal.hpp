@@ -76,7 +76,7 @@ class RunFolder {
   void discard();
 
   /// The path of a file with these lines, which is written once: hosts or groups of a launch.
-  [[nodiscard]] std::string text_file(const std::string& lines, std::string_view ending = "");
+  [[nodiscard]] std::string text_file(const std::string& lines, std::string_view ending);
 
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   [[nodiscard]] std::string facts_path() const { return path_ + "/facts.csv"; }

@@ -23,7 +23,7 @@ class CampaignTest : public testing::Test {
         .nodes = nodes,
         .setup = {.launcher = choose_launcher({.wanted = "local"}),
                   .programs = folder_.path("."),
-                  .host_file = [this](const std::string& lines) { return run_.text_file(lines); }},
+                  .text_file = [this](auto lines, auto end) { return run_.text_file(lines, end); }},
         .input = [this](std::span<const Observation> seen) {
           return JudgeInput{.specification = specification_, .observations = seen};
         }};
@@ -96,6 +96,7 @@ TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved)
 
 TEST_F(CampaignTest, IsNotRefusedOnceInterrupted) {
   specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
+  specification_.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   CampaignRequest two =
       request({"h1", "h2"}, "printf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
   bool stop = false;
@@ -105,7 +106,6 @@ TEST_F(CampaignTest, IsNotRefusedOnceInterrupted) {
     if (result != nullptr) ended += launch.substr(0, 4);
     stop = ended == "1/2 2/2 ";
   };
-  two.refuse = [](auto) { return "not this machine"; };
   Campaign campaign(two, run_);
   EXPECT_FALSE(campaign.run());
   EXPECT_EQ(ended, "1/2 2/2 ");
@@ -155,7 +155,7 @@ class PairsCampaign : public CampaignTest {
     std::size_t made = 0;
     CampaignRequest pairs = request(nodes_, script());
     pairs.setup.launcher = choose_launcher({.wanted = "env H={host} {env} {program}"});
-    pairs.setup.host_file = [&](const std::string& lines) { return folder.text_file(lines); };
+    pairs.setup.text_file = [&](auto lines, auto end) { return folder.text_file(lines, end); };
     pairs.contact_again = {Seconds{0.01}, Seconds{0.01}};
     pairs.seed = 7;
     pairs.stop = [&] { return made >= most; };

@@ -36,7 +36,7 @@ LaunchSetup setup_of(const std::string& launcher) {
                                            }}),
           .arguments = {"-iface", "ib0"},
           .programs = "/bin",
-          .host_file = [](const std::string& lines) {
+          .text_file = [](const std::string& lines, auto) {
             EXPECT_EQ(lines, "h1\nh2\n");
             return "/hosts";
           }};
@@ -103,7 +103,7 @@ std::string start_of_line(const std::string& launcher) {
 
 TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
   LaunchSetup setup = setup_of("ssh {host} {env} {program}");
-  setup.host_file = [](const std::string&) { return "/hosts"; };
+  setup.text_file = [](auto, auto) { return "/hosts"; };
   EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), HasSubstr("_perf -g 1 "));
   EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
   setup.has_groups = true;
@@ -178,12 +178,10 @@ TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
   std::string file;
   const LaunchSetup setup{.launcher = choose_launcher({.wanted = "local"}),
                           .programs = "/bin",
-                          .host_file = [](const std::string&) { return "hosts"; },
-                          .csv_file =
-                              [&](const std::string& lines) {
-                                file = lines;
-                                return "0001.csv";
-                              }};
+                          .text_file = [&](const std::string& lines, auto) {
+                            file = lines;
+                            return "0001.csv";
+                          }};
   EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),
               HasSubstr("--groups 0,0,0-1+2-3/0,1,4-5+6-7/1000,0,2-3+6-7"));
   job.rounds.front().pairs.assign(10000, {0, 1});

@@ -110,15 +110,6 @@ TEST_F(JournalTest, LeavesNoFolderOfARunThatCannotBegin) {
   EXPECT_TRUE(std::filesystem::exists(again.journal_path()));
 }
 
-TEST_F(JournalTest, KnowsTheNodeThatDidNotAnswerAlsoOfOldFiles) {
-  Observation line = line_of_pair();
-  line.failure = "h1 does not answer (exit 255)";
-  std::string old = journal_head(head_) + journal_row(line);
-  old.erase(old.find(",unreachable\n"), 12);
-  old.erase(old.rfind(",h1\n"), 3);
-  EXPECT_EQ(load_journal(write("launches.csv", old)).lines.at(0).unreachable, "h1");
-}
-
 TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
   const std::string row = journal_row(line_of_pair());
   const Journal journal = load_journal(
@@ -128,6 +119,9 @@ TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
 
 TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: not a journal"));
+  std::string old = journal_head(head_);
+  old.erase(old.find(",unreachable\n"), 12);
+  EXPECT_THAT(refusal(old), HasSubstr("of version 0.1"));
   EXPECT_THAT(refusal(""), HasSubstr("not a journal"));
   const std::string head = journal_head(head_);
   EXPECT_THAT(refusal(head + "a,b\n"), HasSubstr("launches.csv:8: 2 cells"));
@@ -243,7 +237,7 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     EXPECT_FALSE(folder.has(rails_));
     folder.add(1, rails_, {.csv = csv()});
     folder.add(2, later, {.failure = std::string(kInterrupted)});
-    EXPECT_EQ(folder.text_file("h1\n"), path_ + "/hosts/0001");
+    EXPECT_EQ(folder.text_file("h1\n", ""), path_ + "/hosts/0001");
   }
   std::ofstream(path_ + "/002-my-rails-rails-alltoall.csv") << csv();  // no line has it
   std::ofstream(path_ + "/launches.csv", std::ios::app) << "my rails,rail 0";
@@ -257,8 +251,8 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     ASSERT_EQ(folder.journal().lines.size(), 2U);
     folder.add(2, later, {.csv = csv()});
     EXPECT_EQ(folder.journal().lines.back().file, path_ + "/002-my-rails-rails-alltoall+.csv");
-    EXPECT_EQ(folder.text_file("h2\n"), path_ + "/hosts/0002");
-    EXPECT_EQ(folder.text_file("h1\n"), path_ + "/hosts/0003");
+    EXPECT_EQ(folder.text_file("h2\n", ""), path_ + "/hosts/0002");
+    EXPECT_EQ(folder.text_file("h1\n", ""), path_ + "/hosts/0003");
     EXPECT_TRUE(test::failure_of([&] {
                   RunFolder(path_, head, "schema = 1\n", true);
                 }).says("another run"));  // it is being written
