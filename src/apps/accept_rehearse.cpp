@@ -108,6 +108,7 @@ std::vector<std::string> allowed_faults(const judge::FleetPlan& plan,
 
 /// What of several rehearsals is added up.
 struct Rehearsals {
+  std::size_t fleets = 0;
   std::size_t found = 0;
   std::size_t missed = 0;
   std::size_t not_measured = 0;
@@ -115,6 +116,7 @@ struct Rehearsals {
   std::size_t right = 0;  ///< fleets in which all that was measured is found, and nothing else
 
   void add(const judge::Rehearsal& one) {
+    ++fleets;
     found += one.found.size();
     missed += one.missed.size();
     not_measured += one.not_measured.size();
@@ -122,13 +124,6 @@ struct Rehearsals {
     if (one.falsely_blamed.empty() && one.missed.empty()) ++right;
   }
 };
-
-void print_all(const Rehearsals& all, std::size_t fleets) {
-  fmt::print(
-      "{} fleets: {} found, {} missed, {} not measured; anything was falsely blamed in {}, "
-      "all was right in {}\n",
-      fleets, all.found, all.missed, all.not_measured, all.with_alarm, all.right);
-}
 
 void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
                const AcceptOptions& options) {
@@ -153,7 +148,7 @@ void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
 
 /// What every rehearsal has.
 Json plan_json(const judge::Specification& specification, const judge::FleetPlan& plan,
-               const AcceptOptions& options, std::uint64_t seed) {
+               const AcceptOptions& options) {
   const judge::Noise& noise = options.noise;
   return {{"simulated", true},
           {"nodes", plan.nodes},
@@ -162,7 +157,7 @@ Json plan_json(const judge::Specification& specification, const judge::FleetPlan
           {"planned_launches", plan.launches},
           {"noise", noise.factors.empty() ? Json(noise.deviation) : Json(nullptr)},
           {"noise_file", noise.factors.empty() ? Json(nullptr) : Json(options.noise_text)},
-          {"seed", seed},
+          {"seed", options.seed.value_or(1)},
           {"not_rehearsed", not_rehearsed(specification)}};
 }
 
@@ -205,6 +200,60 @@ std::string no_pairs_text(const AcceptOptions& options) {
                                     : "--profile " + others + " has one");
 }
 
+void print_head(const judge::Specification& specification, const judge::FleetPlan& plan,
+                const AcceptOptions& options) {
+  fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
+  fmt::print("{} nodes, {} partners in each of {}, at {}\n", plan.nodes, plan.partners,
+             counted(plan.launches, "launch"), noise_text(options));
+  const std::vector<std::string> rules = not_rehearsed(specification);
+  if (!rules.empty()) fmt::print("not rehearsed: {}\n", join(rules, ", "));
+  for (const std::string& fault : allowed_faults(plan, options)) {
+    fmt::print("{} is not to be found: the bound of a node allows a loss of {:g} % (fail_below)\n",
+               fault, 100 * plan.limits.node_loss);
+  }
+}
+
+/// What can be found: printed, and as JSON.
+Json show_power(const judge::Specification& specification, const judge::FleetPlan& plan,
+                const AcceptOptions& options, bool prints) {
+  judge::PowerEffort effort = kPower;
+  effort.healthy = std::max(static_cast<std::size_t>(options.fleets), effort.healthy);
+  const judge::FleetPower power =
+      judge::find_power(plan, options.noise, options.times, effort, options.seed.value_or(1));
+  if (prints) {
+    print_head(specification, plan, options);
+    fmt::print("{}", power_line(plan, power, options));
+  }
+  return json_of(power, plan_json(specification, plan, options));
+}
+
+/// The same of fleets, each with the next seed; a list of several.
+Json show_fleets(const judge::Specification& specification, const judge::FleetPlan& plan,
+                 const AcceptOptions& options, bool prints, Rehearsals& all) {
+  Json list = Json::array();
+  ProgressLine progress;
+  const std::uint64_t first = options.seed.value_or(1);
+  for (std::uint64_t seed = first; std::cmp_less(all.fleets, options.fleets); ++seed) {
+    progress.show(fmt::format("fleet {} of {}", all.fleets + 1, options.fleets));
+    const judge::Rehearsal one =
+        judge::rehearse(plan, options.noise, options.faults, options.times, seed);
+    progress.clear();
+    all.add(one);
+    list.push_back(json_of(one, plan_json(specification, plan, options)));
+    list.back()["seed"] = seed;
+    if (prints && seed == first) print_head(specification, plan, options);
+    if (prints && options.fleets == 1) print_one(one, plan, options);
+  }
+  if (all.fleets == 1) return list.front();
+  if (prints) {
+    fmt::print(
+        "{} fleets: {} found, {} missed, {} not measured; anything was falsely blamed in {}, "
+        "all was right in {}\n",
+        all.fleets, all.found, all.missed, all.not_measured, all.with_alarm, all.right);
+  }
+  return list;
+}
+
 }  // namespace
 
 std::size_t planned_nodes(const judge::Specification& specification, const AcceptOptions& options) {
@@ -226,73 +275,22 @@ std::string power_text(const judge::Specification& specification, const AcceptOp
       options);
 }
 
-namespace {
-
-void print_head(const judge::Specification& specification, const judge::FleetPlan& plan,
-                const AcceptOptions& options) {
-  fmt::print("rehearsal of {}: simulated, nothing is measured\n", specification.file);
-  fmt::print("{} nodes, {} partners in each of {}, at {}\n", plan.nodes, plan.partners,
-             counted(plan.launches, "launch"), noise_text(options));
-  const std::vector<std::string> rules = not_rehearsed(specification);
-  if (!rules.empty()) fmt::print("not rehearsed: {}\n", join(rules, ", "));
-  for (const std::string& fault : allowed_faults(plan, options)) {
-    fmt::print("{} is not to be found: the bound of a node allows a loss of {:g} % (fail_below)\n",
-               fault, 100 * plan.limits.node_loss);
-  }
-}
-
-judge::FleetPower full_power(const judge::FleetPlan& plan, const AcceptOptions& options,
-                             std::uint64_t seed) {
-  judge::PowerEffort effort = kPower;
-  effort.healthy = std::max(static_cast<std::size_t>(options.fleets), effort.healthy);
-  return judge::find_power(plan, options.noise, options.times, effort, seed);
-}
-
-/// It is there before anything is simulated.
-std::optional<OutputFile> open_json(const AcceptOptions& options) {
-  const auto path = options.outputs.find("--json");
-  if (path == options.outputs.end()) return {};
-  return std::optional<OutputFile>(std::in_place, path->second, "--json", OutputFile::Mode::New);
-}
-
-}  // namespace
-
 Status accept_rehearse(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
   if (!compares_pairs(specification)) {
     throw usage_error("{}: {}", specification.file, no_pairs_text(options));
   }
   const judge::FleetPlan plan = plan_of(specification, options);
-  const std::uint64_t seed = options.seed.value_or(1);
-  const auto fleets = static_cast<std::size_t>(options.fleets);
-  std::optional<OutputFile> json = open_json(options);
-  const bool prints = !json || json->path() != "-";
-  if (options.power) {
-    const judge::FleetPower power = full_power(plan, options, seed);
-    if (prints) {
-      print_head(specification, plan, options);
-      fmt::print("{}", power_line(plan, power, options));
-    }
-    if (json)
-      json->append(json_text(json_of(power, plan_json(specification, plan, options, seed))));
-    return Status::Ok;
+  std::optional<OutputFile> file;  // it is there before anything is simulated
+  if (const auto path = options.outputs.find("--json"); path != options.outputs.end()) {
+    file.emplace(path->second, "--json", OutputFile::Mode::New);
   }
-  Json list = Json::array();
+  const bool prints = !file || file->path() != "-";
   Rehearsals all;
-  ProgressLine progress;
-  for (std::size_t number = 0; number < fleets; ++number) {
-    progress.show(fmt::format("fleet {} of {}", number + 1, fleets));
-    const judge::Rehearsal one =
-        judge::rehearse(plan, options.noise, options.faults, options.times, seed + number);
-    all.add(one);
-    list.push_back(json_of(one, plan_json(specification, plan, options, seed + number)));
-    progress.clear();
-    if (prints && number == 0) print_head(specification, plan, options);
-    if (prints && fleets == 1) print_one(one, plan, options);
-  }
-  if (prints && fleets > 1) print_all(all, fleets);
-  if (json) json->append(json_text(fleets == 1 ? list.front() : list));
-  return all.right == fleets ? Status::Ok : Status::Wrong;
+  const Json json = options.power ? show_power(specification, plan, options, prints)
+                                  : show_fleets(specification, plan, options, prints, all);
+  if (file) file->append(json_text(json));
+  return all.right == all.fleets ? Status::Ok : Status::Wrong;
 }
 
 }  // namespace busbar

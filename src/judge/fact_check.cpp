@@ -85,6 +85,21 @@ void check_rise(FactFinding& finding, const FactRule& rule, const std::string& i
   }
 }
 
+void check_value(FactFinding& finding, const FactRule& rule, const HostWindow& window,
+                 const std::string& instance) {
+  const std::string text = window.last.text({rule.fact, instance});
+  if (!rule.equals.empty() && !contains(rule.equals, text)) {
+    finding.add(Outcome::Fail,
+                fmt::format("{}, expected {}", is_text(instance, text), alternatives(rule.equals)));
+  }
+  const auto number = to_number<double>(text.substr(0, text.find(' ')));
+  if (rule.at_least && number < rule.at_least) {
+    finding.add(Outcome::Fail,
+                fmt::format("{}, expected at least {:g}", is_text(instance, text), *rule.at_least));
+  }
+  if (rule.delta_max) check_rise(finding, rule, instance, window);
+}
+
 FactFinding check_values(const FactRule& rule, const HostWindow& window,
                          const std::map<std::string, std::string>& fleet) {
   FactFinding finding;
@@ -94,22 +109,12 @@ FactFinding check_values(const FactRule& rule, const HostWindow& window,
                                             rule.instance == "*" ? "" : " " + rule.instance));
   }
   for (const auto& [instance, value] : values) {
-    const std::string& text = value.text;
     if (!value.reason.empty()) {
       finding.add(Outcome::Error, fmt::format("{}not read: {}", named(instance), value.reason));
       continue;
     }
-    if (!rule.equals.empty() && !contains(rule.equals, text)) {
-      finding.add(Outcome::Fail, fmt::format("{}, expected {}", is_text(instance, text),
-                                             alternatives(rule.equals)));
-    }
-    const auto number = to_number<double>(text.substr(0, text.find(' ')));
-    if (rule.at_least && number < rule.at_least) {
-      finding.add(Outcome::Fail, fmt::format("{}, expected at least {:g}", is_text(instance, text),
-                                             *rule.at_least));
-    }
-    if (rule.delta_max) check_rise(finding, rule, instance, window);
-    if (!rule.same.empty()) check_fleet(finding, instance, text, fleet.at(instance));
+    check_value(finding, rule, window, instance);
+    if (!rule.same.empty()) check_fleet(finding, instance, value.text, fleet.at(instance));
   }
   for (const auto& [instance, most] : fleet) {
     if (!values.contains(instance)) check_fleet(finding, instance, "", most);
