@@ -3,14 +3,176 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/flag.hpp"
+#include "model/host_levels.hpp"
 
 namespace busbar::judge {
+namespace {
+
+/// Rows of a file that were measured together, before sets are asked.
+struct FilePart {
+  const study::FileRows& file;
+  std::string collective{};
+  int ranks = 0;
+  int nodes = 0;
+  bool grouped = false;  ///< rows of groups, as of rails
+  std::string devices{};
+  std::string setting{};  ///< as setting_of has it
+  std::vector<Record> records{};
+  std::vector<std::string> hosts{};  ///< its nodes, as nodes_of has them
+};
+
+/// "collective=allreduce ranks=2 nodes=1 ..." of the head: what a file without rows was to have.
+FilePart part_of_head(const study::FileRows& file) {
+  const study::Dataset& dataset = file.dataset;
+  const std::string groups = dataset.setting("groups");
+  const std::string split = dataset.setting("split");  // of older versions
+  return {.file = file,
+          .collective = dataset.setting("collective"),
+          .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
+          .nodes = to_number<int>(dataset.setting("nodes")).value_or(0),
+          .grouped = (!groups.empty() && groups != "none") || (!split.empty() && split != "none")};
+}
+
+/// A file's parts; of a file without rows the one that its head names.
+std::vector<FilePart> parts_of(const study::FileRows& file) {
+  using Key = std::tuple<std::string, int, int, bool, std::string, std::string>;
+  std::map<Key, std::vector<Record>> parts;
+  for (const Record& r : file.dataset.records) {
+    const bool grouped = r.group.has_value();
+    const std::string devices = grouped ? std::string() : r.device_set;
+    parts[{r.collective, r.ranks, r.nodes, grouped, devices, setting_of(r)}].push_back(r);
+  }
+  std::vector<FilePart> list;
+  for (auto& [key, records] : parts) {
+    const auto& [collective, ranks, nodes, grouped, devices, setting] = key;
+    list.push_back({file, collective, ranks, nodes, grouped, devices, setting, std::move(records)});
+  }
+  if (list.empty()) list.push_back(part_of_head(file));
+  return list;
+}
+
+/// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification
+/// ("0-3"): true unless both are known and differ.
+bool may_be_devices(const std::string& measured, const std::string& wanted) {
+  const auto want = parse_ranges(wanted);
+  if (!want) return true;
+  const std::vector<std::string> hosts = split(measured, ';');
+  return std::ranges::all_of(hosts, [&](const std::string& host) {
+    const auto have = parse_ranges(host);
+    return !have || std::ranges::is_permutation(*have, *want);
+  });
+}
+
+/// Where a part was measured: names of its nodes, reported or made up.
+std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::string>& known,
+                                  std::vector<std::string>& notes) {
+  const study::Dataset& dataset = part.file.dataset;
+  std::vector<std::string> hosts = split_words(dataset.fact(fact::kHosts));
+  if (hosts.empty()) {
+    for (const Record& r : part.records) {
+      for (const std::string& host : split_words(r.hosts)) add_new(hosts, host);
+    }
+  }
+  for (std::string& host : hosts) host = known_host(host, known);
+  if (part.grouped && !hosts.empty()) return hosts;
+  const auto wanted = static_cast<std::size_t>(std::max(part.nodes, 1));
+  if (hosts.size() == wanted || (part.nodes == 0 && !hosts.empty())) return hosts;
+  if (known.size() == wanted) return known;
+  std::vector<std::string> names{dataset.label};
+  for (std::size_t i = 1; i < wanted; ++i) {
+    names.push_back(fmt::format("{} {}", dataset.label, i + 1));
+  }
+  notes.push_back(fmt::format("{} does not name its {}: {} stands for it", dataset.path,
+                              wanted == 1 ? "host" : "hosts", join(names, ", ")));
+  return names;
+}
+
+bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std::string>& all) {
+  const std::vector<std::string>& nodes = part.hosts;
+  const auto is = [&](std::size_t count) { return nodes.size() == count; };
+  bool shape = is(all.size());
+  if (set.kind == SetKind::PerNode) shape = is(1);
+  const bool pairs = set.kind == SetKind::Pairwise;
+  if (pairs) shape = part.grouped ? nodes.size() > 1 : is(2);
+  const bool has_groups = pairs || (set.kind == SetKind::Rails) == part.grouped;
+  return shape && has_all(all, nodes) && has_groups &&
+         part.ranks == shape_of(set, pairs ? 2 : nodes.size()).ranks &&
+         may_be_devices(part.devices, set.gpus);
+}
+
+/// The sets by which a rule judges the collective.
+std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
+                                           const std::string& collective) {
+  std::vector<const DeviceSetRule*> sets;
+  for (const DeviceSetRule& set : specification.device_sets) {
+    if (contains(collectives_of(specification, set.id), collective)) sets.push_back(&set);
+  }
+  return sets;
+}
+
+/// What no set wants, and what there is: "node (per_node, 8 ranks on each node)".
+std::string misfit(const FilePart& part, const std::vector<const DeviceSetRule*>& sets) {
+  const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
+    return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
+                       counted(shape_of(*set, 1).ranks, "rank"),
+                       set->gpus.empty() ? "" : ", GPUs " + set->gpus);
+  });
+  return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
+                     part.file.dataset.path, part.collective,
+                     counted(std::max(part.ranks, 0), "rank"), join(part.hosts, ", "),
+                     wanted.empty() ? "no rule is for it" : "there is " + wanted);
+}
+
+/// All parts of all files; `nodes` gets those that they name where none are known.
+std::vector<FilePart> place(std::span<const study::FileRows> files, std::vector<std::string>& nodes,
+                            std::vector<std::string>& notes) {
+  const std::vector<std::string> known = nodes;
+  std::vector<FilePart> parts;
+  for (const study::FileRows& file : files) {
+    for (FilePart& part : parts_of(file)) {
+      part.hosts = nodes_of(part, known, notes);
+      for (const std::string& node : part.hosts) {
+        if (known.empty()) add_new(nodes, node);
+      }
+      parts.push_back(std::move(part));
+    }
+  }
+  return parts;
+}
+
+/// Throws Error (Usage) for rows of several settings, which are not launches of one.
+void require_one_setting(std::span<const FilePart> parts, const FilePart& of) {
+  const auto same =
+      filtered(parts, [&](const FilePart& one) { return one.collective == of.collective; });
+  const auto settings = set_of(same, &FilePart::setting);
+  if (settings.size() < 2) return;
+  throw usage_error("{}: rows of {} of {}", of.file.dataset.path, of.collective,
+                    study::settings_to_choose(settings));
+}
+
+/// Throws Error (Usage) for a file that says nothing.
+void require_content(std::span<const study::FileRows> files) {
+  for (const study::FileRows& file : files) {
+    const study::Dataset& dataset = file.dataset;
+    if (dataset.records.empty() && dataset.fact(fact::kConfiguration).empty()) {
+      throw usage_error("{}: it has neither rows nor a head that names its run", dataset.path);
+    }
+  }
+}
+
+}  // namespace
 
 bool Observation::hung_or_crashed() const {
   constexpr std::array kOrderly{Status::Ok, Status::Wrong, Status::Usage, Status::Unavailable,
@@ -94,6 +256,43 @@ std::vector<std::string> collectives_of(const Specification& specification,
 bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted) {
   return std::ranges::all_of(wanted,
                              [&](const std::string& node) { return contains(nodes, node); });
+}
+
+std::vector<Observation> observe_files(const Specification& specification,
+                                       std::span<const study::FileRows> files,
+                                       std::vector<std::string>& notes) {
+  require_content(files);
+  for (const study::FileRows& file : files) append(notes, file.notes);
+  std::vector<std::string> all = specification.system.nodes;
+  const std::vector<FilePart> parts = place(files, all, notes);
+  std::vector<Observation> observations;
+  std::map<std::tuple<std::string, std::string, std::string>, int> launches;
+  for (const FilePart& part : parts) {
+    const std::string& collective = part.collective;
+    const auto sets = sets_for(specification, collective);
+    // The same nodes in another order are the same instance.
+    std::vector<std::string> nodes = all;
+    std::erase_if(nodes, [&](const std::string& node) { return !contains(part.hosts, node); });
+    bool wanted = false;
+    for (const DeviceSetRule* set : sets) {
+      if (!fits(*set, part, all)) continue;
+      require_one_setting(parts, part);
+      wanted = true;
+      const bool named = set->kind == SetKind::PerNode || set->kind == SetKind::Pairwise;
+      const std::string instance = named ? join(nodes, "+") : "all";
+      observations.push_back({.device_set = set->id,
+                              .instance = instance,
+                              .nodes = nodes,
+                              .launch = launches[{set->id, instance, collective}]++,
+                              .collective = collective,
+                              .file = part.file.dataset.path,
+                              .failure = file_failure(part.file.dataset),
+                              .facts = part.file.dataset.facts,
+                              .records = part.records});
+    }
+    if (!wanted) notes.push_back(misfit(part, sets));
+  }
+  return observations;
 }
 
 }  // namespace busbar::judge

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/pairwise_rule.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +12,7 @@
 #include "judge/fleet/confirmation.hpp"
 #include "judge/fleet/low_paths.hpp"
 #include "judge/fleet/rehearsal.hpp"
+#include "judge/rule_check.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar::judge {
@@ -43,7 +42,7 @@ class PairwiseJudge {
     }
   }
 
-  [[nodiscard]] PairwiseResult judge() {
+  [[nodiscard]] PointResult judge() {
     if (rule_.compare == RuleKind::Fleet) {
       judge_by_fleet();
     } else {
@@ -52,7 +51,7 @@ class PairwiseJudge {
     launches_.judge(point_.rows, input_.specification.run.min_launches);
     blame_wrong_data();
     add_pairs();
-    return {std::move(point_), std::move(again_wanted_)};
+    return std::move(point_);
   }
 
  private:
@@ -257,7 +256,7 @@ class PairwiseJudge {
       }
       return {};
     }
-    for (const BlamedNode& node : blame.nodes) again_wanted_.dead.push_back(node.node);
+    for (const BlamedNode& node : blame.nodes) point_.to_repeat.dead.push_back(node.node);
     return blame;
   }
 
@@ -283,7 +282,7 @@ class PairwiseJudge {
     const std::vector<Values> own = node_rates(is_own);
     has_value_ = mapped<bool>(all, [](const Values& values) { return !values.empty(); });
     for (const bool has : has_value_) {
-      again_wanted_.log_effects.push_back(has ? 0 : std::numeric_limits<double>::quiet_NaN());
+      point_.to_repeat.log_effects.push_back(has ? 0 : std::numeric_limits<double>::quiet_NaN());
     }
     add_errors();
     for (std::size_t node = 0; node < all.size(); ++node) {
@@ -312,7 +311,7 @@ class PairwiseJudge {
     CheckedRow& row = pair_row(link);
     take(row, rates);
     if (row.decided_by == DecidedBy::TooFewLaunches) {
-      again_wanted_.links.push_back({.first = link.first, .second = link.second});
+      point_.to_repeat.links.push_back({.first = link.first, .second = link.second});
     }
     apply_reference(row, references_[link.first]);
     qualify(row, rule_, input_.specification);
@@ -399,7 +398,7 @@ class PairwiseJudge {
       judge_found(path_row(*cut, hint()), cut->log_effect, reference, Outcome::Inconclusive,
                   fmt::format("{} of {} links are low", cut->low, cut->pairs), hint());
     }
-    again_wanted_ = std::move(screening);
+    point_.to_repeat = std::move(screening);
   }
 
   /// Two parts of a fleet without levels that are low with each other, which no comparison of nodes
@@ -478,13 +477,12 @@ class PairwiseJudge {
   std::string fleet_text_{};             ///< that it is the fleet; else empty
   std::vector<bool> has_value_{};
   PointResult point_{};
-  Screening again_wanted_{};
 };
 
 }  // namespace
 
-PairwiseResult judge_pairwise(std::span<const SampleKey> keys, const JudgeInput& input,
-                              const ReferenceOf& reference_of) {
+PointResult judge_pairwise(std::span<const SampleKey> keys, const JudgeInput& input,
+                           const ReferenceOf& reference_of) {
   return PairwiseJudge(keys, input, reference_of).judge();
 }
 

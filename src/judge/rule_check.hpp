@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,14 +20,14 @@ struct PointResult {
   std::optional<CheckedRow> fleet{};  ///< of fleet rules: whether the instances are alike at all
   std::vector<CheckResult> pairs{};   ///< of a small pairwise set: what its pairs had
   bool none_stands_out = false;       ///< all are bad alike: none is blamed by itself
+  Screening to_repeat{};              ///< who of a pairwise set is to be measured again
 };
 
 /// A rule with all that was said of it.
 struct RuleResult {
   const Rule& rule;
   const DeviceSetRule& set;
-  std::vector<PointResult> points{};     ///< by collective and size
-  std::vector<CheckedRow> unmeasured{};  ///< of what no instance has
+  std::vector<PointResult> points{};  ///< by collective and size
 
   /// Visits every row: by instance, collective and size; then others, and those of whole fleets.
   template <class Visit>
@@ -39,7 +40,6 @@ struct RuleResult {
       for (auto&& row : point.extra) visit(row);
       if (point.fleet) visit(*point.fleet);
     }
-    for (CheckedRow& row : unmeasured) visit(row);
   }
 };
 
@@ -50,8 +50,14 @@ struct RuleResult {
 /// Who of a pairwise set is to be measured again, by all rules on it together.
 [[nodiscard]] Screening suspects_to_repeat(const DeviceSetRule& set, const JudgeInput& input);
 
-/// Judges the rows of one collective and size by their own fleet, and adds the row that says
-/// whether the fleet is alike at all. `key`: of one of its instances.
-void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input);
+/// What a rule that is not of a fleet measures a row by.
+using ReferenceOf = std::function<Reference(const SampleKey& key, const Sample& sample)>;
+
+/// Judges one collective and size of a pairwise set, whose keys are of all nodes in their order. A
+/// node's value in a launch is the upper median of its pairs, since a bad partner can only lower a
+/// pair. By bounds: bad paths of the fabric first, then nodes by their row effects, then links. By
+/// the fleet: what screen() suspects is a verdict only where confirm_suspects() finds it again.
+[[nodiscard]] PointResult judge_pairwise(std::span<const SampleKey> keys, const JudgeInput& input,
+                                         const ReferenceOf& reference_of);
 
 }  // namespace busbar::judge
