@@ -14,7 +14,6 @@
 #include "judge/judge.hpp"
 #include "judge/run/journal.hpp"
 #include "judge/run/launch_queue.hpp"
-#include "judge/run/plan.hpp"
 
 namespace busbar::judge {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/run/plan.hpp"
+#include "judge/run/job.hpp"
 
 #include "judge/rule_check.hpp"
 
