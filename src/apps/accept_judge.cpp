@@ -47,16 +47,31 @@ constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdic
                               Output{"--unknown", "unknown.txt", judge::unknown_nodes}};
 
 struct AcceptFiles {
-  std::vector<judge::Journal> journals{};
+  judge::Journal runs{};  ///< of all journals
   std::vector<study::FileRows> csvs{};
   std::vector<std::string> notes{};
 };
 
+/// All runs as one: with the profile that is theirs, if there is one, and the rules that they were
+/// measured for, unless one was for all.
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
+  judge::Journal& runs = files.runs;
+  std::vector<std::string> profiles;
+  std::vector<std::string> seeds;
+  bool has_all_rules = false;
   for (const std::string& path : study::distinct_files(paths, files.notes)) {
-    files.journals.push_back(judge::load_journal(path));
-    append(files.notes, files.journals.back().notes);
-    const auto& unlisted = files.journals.back().unlisted;
+    const judge::Journal journal = judge::load_journal(path);
+    append(runs.lines, journal.lines);
+    for (const std::string& node : journal.nodes) add_new(runs.nodes, node);
+    for (const std::string& rule : journal.rules) add_new(runs.rules, rule);
+    has_all_rules = has_all_rules || journal.rules.empty();
+    add_new(profiles, journal.profile);
+    add_new(seeds, journal.seed);
+    runs.machines.add_run(journal.machines);
+    runs.soak = runs.soak || journal.soak;
+    if (runs.levels.empty()) runs.levels = journal.levels;
+    append(files.notes, journal.notes);
+    const std::vector<std::string>& unlisted = journal.unlisted;
     if (unlisted.empty()) continue;
     files.notes.push_back(
         fmt::format("{} does not list {} beside it ({}{}), which {} not judged: the run was "
@@ -64,6 +79,9 @@ void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
                     path, counted(unlisted.size(), "CSV"), unlisted.front(),
                     unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
   }
+  if (profiles.size() == 1) runs.profile = profiles.front();
+  if (has_all_rules) runs.rules.clear();
+  runs.seed = join(seeds, " ");
 }
 
 /// Throws Error (Usage) for a missing file.
@@ -89,10 +107,7 @@ AcceptFiles read_files(const std::vector<std::string>& paths, const std::string&
     }
   }
   read_journals(files, journals);
-  std::vector<std::string> of_journals;
-  for (const judge::Journal& journal : files.journals) {
-    for (const judge::Observation& line : journal.lines) add_new(of_journals, line.file);
-  }
+  const auto of_journals = mapped(files.runs.lines, &judge::Observation::file);
   for (const std::string& path : study::distinct_files(csvs, files.notes, of_journals)) {
     files.csvs.push_back(study::read_launch(path));
     study::keep_setting(files.csvs.back().dataset, setting);
@@ -121,50 +136,13 @@ void take_own_specification(AcceptOptions& options, const AcceptFiles& files) {
   if (!files.csvs.empty()) {
     const study::Dataset& dataset = files.csvs.front().dataset;
     first = {.file = dataset.path, .facts = dataset.facts, .records = dataset.records};
-  } else if (!files.journals.front().lines.empty()) {
-    first = files.journals.front().lines.front();
+  } else if (!files.runs.lines.empty()) {
+    first = files.runs.lines.front();
   }
   const topo::WantedSystem own =
       topo::wanted_system(study::identity_of(first.view(), options.assumed), judge::is_ready_made);
   options.specification = own.name;
   fmt::print(stderr, "busbar: {}\n", own.note);
-}
-
-/// Where none are named: the profile of the journals if they have one, and the rules that they were
-/// measured for, unless one was for all.
-void take_profile_and_rules(AcceptOptions& options, const AcceptFiles& files) {
-  std::vector<std::string> profiles;
-  std::vector<std::string> rules;
-  bool all = false;
-  for (const judge::Journal& journal : files.journals) {
-    add_new(profiles, journal.profile);
-    all = all || journal.rules.empty();
-    for (const std::string& rule : journal.rules) add_new(rules, rule);
-  }
-  if (options.profile.empty() && profiles.size() == 1) options.profile = profiles.front();
-  if (options.rules.empty() && !all) options.rules = rules;
-}
-
-struct Measurements {
-  std::vector<judge::Observation> observations{};
-  std::vector<std::string> nodes{};  ///< of the journals
-  std::vector<std::string> seeds{};
-  std::vector<std::string> notes{};
-  std::string levels{};  ///< of the first journal that has some
-  machine::HostWindows machines{};
-};
-
-Measurements measurements_of(const AcceptFiles& files, const judge::Specification& specification) {
-  Measurements measured{.notes = files.notes};
-  for (const judge::Journal& journal : files.journals) {
-    append(measured.observations, journal.lines);
-    for (const std::string& node : journal.nodes) add_new(measured.nodes, node);
-    add_new(measured.seeds, journal.seed);
-    measured.machines.add_run(journal.machines);
-    if (measured.levels.empty()) measured.levels = journal.levels;
-  }
-  append(measured.observations, judge::observe_files(specification, files.csvs, measured.notes));
-  return measured;
 }
 
 /// Sizes of the files' curves that are slow, the worst.
@@ -289,24 +267,25 @@ std::string this_day() { return local_time().substr(0, std::string_view("2026-11
 
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
-  const AcceptFiles files = read_files(options.files, options.setting);
-  options.soak = any_has(files.journals, true, &judge::Journal::soak);
+  AcceptFiles files = read_files(options.files, options.setting);
+  judge::Journal& runs = files.runs;
+  options.soak = runs.soak;
   take_own_specification(options, files);
-  take_profile_and_rules(options, files);
+  if (options.profile.empty()) options.profile = runs.profile;
+  if (options.rules.empty()) options.rules = runs.rules;
   const judge::Specification specification = read_specification(options);
-  const Measurements measured = measurements_of(files, specification);
-  const std::vector<std::string>& hosts = options.hosts.empty() ? measured.nodes : options.hosts;
+  append(runs.lines, judge::observe_files(specification, files.csvs, files.notes));
+  const std::vector<std::string>& hosts = options.hosts.empty() ? runs.nodes : options.hosts;
   const std::string levels = named_levels(options, hosts);
-  const Judge judge = judge_by(specification, options, levels.empty() ? measured.levels : levels);
-  judge::Acceptance acceptance =
-      judge::judge_all(judge.input(measured.observations, hosts, measured.machines));
+  const Judge judge = judge_by(specification, options, levels.empty() ? runs.levels : levels);
+  judge::Acceptance acceptance = judge::judge_all(judge.input(runs.lines, hosts, runs.machines));
   std::vector<std::string>& notes = acceptance.head.notes;
-  append(notes, measured.notes);
+  append(notes, files.notes);
   if (std::cmp_less(files.csvs.size(), specification.run.min_launches)) {
     if (std::string answer = answer_of_log(files); !answer.empty()) notes.push_back(answer);
   }
   append(notes, curve_notes(files));
-  return conclude(std::move(acceptance), join(measured.seeds, " "), options, "", specification);
+  return conclude(std::move(acceptance), runs.seed, options, "", specification);
 }
 
 }  // namespace busbar
