@@ -37,12 +37,11 @@ struct FilePart {
 FilePart part_of_head(const study::FileRows& file) {
   const study::Dataset& dataset = file.dataset;
   const std::string groups = dataset.setting("groups");
-  const std::string split = dataset.setting("split");  // of older versions
   return {.file = file,
           .collective = dataset.setting("collective"),
           .ranks = to_number<int>(dataset.setting("ranks")).value_or(0),
           .nodes = to_number<int>(dataset.setting("nodes")).value_or(0),
-          .grouped = (!groups.empty() && groups != "none") || (!split.empty() && split != "none")};
+          .grouped = !groups.empty() && groups != "none"};
 }
 
 /// A file's parts; of a file without rows the one that its head names.
@@ -100,34 +99,32 @@ std::vector<std::string> nodes_of(const FilePart& part, const std::vector<std::s
 }
 
 bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std::string>& all) {
-  const std::vector<std::string>& nodes = part.hosts;
-  const auto is = [&](std::size_t count) { return nodes.size() == count; };
-  bool shape = is(all.size());
-  if (set.kind == SetKind::PerNode) shape = is(1);
+  const std::size_t nodes = part.hosts.size();
   const bool pairs = set.kind == SetKind::Pairwise;
-  if (pairs) shape = part.grouped ? nodes.size() > 1 : is(2);
+  const bool shape = pairs && part.grouped          ? nodes > 1
+                     : pairs                        ? nodes == 2
+                     : set.kind == SetKind::PerNode ? nodes == 1
+                                                    : nodes == all.size();
   const bool has_groups = pairs || (set.kind == SetKind::Rails) == part.grouped;
-  return shape && has_all(all, nodes) && has_groups &&
-         part.ranks == shape_of(set, pairs ? 2 : nodes.size()).ranks &&
+  return shape && has_all(all, part.hosts) && has_groups &&
+         part.ranks == shape_of(set, pairs ? 2 : nodes).ranks &&
          may_be_devices(part.devices, set.gpus);
 }
 
 /// The sets by which a rule judges the collective.
-std::vector<const DeviceSetRule*> sets_for(const Specification& specification,
-                                           const std::string& collective) {
-  std::vector<const DeviceSetRule*> sets;
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (contains(collectives_of(specification, set.id), collective)) sets.push_back(&set);
-  }
-  return sets;
+std::vector<DeviceSetRule> sets_for(const Specification& specification,
+                                    const std::string& collective) {
+  return filtered(specification.device_sets, [&](const DeviceSetRule& set) {
+    return contains(collectives_of(specification, set.id), collective);
+  });
 }
 
 /// What no set wants, and what there is: "node (per_node, 8 ranks on each node)".
-std::string misfit(const FilePart& part, const std::vector<const DeviceSetRule*>& sets) {
-  const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule* set) {
-    return fmt::format("{} ({}, {} on each node{})", set->id, name(set->kind),
-                       counted(shape_of(*set, 1).ranks, "rank"),
-                       set->gpus.empty() ? "" : ", GPUs " + set->gpus);
+std::string misfit(const FilePart& part, const std::vector<DeviceSetRule>& sets) {
+  const std::string wanted = join_each(sets, ", ", [](const DeviceSetRule& set) {
+    return fmt::format("{} ({}, {} on each node{})", set.id, name(set.kind),
+                       counted(shape_of(set, 1).ranks, "rank"),
+                       set.gpus.empty() ? "" : ", GPUs " + set.gpus);
   });
   return fmt::format("{}: no device set of the specification wants {} of {} on {}; {}",
                      part.file.dataset.path, part.collective,
@@ -189,19 +186,15 @@ std::string file_failure(const study::Dataset& dataset) {
 
 std::vector<Instance> instances_of(const DeviceSetRule& set, std::span<const std::string> nodes) {
   const std::vector<std::string> all(nodes.begin(), nodes.end());
-  std::vector<Instance> instances;
-  switch (set.kind) {
-    case SetKind::Whole: return {{.name = "all", .nodes = all}};
-    case SetKind::Rails:
-      for (int rail = 0; rail < set.ranks_per_node; ++rail) {
-        instances.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});
-      }
-      return instances;
-    case SetKind::PerNode:
-    case SetKind::Pairwise: break;
+  if (set.kind == SetKind::Whole) return {{.name = "all", .nodes = all}};
+  if (set.kind != SetKind::Rails) {
+    return mapped(nodes, [](const std::string& node) { return Instance{node, {node}}; });
   }
-  for (const std::string& node : nodes) instances.push_back({.name = node, .nodes = {node}});
-  return instances;
+  std::vector<Instance> rails;
+  for (int rail = 0; rail < set.ranks_per_node; ++rail) {
+    rails.push_back({.name = fmt::format("rail {}", rail), .nodes = all, .group = rail});
+  }
+  return rails;
 }
 
 Instance pair_instance(std::span<const std::string> nodes, const NumberPair& pair) {
@@ -271,19 +264,19 @@ std::vector<Observation> observe_files(const Specification& specification,
     const std::string& collective = part.collective;
     const auto sets = sets_for(specification, collective);
     // The same nodes in another order are the same instance.
-    std::vector<std::string> nodes = all;
-    std::erase_if(nodes, [&](const std::string& node) { return !contains(part.hosts, node); });
+    const auto nodes =
+        filtered(all, [&](const std::string& node) { return contains(part.hosts, node); });
     bool wanted = false;
-    for (const DeviceSetRule* set : sets) {
-      if (!fits(*set, part, all)) continue;
+    for (const DeviceSetRule& set : sets) {
+      if (!fits(set, part, all)) continue;
       require_one_setting(parts, part);
       wanted = true;
-      const bool named = set->kind == SetKind::PerNode || set->kind == SetKind::Pairwise;
+      const bool named = set.kind == SetKind::PerNode || set.kind == SetKind::Pairwise;
       const std::string instance = named ? join(nodes, "+") : "all";
-      observations.push_back({.device_set = set->id,
+      observations.push_back({.device_set = set.id,
                               .instance = instance,
                               .nodes = nodes,
-                              .launch = launches[{set->id, instance, collective}]++,
+                              .launch = launches[{set.id, instance, collective}]++,
                               .collective = collective,
                               .file = part.file.dataset.path,
                               .failure = file_failure(part.file.dataset),

@@ -24,7 +24,7 @@ std::string csv(const std::string& hosts, int nodes, int ranks, const std::strin
                       .wrong = 0,
                       .device_set = devices};
   return fmt::format(
-      "# configuration: collective={} backend=nccl ranks={} nodes={} split=none\n# hosts: {}\n{}{}"
+      "# configuration: collective={} backend=nccl ranks={} nodes={} groups=none\n# hosts: {}\n{}{}"
       "# finished: 2026-11-21 12:00:00\n",
       collective, ranks, nodes, hosts, csv_header(), csv_row(record));
 }
@@ -158,13 +158,13 @@ TEST_F(FileMatching, AFileWithoutRowsIsALaunchThatFailed) {
   EXPECT_EQ(described(seen), "set/h1/0");
   EXPECT_EQ(seen.at(0).collective, "allreduce");
   EXPECT_THAT(seen[0].failure, HasSubstr("none.csv: cut off"));
-  head.replace(head.find("split=none"), 10, "split=MOD-8");
+  head.replace(head.find("groups=none"), 11, "groups=rails");
   EXPECT_TRUE(observe({write("rails.csv", head)}).empty()) << "of groups, which no set wants";
 }
 
 TEST_F(FileMatching, AFileThatEndsInTheMiddleIsAFailure) {
   const std::string head =
-      "# configuration: collective=allreduce backend=mpi ranks=8 nodes=1 split=none\n# hosts: h1\n"
+      "# configuration: collective=allreduce backend=mpi ranks=8 nodes=1 groups=none\n# hosts: h1\n"
       "collective,size_bytes,ranks\n";
   const std::string end = "# finished: 2026-11-21 12:00:00\n";
   EXPECT_EQ(failure_of("a.csv", head + "allreduce,1024,8\n" + end), "");
