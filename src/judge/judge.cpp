@@ -66,21 +66,12 @@ void refuse(CheckResult& verdict, const std::string& reason) {
   verdict.unreachable.clear();
 }
 
-/// Why launches of device sets are not what their sets ask for, by set.
-std::map<std::string, std::string> set_errors_of(const JudgeInput& input) {
-  std::map<std::string, std::string> errors;
-  for (const DeviceSetRule& set : input.specification.device_sets) {
-    std::string error = set_error(set, input.observations, input.assumed);
-    if (!error.empty()) errors[set.id] = std::move(error);
-  }
-  return errors;
-}
-
-/// Nothing can be said by the rules of another system.
-void refuse_all(Acceptance& acceptance, const std::string& reason) {
-  acceptance.head.refused = reason;
-  for (CheckResult& verdict : acceptance.verdicts) refuse(verdict, reason);
-  acceptance.suspects.clear();
+/// The rules of a set whose launches are not what it asks for are refused.
+RuleResult checked_rule(const Rule& rule, const JudgeInput& input) {
+  RuleResult judged = judge_rule(rule, input);
+  const std::string error = set_error(judged.set, input.observations, input.assumed);
+  if (!error.empty()) judged.each([&](CheckedRow& row) { refuse(row, error); });
+  return judged;
 }
 
 }  // namespace
@@ -92,15 +83,11 @@ Acceptance judge_all(const JudgeInput& given) {
   acceptance.head.notes = notes_of(input);
   std::size_t oversubscribed = 0;
   std::set<std::string> sets;  // of devices, whose ranks shared processors
-  const auto set_errors = set_errors_of(input);
   if (input.soak) judge_soak(input, acceptance);
   acceptance.suspects = suspects_of(acceptance.verdicts);
   const std::vector<Rule> none;
   for (const Rule& rule : input.soak ? none : input.specification.rules) {
-    RuleResult judged = judge_rule(rule, input);
-    if (const auto error = set_errors.find(rule.device_set); error != set_errors.end()) {
-      judged.each([&](CheckedRow& row) { refuse(row, error->second); });
-    }
+    RuleResult judged = checked_rule(rule, input);
     append(acceptance.suspects, suspects_of(judged));
     for (const PointResult& point : judged.points) append(acceptance.pairs, point.pairs);
     judged.each([&](CheckedRow& row) {
@@ -125,7 +112,11 @@ Acceptance judge_all(const JudgeInput& given) {
   if (input.machines != nullptr) add_fact_evidence(acceptance.suspects, *input.machines);
   const std::string stranger =
       fingerprint_error(input.specification, input.observations, input.assumed);
-  if (!stranger.empty()) refuse_all(acceptance, stranger);
+  if (!stranger.empty()) {  // nothing can be said by the rules of another system
+    acceptance.head.refused = stranger;
+    for (CheckResult& verdict : acceptance.verdicts) refuse(verdict, stranger);
+    acceptance.suspects.clear();
+  }
   acceptance.nodes = accounts_of(input.nodes, acceptance.verdicts, acceptance.suspects);
   return acceptance;
 }
