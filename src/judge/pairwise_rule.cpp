@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/failed_launches.hpp"
 #include "judge/fleet/confirmation.hpp"
 #include "judge/fleet/low_paths.hpp"
 #include "judge/fleet/rehearsal.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shuffle.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "judge/fleet/confirmation.hpp"

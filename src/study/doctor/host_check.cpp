@@ -9,7 +9,6 @@
 
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
-#include "study/doctor/network_checks.hpp"
 
 namespace busbar::study {
 namespace {

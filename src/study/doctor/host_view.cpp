@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/doctor/host_view.hpp"
-
 #include <cstdlib>
 #include <sys/statvfs.h>
 
@@ -9,6 +7,7 @@
 #include "base/host.hpp"
 #include "base/input_file.hpp"
 #include "bootstrap/launcher.hpp"
+#include "study/doctor/host_check.hpp"
 
 namespace busbar::study {
 namespace {

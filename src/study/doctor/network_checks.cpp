@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/doctor/network_checks.hpp"
-
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "study/doctor/host_check.hpp"
 
 namespace busbar::study {
 namespace {
