@@ -74,7 +74,8 @@ class PairwiseJudge {
       bad.push_back(wrong.contains(pair));
     }
     const auto text = [&](const NumberPair& pair) {
-      return fmt::format("{}: {}", instance_of(pair).name, join(wrong.at(pair), "; "));
+      return fmt::format("{}: {}", pair_instance(input_.nodes, pair).name,
+                         join(wrong.at(pair), "; "));
     };
     if (wrong.size() == all.size() && all.size() > 1) {
       for (const auto& [pair, texts] : wrong) {
@@ -113,7 +114,8 @@ class PairwiseJudge {
     for (const MeasuredPair& pair : table_.pairs) values[pair.nodes].push_back(pair.value);
     for (const auto& [nodes, all] : values) {
       const SampleKey& key = keys_.front();
-      CheckResult pair = blank_row(rule_, instance_of(nodes), key.collective, key.size);
+      CheckResult pair =
+          blank_row(rule_, pair_instance(input_.nodes, nodes), key.collective, key.size);
       pair.value = stats::median(all);
       pair.reference = point_.rows[nodes.first].reference;
       const bool is_low = pair.reference && is_slow(*pair.value / *pair.reference);
@@ -124,11 +126,6 @@ class PairwiseJudge {
 
   // ---- rows ------------------------------------------------------------------------------------
 
-  [[nodiscard]] Instance instance_of(const NumberPair& pair) const {
-    const std::vector<std::string> both{input_.nodes[pair.first], input_.nodes[pair.second]};
-    return {.name = join(both, "+"), .nodes = both};
-  }
-
   /// A row beside those of nodes, with what is known of all launches.
   CheckedRow& extra_row(const Instance& instance) {
     const auto same = [&](const CheckedRow& row) { return row.instance == instance.name; };
@@ -138,7 +135,9 @@ class PairwiseJudge {
     row.sample.failures.clear();
     return find_or_add(point_.extra, same, std::move(row));
   }
-  CheckedRow& pair_row(const NumberPair& pair) { return extra_row(instance_of(pair)); }
+  CheckedRow& pair_row(const NumberPair& pair) {
+    return extra_row(pair_instance(input_.nodes, pair));
+  }
 
   /// Values of launches as rates become the row's.
   void take(CheckedRow& row, const Values& rates) {
