@@ -15,6 +15,11 @@
 namespace busbar::judge {
 namespace {
 
+/// "365.6 GB/s", "12.4 us".
+std::string value_text(double value, Metric metric) {
+  return fmt::format("{:.4g} {}", value, unit(metric));
+}
+
 // ---- before bounds ----------------------------------------------------------------------------
 
 /// The first failure, whose node the result then names.
@@ -132,10 +137,6 @@ void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
 }
 
 }  // namespace
-
-std::string value_text(double value, Metric metric) {
-  return fmt::format("{:.4g} {}", value, unit(metric));
-}
 
 std::string percent_text(double share) {
   const double percent = share * 100;

@@ -43,8 +43,6 @@ struct Miss {
 
 [[nodiscard]] Miss miss_of(const Bounds& bounds, double ratio);
 
-/// "365.6 GB/s", "12.4 us".
-[[nodiscard]] std::string value_text(double value, Metric metric);
 /// "81.2 %", without needless digits.
 [[nodiscard]] std::string percent_text(double share);
 

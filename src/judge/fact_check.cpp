@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fact_check.hpp"
-
 #include <algorithm>
 #include <fnmatch.h>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "judge/fingerprint.hpp"
+#include "judge/judge.hpp"
 
 namespace busbar::judge {
 namespace {

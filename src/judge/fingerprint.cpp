@@ -2,7 +2,6 @@
 #include "judge/fingerprint.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -89,27 +88,6 @@ std::string unreported_error(const Specification& specification, const Facts& as
       "the fingerprint wants {}, which a run over MPI does not report: every rule would be an "
       "ERROR; write backend = \"nccl\", leave it out of the fingerprint, or give --assume {}=VALUE",
       join(facts, ", "), facts.front());
-}
-
-std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
-                                           bool same_machine) {
-  std::map<std::string, std::set<std::string>> nodes_of;
-  for (const Observation& observation : observations) {
-    const std::set<std::string> hosts = hosts_of(observation);
-    // Of several hosts it is not known which is which node.
-    if (observation.records.empty() || hosts.size() != 1) continue;
-    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
-  }
-  std::vector<std::string> notes;
-  for (const auto& [host, nodes] : nodes_of) {
-    if (nodes.size() < 2) continue;
-    notes.push_back(
-        fmt::format("nodes {} ran on one host by its own name, {}: {}", join_all(nodes, " "), host,
-                    same_machine ? "they may be one machine, which same_machine permits"
-                                 : "they may be one machine, and rules between them never pass "
-                                   "([run] same_machine = true or --same-machine permits it)"));
-  }
-  return notes;
 }
 
 }  // namespace busbar::judge

@@ -28,9 +28,4 @@ namespace busbar::judge {
 [[nodiscard]] std::string unreported_error(const Specification& specification,
                                            const Facts& assumed);
 
-/// A line for each host name under which launches of several nodes ran: they may be one machine,
-/// which is permitted by `same_machine`.
-[[nodiscard]] std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
-                                                         bool same_machine);
-
 }  // namespace busbar::judge

@@ -6,10 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "judge/fact_check.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/rule_check.hpp"
-#include "judge/soak_check.hpp"
 #include "judge/suspects.hpp"
 #include "model/flag.hpp"
 
@@ -26,6 +24,29 @@ std::string gpu_note(const JudgeInput& input) {
     if (!note.empty()) return note;
   }
   return {};
+}
+
+/// A line for each host name under which launches of several nodes ran: they may be one machine,
+/// which is permitted by `same_machine`.
+std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
+                                           bool same_machine) {
+  std::map<std::string, std::set<std::string>> nodes_of;
+  for (const Observation& observation : observations) {
+    const std::set<std::string> hosts = hosts_of(observation);
+    // Of several hosts it is not known which is which node.
+    if (observation.records.empty() || hosts.size() != 1) continue;
+    nodes_of[*hosts.begin()].insert(observation.nodes.begin(), observation.nodes.end());
+  }
+  std::vector<std::string> notes;
+  for (const auto& [host, nodes] : nodes_of) {
+    if (nodes.size() < 2) continue;
+    notes.push_back(
+        fmt::format("nodes {} ran on one host by its own name, {}: {}", join_all(nodes, " "), host,
+                    same_machine ? "they may be one machine, which same_machine permits"
+                                 : "they may be one machine, and rules between them never pass "
+                                   "([run] same_machine = true or --same-machine permits it)"));
+  }
+  return notes;
 }
 
 /// Assumptions, and what rows are that are never a pass, once each.
@@ -57,6 +78,19 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
   if (std::string note = gpu_note(input); !note.empty()) notes.push_back(std::move(note));
   append(notes, shared_host_notes(input.observations, input.specification.run.same_machine));
   return notes;
+}
+
+/// The nodes to be judged: given, else of the specification, else those that were observed.
+std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
+                                        const Specification& specification,
+                                        std::span<const Observation> observations) {
+  if (!given.empty()) return given;
+  if (!specification.system.nodes.empty()) return specification.system.nodes;
+  std::vector<std::string> nodes;
+  for (const Observation& observation : observations) {
+    for (const std::string& node : observation.nodes) add_new(nodes, node);
+  }
+  return nodes;
 }
 
 void refuse(CheckResult& verdict, const std::string& reason) {

@@ -210,11 +210,6 @@ std::set<std::string> hosts_of(const Observation& observation) {
   return {hosts.begin(), hosts.end()};
 }
 
-bool shares_machine(const Observation& observation) {
-  const std::set<std::string> hosts = hosts_of(observation);
-  return !hosts.empty() && hosts.size() < observation.nodes.size();
-}
-
 bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                 const Instance& instance) {
   if (observation.device_set != set.id || observation.purpose == Purpose::Confirm) return false;
@@ -222,18 +217,6 @@ bool belongs_to(const Observation& observation, const DeviceSetRule& set,
   const std::vector<std::string>& nodes = observation.nodes;
   return has_group && nodes.size() == instance.nodes.size() &&
          std::is_permutation(nodes.begin(), nodes.end(), instance.nodes.begin());
-}
-
-std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
-                                        const Specification& specification,
-                                        std::span<const Observation> observations) {
-  if (!given.empty()) return given;
-  if (!specification.system.nodes.empty()) return specification.system.nodes;
-  std::vector<std::string> nodes;
-  for (const Observation& observation : observations) {
-    for (const std::string& node : observation.nodes) add_new(nodes, node);
-  }
-  return nodes;
 }
 
 std::vector<std::string> collectives_of(const Specification& specification,

@@ -83,18 +83,11 @@ struct Instance {
 /// The names that the hosts of a launch give themselves, each once; none where they are not known,
 /// as of a log of another tool.
 [[nodiscard]] std::set<std::string> hosts_of(const Observation& observation);
-/// True where the launch's nodes are fewer hosts.
-[[nodiscard]] bool shares_machine(const Observation& observation);
 
 /// True where a launch is of the instance: the same set and nodes, in any order, and a group that
 /// it may have data of. Confirmations are of no instance.
 [[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                               const Instance& instance);
-
-/// The nodes to be judged: given, else of the specification, else those that were observed.
-[[nodiscard]] std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
-                                                      const Specification& specification,
-                                                      std::span<const Observation> observations);
 
 /// The collectives that rules ask for on a device set, each once.
 [[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,

@@ -177,6 +177,12 @@ void add_value(Sample& sample, std::span<const std::pair<const Record*, double>>
   sample.slowest_gpus.insert(row.receiver ? *row.receiver : row.sender.value_or(0));
 }
 
+/// True where the launch's nodes are fewer hosts.
+bool shares_machine(const Observation& observation) {
+  const std::set<std::string> hosts = hosts_of(observation);
+  return !hosts.empty() && hosts.size() < observation.nodes.size();
+}
+
 /// The launch's rows of the size: its value, or what is the matter with it.
 void add_launch(Sample& sample, const Observation& observation, const SampleKey& key) {
   const std::vector<const Record*> rows = rows_of(observation, key);

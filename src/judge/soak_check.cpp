@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/soak_check.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,12 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "base/round_robin.hpp"
 #include "base/text.hpp"
 #include "format/timeline_file.hpp"
 #include "format/timeline_text.hpp"
-#include "judge/run/launch_queue.hpp"
-#include "judge/sample.hpp"
+#include "judge/judge.hpp"
+#include "judge/run/journal.hpp"
 #include "study/plot/figures.hpp"
 
 namespace busbar::judge {
@@ -252,19 +249,6 @@ std::vector<machine::HostFault> faults_of(const JudgeInput& input) {
 }
 
 }  // namespace
-
-std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
-                                                 std::span<const std::string> nodes) {
-  if (set.kind != SetKind::Pairwise) return {instances_of(set, nodes)};
-  return mapped(round_robin(nodes.size()), [&](const RoundOfPairs& round) {
-    return mapped(round, [&](const NumberPair& pair) { return pair_instance(nodes, pair); });
-  });
-}
-
-std::string timeline_path(const std::string& csv) {
-  const std::filesystem::path path(csv);
-  return (path.parent_path() / "timelines" / path.filename()).string();
-}
 
 void judge_soak(const JudgeInput& input, Acceptance& acceptance) {
   constexpr std::size_t kMostShown = 8;

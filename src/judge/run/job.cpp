@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "base/round_robin.hpp"
 #include "bootstrap/socket.hpp"
-#include "judge/soak_check.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -227,6 +227,14 @@ std::string breaking_node(std::string_view log, const std::vector<std::string>& 
 }
 
 std::string command_text(const Words& words) { return join_each(words, " ", shell_text); }
+
+std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
+                                                 std::span<const std::string> nodes) {
+  if (set.kind != SetKind::Pairwise) return {instances_of(set, nodes)};
+  return mapped(round_robin(nodes.size()), [&](const RoundOfPairs& round) {
+    return mapped(round, [&](const NumberPair& pair) { return pair_instance(nodes, pair); });
+  });
+}
 
 Instance fleet_instance(std::vector<std::string> nodes) {
   std::string name = counted(nodes.size(), "node");

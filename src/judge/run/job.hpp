@@ -76,6 +76,11 @@ using Unit = std::vector<Job>;
 /// All of these nodes, "16 nodes": what a launch of a pairwise set is of.
 [[nodiscard]] Instance fleet_instance(std::vector<std::string> nodes);
 
+/// The instances of a set that have turns of a soak, as rounds of those that share no node: of a
+/// pairwise set all pairs.
+[[nodiscard]] std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
+                                                               std::span<const std::string> nodes);
+
 /// All launches of all sets, shuffled: first those of single nodes, so that what is bad by itself
 /// is known before nodes meet. A launch of a pairwise set is of all nodes; in a soak of each pair.
 [[nodiscard]] std::vector<Unit> plan_units(const Specification& specification,

@@ -16,7 +16,6 @@
 #include "format/csv_reader.hpp"
 #include "format/table.hpp"
 #include "format/timeline_file.hpp"
-#include "judge/soak_check.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -174,6 +173,11 @@ std::string journal_head(const Journal& journal) {
       journal.soak ? "soak" : "run", one_line(journal.specification), journal.profile,
       journal.rules.empty() ? "" : fmt::format("# rules: {}\n", join(journal.rules, "; ")),
       journal.seed, join(journal.nodes, " "), kColumns);
+}
+
+std::string timeline_path(const std::string& csv) {
+  const std::filesystem::path path(csv);
+  return (path.parent_path() / "timelines" / path.filename()).string();
 }
 
 std::string journal_row(const Observation& line) {

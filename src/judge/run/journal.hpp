@@ -49,6 +49,9 @@ using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Pu
 [[nodiscard]] std::string journal_head(const Journal& journal);
 [[nodiscard]] std::string journal_row(const Observation& line);
 
+/// Where the timeline of a launch's CSV is: in the folder "timelines" beside it.
+[[nodiscard]] std::string timeline_path(const std::string& csv);
+
 /// What `accept run` writes: the specification, the journal, a CSV and where there is any the
 /// stderr of every launch.
 class RunFolder {

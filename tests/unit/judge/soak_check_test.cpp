@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/soak_check.hpp"
+#include "judge/judge.hpp"
 
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
