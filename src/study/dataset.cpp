@@ -19,27 +19,6 @@
 namespace busbar::study {
 namespace {
 
-bool has_value(const Record& record) {
-  return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps &&
-         !contradicts_itself(record);
-}
-
-CurveKey key_of(const Dataset& dataset, const Record& record) {
-  return {.label = dataset.label,
-          .collective = record.collective,
-          .type = record.type,
-          .op = record.op,
-          .ranks = record.ranks,
-          .nodes = record.nodes,
-          .in_place = record.in_place,
-          .simulated = dataset.simulated,
-          .fake = has_flag(record, Flag::Fake),
-          .imported = has_flag(record, Flag::Imported),
-          .device_set = record.device_set,
-          .root = record.root,
-          .setting = setting_of(record)};
-}
-
 /// Paths of one content, with its size; none for anything but a regular file.
 struct SameFiles {
   std::vector<std::string> paths{};
@@ -175,44 +154,6 @@ Dataset load_dataset(const std::string& path) {
   if (dataset.label.empty()) dataset.label = std::filesystem::path(path).stem().string();
   dataset.simulated = any_has(dataset.records, "sim", &Record::backend);
   return dataset;
-}
-
-std::vector<Curve> curves_of(std::span<const Dataset> datasets) {
-  std::map<CurveKey, std::vector<const Record*>> points;
-  for (const Dataset& dataset : datasets) {
-    for (const Record& record : dataset.records) {
-      if (has_value(record)) points[key_of(dataset, record)].push_back(&record);
-    }
-  }
-  std::vector<Curve> curves;
-  for (auto& [key, records] : points) {
-    std::ranges::stable_sort(records, {}, &Record::size);  // pointers, since records are large
-    std::vector<Record>& sorted = curves.emplace_back(Curve{.key = key}).points;
-    sorted.reserve(records.size());
-    for (const Record* record : records) sorted.push_back(*record);
-  }
-  return curves;
-}
-
-void prefer_out_of_place(std::vector<Curve>& curves) {
-  std::map<CurveKey, Curve*> out_of_place;
-  for (Curve& curve : curves) {
-    if (!curve.key.in_place) out_of_place[curve.key] = &curve;
-  }
-  for (Curve& curve : curves) {
-    CurveKey key = curve.key;
-    key.in_place = false;
-    const auto twin = out_of_place.find(key);
-    if (!curve.key.in_place || twin == out_of_place.end()) continue;
-    std::vector<Record>& points = twin->second->points;
-    append(points,
-           filtered(curve.points, [known = set_of(points, &Record::size)](const Record& one) {
-             return !known.contains(one.size);
-           }));
-    std::ranges::stable_sort(points, {}, &Record::size);
-    curve.points.clear();
-  }
-  std::erase_if(curves, [](const Curve& curve) { return curve.points.empty(); });
 }
 
 Origin origin_of(const Dataset& dataset) {

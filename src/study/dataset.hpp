@@ -99,20 +99,6 @@ template <class Key>
   });
 }
 
-/// Rows of one curve by size, rising. Rows of several cycles or launches at one size stay side by
-/// side; skipped and failed rows are left out, so that a gap stays a gap.
-struct Curve {
-  CurveKey key{};
-  std::vector<Record> points{};
-};
-
-/// All curves of the datasets, in the order of their keys.
-[[nodiscard]] std::vector<Curve> curves_of(std::span<const Dataset> datasets);
-
-/// Leaves one curve of two that differ by the placement alone: the one out of place, with the rows
-/// of sizes that were measured in place only.
-void prefer_out_of_place(std::vector<Curve>& curves);
-
 /// Where a file's rows are from, and what its values are.
 enum class Origin { Measured, Imported, Simulated, Fake };
 constexpr auto enum_names(Origin) {

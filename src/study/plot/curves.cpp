@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "model/collective.hpp"
+#include "model/flag.hpp"
 #include "model/sweep.hpp"
 #include "stats/summary.hpp"
 
@@ -65,35 +66,88 @@ struct PlannedSizes {
   std::set<Bytes> rows{};
 };
 
+/// Rows of one curve by size, rising. Those of several cycles or launches at one size stay side by
+/// side; skipped and failed ones are left out, so that a gap stays a gap.
+using Rows = std::vector<const Record*>;
+
+bool has_value(const Record& record) {
+  return record.status == RowStatus::Ok && record.time_median_us && record.busbw_GBps &&
+         !contradicts_itself(record);
+}
+
+CurveKey key_of(const Dataset& dataset, const Record& record) {
+  return {.label = dataset.label,
+          .collective = record.collective,
+          .type = record.type,
+          .op = record.op,
+          .ranks = record.ranks,
+          .nodes = record.nodes,
+          .in_place = record.in_place,
+          .simulated = dataset.simulated,
+          .fake = has_flag(record, Flag::Fake),
+          .imported = has_flag(record, Flag::Imported),
+          .device_set = record.device_set,
+          .root = record.root,
+          .setting = setting_of(record)};
+}
+
+/// Leaves one curve of two that differ by the placement alone: the one out of place, with the rows
+/// of sizes that were measured in place only.
+void prefer_out_of_place(std::map<CurveKey, Rows>& curves) {
+  std::erase_if(curves, [&](const auto& curve) {
+    CurveKey key = curve.first;
+    key.in_place = false;
+    const auto twin = curves.find(key);
+    if (!curve.first.in_place || twin == curves.end()) return false;
+    append(twin->second,
+           filtered(curve.second, [known = set_of(twin->second, &Record::size)](const Record* row) {
+             return !known.contains(row->size);
+           }));
+    return true;
+  });
+}
+
+std::map<CurveKey, Rows> rows_by_curve(std::span<const Dataset> datasets, bool out_of_place) {
+  std::map<CurveKey, Rows> curves;
+  for (const Dataset& dataset : datasets) {
+    for (const Record& record : dataset.records) {
+      if (has_value(record)) curves[key_of(dataset, record)].push_back(&record);
+    }
+  }
+  if (out_of_place) prefer_out_of_place(curves);
+  for (auto& [key, rows] : curves) std::ranges::stable_sort(rows, {}, &Record::size);
+  return curves;
+}
+
 /// Median of what the launches have; empty where one of them has nothing.
-std::optional<double> median_of(std::span<const Record> launches,
+std::optional<double> median_of(std::span<const Record* const> launches,
                                 std::optional<double> Record::*member) {
   std::vector<double> values;
-  for (const Record& launch : launches) {
-    if (!(launch.*member)) return {};
-    values.push_back(*(launch.*member));
+  for (const Record* launch : launches) {
+    if (!(launch->*member)) return {};
+    values.push_back(*(launch->*member));
   }
   return stats::median(values);
 }
 
-std::string choice_of(std::span<const Record> launches) {
-  const Record& first = launches.front();
-  const bool same = std::ranges::all_of(launches, [&](const Record& launch) {
-    return launch.algorithm == first.algorithm && launch.protocol == first.protocol;
+std::string choice_of(std::span<const Record* const> launches) {
+  const Record& first = *launches.front();
+  const bool same = std::ranges::all_of(launches, [&](const Record* launch) {
+    return launch->algorithm == first.algorithm && launch->protocol == first.protocol;
   });
   if (!same || first.protocol.empty()) return same ? first.algorithm : std::string();
   return first.algorithm + '/' + first.protocol;
 }
 
-SizePoint point_of(std::span<const Record> launches) {
-  SizePoint point{.size = launches.front().size,
+SizePoint point_of(std::span<const Record* const> launches) {
+  SizePoint point{.size = launches.front()->size,
                   .busbw_GBps = {median_of(launches, &Record::busbw_GBps).value_or(0)},
                   .time_us = {median_of(launches, &Record::time_median_us).value_or(0)},
                   .time_p99_us = median_of(launches, &Record::time_p99_us),
                   .bound_GBps = median_of(launches, &Record::bound_GBps),
                   .choice = choice_of(launches)};
-  const auto [slow, fast] = std::ranges::minmax_element(
-      launches, [](const Record& a, const Record& b) { return *a.busbw_GBps < *b.busbw_GBps; });
+  const auto [slow, fast] =
+      std::ranges::minmax(launches, {}, [](const Record* one) { return *one->busbw_GBps; });
   if (launches.size() > 1) {
     point.busbw_GBps = {point.busbw_GBps.median, slow->busbw_GBps, fast->busbw_GBps};
     point.time_us = {point.time_us.median, fast->time_median_us, slow->time_median_us};
@@ -107,16 +161,16 @@ SizePoint point_of(std::span<const Record> launches) {
   return point;
 }
 
-SizeCurve size_curve(const Curve& curve, std::span<const Dataset> datasets) {
-  PlannedSizes planned(datasets, curve.key);
-  SizeCurve result{.key = curve.key, .limit = curve.points.back().bound_kind};
-  for (auto first = curve.points.begin(); first != curve.points.end();) {
-    const auto last = std::find_if(first, curve.points.end(),
-                                   [&](const Record& r) { return r.size != first->size; });
+SizeCurve size_curve(const CurveKey& key, const Rows& rows, std::span<const Dataset> datasets) {
+  PlannedSizes planned(datasets, key);
+  SizeCurve result{.key = key, .limit = rows.back()->bound_kind};
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last =
+        std::find_if(first, rows.end(), [&](const Record* r) { return r->size != (*first)->size; });
     SizePoint point = point_of({first, last});
     point.gap_before =
         !result.points.empty() && planned.has_any_between(result.points.back().size, point.size);
-    point.in_place_only = first->in_place && !curve.key.in_place;
+    point.in_place_only = (*first)->in_place && !key.in_place;
     result.points.push_back(std::move(point));
     first = last;
   }
@@ -142,14 +196,6 @@ std::array<std::string, 8> parts_of(const CurveKey& key) {
 std::string join_given(std::vector<std::string> texts) {
   std::erase(texts, "");
   return join(texts, ", ");
-}
-
-/// A key without what follows from the number of ranks.
-CurveKey without_ranks(CurveKey key) {
-  key.ranks = 0;
-  key.nodes = 0;
-  key.device_set.clear();
-  return key;
 }
 
 /// What distinguishes the lines of a system in one panel, whatever they were measured by.
@@ -186,39 +232,6 @@ std::string common_text(std::span<const CurveKey> keys, const PartValues& values
   if (std::ranges::any_of(keys, &CurveKey::fake))
     shared.emplace_back("fake GPUs: no figure is real");
   return join_given(std::move(shared));
-}
-
-/// Curves that differ by their ranks alone, and by what follows from them.
-using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
-
-std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
-  std::vector<const SizeCurve*> curves;
-  for (const auto& [key, by_ranks] : groups) {
-    for (const auto& [ranks, sets] : by_ranks) append(curves, sets);
-  }
-  std::map<Bytes, std::size_t> counts;
-  for (const SizeCurve* curve : curves) {
-    for (const SizePoint& point : curve->points) counts[point.size] += point.in_place_only ? 0 : 1;
-  }
-  std::optional<Bytes> largest;
-  for (const auto& [size, count] : counts) {
-    if (count == curves.size()) largest = size;
-  }
-  return largest;
-}
-
-/// The best of each number of ranks at a size, out of place.
-std::map<int, const SizePoint*> best_points(const CurvesByRanks& by_ranks, Bytes size) {
-  std::map<int, const SizePoint*> points;
-  for (const auto& [ranks, sets] : by_ranks) {
-    const SizePoint*& best = points[ranks];
-    for (const SizeCurve* curve : sets) {
-      const SizePoint* point = point_at(*curve, size);
-      if (point == nullptr || point->in_place_only) continue;
-      if (best == nullptr || point->busbw_GBps.median > best->busbw_GBps.median) best = point;
-    }
-  }
-  return points;
 }
 
 double rate_at(const SizePoint& point) { return point.busbw_GBps.median; }
@@ -335,11 +348,11 @@ void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placemen
 SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement) {
   const bool out = placement == PlotPlacement::Out;
   keep_collective_rows(datasets, out ? PlotPlacement::Both : placement);
-  std::vector<Curve> curves = curves_of(datasets);
-  if (out) prefer_out_of_place(curves);
   SizeCurves result;
-  for (const Curve& curve : curves) result.curves.push_back(size_curve(curve, datasets));
-  result.common = set_looks(mapped(curves, &Curve::key), result.curves);
+  for (const auto& [key, rows] : rows_by_curve(datasets, out)) {
+    result.curves.push_back(size_curve(key, rows, datasets));
+  }
+  result.common = set_looks(mapped(result.curves, &SizeCurve::key), result.curves);
   return result;
 }
 
@@ -347,69 +360,42 @@ const SizePoint* point_at(const SizeCurve& curve, Bytes size) {
   return find_by(curve.points, size, &SizePoint::size);
 }
 
-CurveNames curve_names(std::span<const CurveKey> keys, bool with_label) {
+CurveKey without_ranks(CurveKey key) {
+  key.ranks = 0;
+  key.nodes = 0;
+  key.device_set.clear();
+  return key;
+}
+
+CurveLooks curve_looks(std::span<const CurveKey> keys, std::vector<std::string> systems) {
   PartValues values;
   std::map<std::pair<int, CurveKey>, int> twins;
-  bool some_measured = false;
+  std::map<std::string, std::set<CurveKey>> lines;
   for (const CurveKey& key : keys) {
     const auto parts = parts_of(key);
     for (std::size_t i = 0; i < parts.size(); ++i) values.at(i).insert(parts.at(i));
     ++twins[{key.ranks, line_of(key)}];
-    some_measured = some_measured || !key.imported;
-  }
-  CurveNames names{.common = common_text(keys, values)};
-  if (with_label) values.front().insert("");  // as if there were others
-  for (const CurveKey& key : keys) {
-    const bool twin = twins[{key.ranks, line_of(key)}] > 1;
-    names.titles.push_back(title_of(key, values, twin ? values.size() : kMainParts) +
-                           std::string(origin_suffix(key)));
-    if (key.imported && some_measured) names.titles.back() += " (imported means)";
-  }
-  return names;
-}
-
-std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
-                                     std::vector<std::string> systems) {
-  std::map<std::string, std::set<CurveKey>> lines;
-  for (const CurveKey& key : keys) {
     lines[key.label].insert(line_of(key));
-    systems.push_back(key.label);
   }
+  CurveLooks looks{.common = common_text(keys, values)};
+  if (!systems.empty()) values.front().insert("");  // as if there were others
+  append(systems, mapped(keys, &CurveKey::label));
   const Palette palette(systems);
-  std::map<std::tuple<int, bool, CurveKey>, std::size_t> twins;
-  std::vector<CurveStyle> styles;
+  const bool all_imported = std::ranges::all_of(keys, &CurveKey::imported);
+  std::map<std::tuple<int, bool, CurveKey>, std::size_t> in_panel;
   for (const CurveKey& key : keys) {
-    const std::set<CurveKey>& known = lines.at(key.label);
     const CurveKey line = line_of(key);
+    const bool twin = twins[{key.ranks, line}] > 1;
+    looks.titles.push_back(title_of(key, values, twin ? values.size() : kMainParts) +
+                           std::string(origin_suffix(key)));
+    if (key.imported && !all_imported) looks.titles.back() += " (imported means)";
+    const std::set<CurveKey>& known = lines.at(key.label);
     const auto at = static_cast<std::size_t>(std::distance(known.begin(), known.find(line)));
     // Curves that differ by devices or nodes alone stand in one panel.
-    const std::size_t number = at + known.size() * twins[{key.ranks, key.simulated, line}]++;
-    styles.push_back(palette.of(key.label, number, key.simulated));
+    const std::size_t number = at + known.size() * in_panel[{key.ranks, key.simulated, line}]++;
+    looks.styles.push_back(palette.of(key.label, number, key.simulated));
   }
-  return styles;
-}
-
-Scaling scaling_of(const SizeCurves& curves, std::optional<Bytes> size) {
-  std::map<CurveKey, CurvesByRanks> groups;
-  for (const SizeCurve& curve : curves.curves) {
-    groups[without_ranks(curve.key)][curve.key.ranks].push_back(&curve);
-  }
-  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
-  if (!size) size = largest_common_size(groups);
-  Scaling scaling{.size = size.value_or(0)};
-  if (!size) return scaling;
-  std::vector<CurveKey> keys;
-  for (const auto& [key, by_ranks] : groups) {
-    keys.push_back(key);
-    scaling.curves.push_back(
-        {.style = by_ranks.begin()->second.front()->style, .points = best_points(by_ranks, *size)});
-  }
-  CurveNames names = curve_names(keys);
-  scaling.common = std::move(names.common);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    scaling.curves[i].title = std::move(names.titles[i]);
-  }
-  return scaling;
+  return looks;
 }
 
 std::string placement_and_text(const CurveFinding& finding) {

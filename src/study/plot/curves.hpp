@@ -56,6 +56,16 @@ struct SizeCurves {
   std::string common{};
 };
 
+/// A point of a chart's curve.
+[[nodiscard]] inline ChartPoint chart_point(double x, const Spread& y, bool gap_before) {
+  return {x, y.median, y.low, y.high, gap_before};
+}
+
+/// "what: common": the title of a figure; nothing may be common.
+[[nodiscard]] inline std::string with_common(const std::string& what, const std::string& common) {
+  return common.empty() ? what : what + ": " + common;
+}
+
 /// Curves over the size, named and styled; rows of pairs are left out.
 [[nodiscard]] SizeCurves size_curves(std::vector<Dataset> datasets, PlotPlacement placement);
 
@@ -65,50 +75,33 @@ void keep_collective_rows(std::vector<Dataset>& datasets, PlotPlacement placemen
 /// The point of a size; null where the curve has none.
 [[nodiscard]] const SizePoint* point_at(const SizeCurve& curve, Bytes size);
 
-/// Names: what distinguishes the keys, within the same number of ranks; and what they share.
-struct CurveNames {
-  std::vector<std::string> titles{};
-  std::string common{};
-};
-/// `with_label`: every title has its label, even where all are the same.
-[[nodiscard]] CurveNames curve_names(std::span<const CurveKey> keys, bool with_label = false);
+/// A key without what follows from the number of ranks.
+[[nodiscard]] CurveKey without_ranks(CurveKey key);
 
-/// Styles of curves with these keys; the same line of a system looks alike for every number of
-/// ranks. `systems`: others of the page, which have colours of their own.
-[[nodiscard]] std::vector<CurveStyle> curve_styles(std::span<const CurveKey> keys,
-                                                   std::vector<std::string> systems = {});
+/// How curves look. Titles are what distinguishes the keys, within the same number of ranks; the
+/// same line of a system has the same style for every number of ranks.
+struct CurveLooks {
+  std::vector<std::string> titles{};
+  std::vector<CurveStyle> styles{};
+  std::string common{};  ///< what the keys share
+};
+/// `systems`: those of a page, which have colours of their own; every title has its label then,
+/// even where all are the same.
+[[nodiscard]] CurveLooks curve_looks(std::span<const CurveKey> keys,
+                                     std::vector<std::string> systems = {});
 
 /// Gives the curves of these keys their styles, and their names in front of their titles; returns
 /// what the names share.
 template <class Drawn>
-std::string set_looks(std::span<const CurveKey> keys, std::vector<Drawn>& curves) {
-  CurveNames names = curve_names(keys);
-  const std::vector<CurveStyle> styles = curve_styles(keys);
+std::string set_looks(std::span<const CurveKey> keys, std::vector<Drawn>& curves,
+                      const std::vector<std::string>& systems = {}) {
+  CurveLooks looks = curve_looks(keys, systems);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    curves[i].title.insert(0, names.titles[i]);
-    curves[i].style = styles[i];
+    curves[i].title.insert(0, looks.titles[i]);
+    curves[i].style = looks.styles[i];
   }
-  return std::move(names.common);
+  return std::move(looks.common);
 }
-
-/// A curve over numbers of ranks, at one size.
-struct ScalingCurve {
-  std::string title{};
-  CurveStyle style{};
-  std::map<int, const SizePoint*> points{};  ///< by ranks; null where the size is missing
-};
-
-/// All of them; without curves where no size is common to all.
-struct Scaling {
-  Bytes size = 0;
-  std::vector<ScalingCurve> curves{};
-  std::string common{};  ///< as in SizeCurves
-};
-
-/// Curves at `size`, or at the largest size that all have, of those with two numbers of ranks or
-/// more. Of several device sets of one number of ranks the best counts; sizes that were measured in
-/// place only are left out. The points are those of the curves given, names as in curve_names.
-[[nodiscard]] Scaling scaling_of(const SizeCurves& curves, std::optional<Bytes> size);
 
 /// @name What makes a size of a curve slow, our choice
 /// @{

@@ -73,8 +73,7 @@ ChartCurve curve_over_time(const std::vector<StartedCurve>& launches, Bytes size
     gap = gap || start - before > pause || point == nullptr;
     before = start;
     if (point == nullptr) continue;
-    const auto& [rate_GBps, low, high] = point->busbw_GBps;
-    result.points.push_back({start, rate_GBps, low, high, gap && !result.points.empty()});
+    result.points.push_back(chart_point(start, point->busbw_GBps, gap && !result.points.empty()));
     gap = false;
   }
   return result;
@@ -137,9 +136,8 @@ Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
     figure.curves[i].panel =
         static_cast<int>(std::distance(ranks.begin(), ranks.find(keys[i].ranks)));
   }
-  const std::string common = set_looks(keys, figure.curves);
-  figure.title = fmt::format("Bus bandwidth at {} over time{}{}", format_bytes(*size),
-                             common.empty() ? "" : ": ", common);
+  figure.title = with_common(fmt::format("Bus bandwidth at {} over time", format_bytes(*size)),
+                             set_looks(keys, figure.curves));
   figure.marks = version_marks(launches);
   const ChartRange times = x_range(figure);
   const double margin = (times.high - times.low) * 0.05 + 1;

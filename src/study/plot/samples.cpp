@@ -184,8 +184,7 @@ Chart sample_figure(std::string_view name, std::span<const SampleSet> sets, Plot
     figure.panels.push_back(
         {.title = format_bytes(one), .x = std::move(axes.x), .y = std::move(axes.y)});
   }
-  const std::string common = set_looks(keys, figure.curves);
-  if (!common.empty()) figure.title += ": " + common;
+  figure.title = with_common(figure.title, set_looks(keys, figure.curves));
   return figure;
 }
 

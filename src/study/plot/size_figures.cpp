@@ -45,7 +45,7 @@ class SizeFigure {
   SizeFigure(std::string name, const std::string& what, const SizeCurves& curves, Value value)
       : curves_(curves.curves), value_(value) {
     chart_.name = std::move(name);
-    chart_.title = curves.common.empty() ? what : fmt::format("{}: {}", what, curves.common);
+    chart_.title = with_common(what, curves.common);
     std::map<int, std::set<int>> nodes;  // by ranks
     for (const SizeCurve& curve : curves_) {
       const bool any = std::ranges::any_of(
@@ -157,11 +157,8 @@ class SizeFigure {
       const std::optional<Spread> spread = value(point);
       gap = gap || point.gap_before || !spread;
       if (!spread) continue;
-      line.points.push_back({.x = static_cast<double>(point.size),
-                             .y = spread->median,
-                             .low = spread->low,
-                             .high = spread->high,
-                             .gap_before = gap && !line.points.empty()});
+      line.points.push_back(
+          chart_point(static_cast<double>(point.size), *spread, gap && !line.points.empty()));
       gap = false;
     }
     return line;
@@ -222,32 +219,64 @@ class SizeFigure {
   std::vector<int> ranks_{};  ///< by panel, rising
 };
 
+/// Curves that differ by their ranks alone, and by what follows from them.
+using CurvesByRanks = std::map<int, std::vector<const SizeCurve*>>;
+
+std::optional<Bytes> largest_common_size(const std::map<CurveKey, CurvesByRanks>& groups) {
+  std::vector<const SizeCurve*> curves;
+  for (const auto& [key, by_ranks] : groups) {
+    for (const auto& [ranks, sets] : by_ranks) append(curves, sets);
+  }
+  std::map<Bytes, std::size_t> counts;
+  for (const SizeCurve* curve : curves) {
+    for (const SizePoint& point : curve->points) counts[point.size] += point.in_place_only ? 0 : 1;
+  }
+  std::optional<Bytes> largest;
+  for (const auto& [size, count] : counts) {
+    if (count == curves.size()) largest = size;
+  }
+  return largest;
+}
+
+/// The best of each number of ranks at a size, out of place; null where the size is missing.
+std::map<int, const SizePoint*> best_points(const CurvesByRanks& by_ranks, Bytes size) {
+  std::map<int, const SizePoint*> points;
+  for (const auto& [ranks, sets] : by_ranks) {
+    const SizePoint*& best = points[ranks];
+    for (const SizeCurve* curve : sets) {
+      const SizePoint* point = point_at(*curve, size);
+      if (point == nullptr || point->in_place_only) continue;
+      if (best == nullptr || point->busbw_GBps.median > best->busbw_GBps.median) best = point;
+    }
+  }
+  return points;
+}
+
 /// The ideal time moves the bytes of that many ranks at the bus bandwidth of the fewest.
-void add_scaling(Chart& figure, const ScalingCurve& scaling, bool several) {
-  ChartCurve rate{.panel = 0, .title = scaling.title, .style = scaling.style};
+void add_scaling(Chart& figure, const std::string& title, const CurveStyle& style,
+                 const std::map<int, const SizePoint*>& points, bool several) {
+  ChartCurve rate{.panel = 0, .title = title, .style = style};
   ChartCurve time = rate;
   time.panel = 1;
-  ChartCurve ideal_rate{.panel = 0,
-                        .kind = CurveKind::Ideal,
-                        .style = {.colour = several ? scaling.style.colour : 0x777777}};
+  ChartCurve ideal_rate{
+      .panel = 0, .kind = CurveKind::Ideal, .style = {.colour = several ? style.colour : 0x777777}};
   if (figure.empty()) ideal_rate.title = "ideal: bus bandwidth of the fewest ranks";
   ChartCurve ideal_time = ideal_rate;
   ideal_time.panel = 1;
   bool gap = false;
-  for (const auto& [ranks, point] : scaling.points) {
+  for (const auto& [ranks, point] : points) {
     if (point == nullptr) {
       gap = !rate.points.empty();
       continue;
     }
     const auto x = static_cast<double>(ranks);
-    const auto& [rate_GBps, rate_low, rate_high] = point->busbw_GBps;
-    const auto& [time_us, time_low, time_high] = point->time_us;
-    rate.points.push_back({x, rate_GBps, rate_low, rate_high, gap});
-    time.points.push_back({x, time_us, time_low, time_high, gap});
+    rate.points.push_back(chart_point(x, point->busbw_GBps, gap));
+    time.points.push_back(chart_point(x, point->time_us, gap));
+    gap = false;
     const double first_GBps = rate.points.front().y;
     ideal_rate.points.push_back({.x = x, .y = first_GBps});
-    ideal_time.points.push_back({.x = x, .y = time_us * rate_GBps / first_GBps});
-    gap = false;
+    ideal_time.points.push_back(
+        {.x = x, .y = point->time_us.median * point->busbw_GBps.median / first_GBps});
   }
   if (rate.points.size() < 2) return;
   for (ChartCurve* curve : {&rate, &time, &ideal_rate, &ideal_time}) {
@@ -291,13 +320,22 @@ Chart latency_figure(const SizeCurves& curves) {
 
 Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
                      std::optional<bool> logarithmic) {
-  const Scaling scaling = scaling_of(curves, size);
+  std::map<CurveKey, CurvesByRanks> groups;
+  for (const SizeCurve& curve : curves.curves) {
+    groups[without_ranks(curve.key)][curve.key.ranks].push_back(&curve);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  if (!size) size = largest_common_size(groups);
   Chart figure{.name = "scaling",
-               .title = fmt::format("Scaling at {}{}{}", format_bytes(scaling.size),
-                                    scaling.common.empty() ? "" : ": ", scaling.common),
                .panels = {{.title = "bus bandwidth (GB/s)"}, {.title = "time (\u00b5s)"}}};
-  for (const ScalingCurve& curve : scaling.curves) {
-    add_scaling(figure, curve, scaling.curves.size() > 1);
+  if (!size) return figure;
+  const CurveLooks looks =
+      curve_looks(mapped(groups, [](const auto& group) { return group.first; }));
+  figure.title = with_common("Scaling at " + format_bytes(*size), looks.common);
+  auto title = looks.titles.begin();
+  for (const auto& [key, by_ranks] : groups) {
+    add_scaling(figure, *title++, by_ranks.begin()->second.front()->style,
+                best_points(by_ranks, *size), groups.size() > 1);
   }
   if (figure.empty()) return figure;
   const ChartRange ranks = x_range(figure);

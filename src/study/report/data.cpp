@@ -153,21 +153,16 @@ void add_curves(ReportData& data) {
       if (curve.key.label != system.name || curve.key.ranks < 2) continue;
       std::vector<SizeCurve>& curves = collectives[curve.key.collective];
       curves.push_back(curve);
+      curves.back().title.clear();
       set_bound(system, curves.back());
     }
   }
   const auto systems = mapped(data.systems, &ReportSystem::name);
   for (auto& [collective, curves] : collectives) {
-    const auto keys = mapped(curves, &SizeCurve::key);
-    CurveNames names = curve_names(keys, true);
-    const std::vector<CurveStyle> styles = curve_styles(keys, systems);
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-      curves[i].title = std::move(names.titles[i]);
-      curves[i].style = styles[i];
-    }
+    std::string common = set_looks(mapped(curves, &SizeCurve::key), curves, systems);
     // what trains models comes first
     const auto at = collective == "allreduce" ? data.collectives.begin() : data.collectives.end();
-    data.collectives.insert(at, {std::move(curves), std::move(names.common)});
+    data.collectives.insert(at, {std::move(curves), std::move(common)});
   }
 }
 

@@ -14,7 +14,7 @@
 #include "base/toml_fields.hpp"
 #include "format/json.hpp"
 #include "model/collective.hpp"
-#include "stats/summary.hpp"
+#include "study/plot/curves.hpp"
 
 namespace busbar::study {
 namespace {
@@ -42,20 +42,18 @@ double gigabytes_on_bus(Bytes bytes, int ranks) {
   return find_collective(kAllReduce)->bus_factor(ranks) * static_cast<double>(bytes) / kGiga;
 }
 
-/// Cycles and launches at one size become one point.
-RateCurve one_point_per_size(const Curve& curve) {
+/// Cycles and launches at one size are one point.
+RateCurve rates_of(const SizeCurve& curve) {
   RateCurve rates{curve.key.label, curve.key.ranks, curve.key.simulated};
-  std::map<Bytes, std::vector<double>> values;
-  for (const Record& record : curve.points) {
-    const double GBps = record.busbw_GBps.value_or(0);
-    if (!std::isfinite(GBps) || GBps <= 0) {
+  for (const SizePoint& point : curve.points) {
+    const auto& [median, low, high] = point.busbw_GBps;
+    if (!std::isfinite(high.value_or(median)) || low.value_or(median) <= 0) {
       throw usage_error(
           "--curve: a bus bandwidth of '{}' with {} ranks is not above 0; leave these rows out",
           rates.system, rates.ranks);
     }
-    values[record.size].push_back(GBps);
+    rates.GBps[point.size] = median;
   }
-  for (const auto& [size, all] : values) rates.GBps[size] = stats::median(all);
   return rates;
 }
 
@@ -132,17 +130,17 @@ const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
   return models[parse_choice(option, name, mapped(models, &WorkloadModel::name))];
 }
 
-std::vector<RateCurve> rates_of(std::span<const Dataset> datasets, std::string_view type) {
-  std::vector<Curve> curves = filtered(curves_of(datasets), [](const Curve& curve) {
-    return curve.key.collective == kAllReduce && curve.key.ranks > 1;
-  });
-  prefer_out_of_place(curves);
-  std::ranges::stable_sort(curves, {}, [&](const Curve& curve) {
+std::vector<RateCurve> rates_of(const std::vector<Dataset>& datasets, std::string_view type) {
+  std::vector<SizeCurve> curves =
+      filtered(size_curves(datasets, PlotPlacement::Out).curves, [](const SizeCurve& curve) {
+        return curve.key.collective == kAllReduce && curve.key.ranks > 1;
+      });
+  std::ranges::stable_sort(curves, {}, [&](const SizeCurve& curve) {
     return std::pair(curve.key.type != type, curve.key.op != "sum");
   });
   std::map<std::string, std::set<std::string>> settings;
-  std::map<std::pair<std::string, int>, const Curve*> nearest;
-  for (const Curve& curve : curves) {
+  std::map<std::pair<std::string, int>, const SizeCurve*> nearest;
+  for (const SizeCurve& curve : curves) {
     settings[curve.key.label].insert(curve.key.setting);
     const CurveKey& known =
         nearest.try_emplace({curve.key.label, curve.key.ranks}, &curve).first->second->key;
@@ -162,7 +160,7 @@ std::vector<RateCurve> rates_of(std::span<const Dataset> datasets, std::string_v
     if (all.size() < 2) continue;
     throw usage_error("--curve {}: rows of {}", dataset.path, settings_to_choose(all));
   }
-  return mapped(nearest, [](const auto& one) { return one_point_per_size(*one.second); });
+  return mapped(nearest, [](const auto& one) { return rates_of(*one.second); });
 }
 
 MessageTime sync_time(const RateCurve& curve, Bytes bytes, Bytes bucket) {

@@ -42,7 +42,7 @@ struct RateCurve {
 /// A curve per label and number of ranks: sums of the type, else of another one; out of place, else
 /// in place. Throws Error (Usage) where there is none of two ranks or more, where two of a label
 /// and number of ranks differ in nodes or devices, and where a label has several settings.
-[[nodiscard]] std::vector<RateCurve> rates_of(std::span<const Dataset> datasets,
+[[nodiscard]] std::vector<RateCurve> rates_of(const std::vector<Dataset>& datasets,
                                               std::string_view type);
 
 /// What a message takes.

@@ -149,37 +149,8 @@ using test::dataset;
 using test::with;
 
 Record row(Bytes size, double busbw) { return test::study_row(size, busbw, 4); }
-Record placed(Bytes size, double busbw, bool in_place) {
-  return with(row(size, busbw), &Record::in_place, in_place);
-}
 Record flagged(Bytes size, const std::string& flags) {
   return with(row(size, 10), &Record::flags, flags);
-}
-
-std::vector<Curve> preferred(std::vector<Record> records) {
-  std::vector<Curve> curves = curves_of(std::vector{dataset("a", std::move(records))});
-  prefer_out_of_place(curves);
-  return curves;
-}
-
-TEST(PreferOutOfPlace, TakesFromInPlaceOnlyTheSizesThatLack) {
-  const std::vector<Curve> curves = preferred({placed(1024, 1, false), placed(1024, 2, true),
-                                               placed(2048, 3, true), placed(4096, 4, false)});
-  ASSERT_EQ(curves.size(), 1U);
-  std::vector<double> rates;
-  for (const Record& point : curves[0].points) rates.push_back(*point.busbw_GBps);
-  EXPECT_THAT(rates, ElementsAre(1, 3, 4));
-  EXPECT_TRUE(curves[0].points[1].in_place);
-  EXPECT_TRUE(preferred({placed(1024, 10, true)}).at(0).key.in_place) << "in place alone";
-}
-
-TEST(Curves, KeepApartWhatIsMeasuredImportedAndOfFakeGpus) {
-  const std::vector<Curve> curves =
-      preferred({row(1024, 10), flagged(1024, "imported mean"), flagged(1024, "shared-gpu fake")});
-  ASSERT_EQ(curves.size(), 3U);
-  std::vector<std::string> suffixes;
-  for (const Curve& curve : curves) suffixes.emplace_back(origin_suffix(curve.key));
-  EXPECT_THAT(suffixes, ElementsAre("", "", " (fake GPUs)"));
 }
 
 TEST(FileProblems, AreThatItWasCutHasNoValueContradictsItselfOrIsFake) {

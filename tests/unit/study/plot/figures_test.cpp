@@ -81,19 +81,21 @@ TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
 }
 
 TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
-  const SizeCurves curves =
-      curves_of(Records{placed(1024, 10, false), placed(1024, 11, true), placed(2048, 20, true)});
+  const SizeCurves curves = curves_of(Records{placed(1024, 10, false), placed(4096, 30, false),
+                                              placed(1024, 11, true), placed(2048, 20, true)});
   ASSERT_EQ(curves.curves.size(), 1U);
   EXPECT_EQ(curves.common, "a, allreduce, float sum, out of place");
   const Chart figure = busbw_figure(curves);
-  EXPECT_EQ(figure.curves.front().points.size(), 2U);
+  EXPECT_THAT(mapped(figure.curves.front().points, &ChartPoint::y), ElementsAre(10, 20, 30));
   const ChartCurve& marks = figure.curves.back();
   EXPECT_EQ(marks.kind, CurveKind::Hollow);
   EXPECT_EQ(marks.title, "hollow: measured in place only");
   ASSERT_EQ(marks.points.size(), 1U);
   EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
-  const SizeCurves in_place = curves_of(Records{placed(1024, 11, true)}, PlotPlacement::In);
-  EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
+  for (const PlotPlacement placement : {PlotPlacement::In, PlotPlacement::Out}) {
+    const SizeCurves in_place = curves_of(Records{placed(1024, 11, true)}, placement);
+    EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
+  }
 }
 
 TEST(BusbwFigure, DrawsASinglePointHollowAboveOthersAndNamesItsValue) {
