@@ -238,14 +238,7 @@ Status lint_specification(const AcceptOptions& options) {
   return judge::is_refused(findings) ? Status::Usage : Status::Ok;
 }
 
-}  // namespace
-
-CommandLineSyntax accept_syntax() { return syntax_of(kAcceptTable); }
-
-Status run_accept(std::span<char* const> arguments) {
-  AcceptOptions options;
-  const Arguments line = parse_options(kAcceptTable, arguments, options);
-  if (line.help) return print_help(kAcceptTable.help);
+Status run_accept(AcceptOptions& options, const Arguments& line) {
   take_accept_positionals(options, line);
   check_accept(options, line.command);
   if (options.files.empty()) {
@@ -264,5 +257,9 @@ Status run_accept(std::span<char* const> arguments) {
   if (line.command == "rehearse") return accept_rehearse(options);
   return line.command == "lint" ? lint_specification(options) : list_specifications(options);
 }
+
+}  // namespace
+
+Command make_accept_command() { return command_of<kAcceptTable, run_accept>(); }
 
 }  // namespace busbar

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tool for everything that is not a measurement of one collective.
-#include <array>
 #include <cstdio>
 #include <new>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
@@ -24,37 +24,16 @@ Status show_usage(std::span<char* const> /*arguments*/) {
   return print_help("docs/busbar-options.md");
 }
 
-constexpr auto kCommands = std::to_array<Command>({
-    {"topo", run_topo, topo_syntax},
-    {"expect", run_expect, expect_syntax},
-    {"compare", run_compare, compare_syntax},
-    {"sweep", run_sweep, sweep_syntax},
-    {"accept", run_accept, accept_syntax},
-    {"doctor", run_doctor, doctor_syntax},
-    {"facts", run_facts, facts_syntax},
-    {"import", run_import, import_syntax},
-    {"workload", run_workload, workload_syntax},
-    {"mix", run_mix, mix_syntax},
-    {"plot", run_plot, plot_syntax},
-    {"report", run_report, report_syntax},
-    {"completion", run_completion, completion_syntax},
-    {"schema", run_schema, schema_syntax},
-    {"version", show_version, nullptr},
-    {"help", show_usage, nullptr},
-    {"--version", show_version, nullptr},
-    {"-h", show_usage, nullptr},
-    {"--help", show_usage, nullptr},
-});
-
 Status dispatch(std::span<char* const> words) {
+  const std::vector<Command> commands = all_commands();
   std::vector<std::string> known;
-  for (const Command& command : kCommands) {
+  for (const Command& command : commands) {
     if (!command.name.starts_with('-')) known.emplace_back(command.name);
   }
   const std::string expected = fmt::format("expected {}; see busbar --help", alternatives(known));
   if (words.empty()) throw usage_error("missing command; {}", expected);
   const std::string_view wanted = words.front();
-  for (const Command& command : kCommands) {
+  for (const Command& command : commands) {
     if (command.name != wanted) continue;
     if (words.size() > 1 && command.syntax == nullptr) {
       if (words[1] == std::string_view("--help") || words[1] == std::string_view("-h")) {
@@ -86,7 +65,27 @@ int run(std::span<char* const> arguments) {
 
 }  // namespace
 
-std::span<const Command> all_commands() { return kCommands; }
+std::vector<Command> all_commands() {
+  return {make_topo_command(),
+          make_expect_command(),
+          make_compare_command(),
+          make_sweep_command(),
+          make_accept_command(),
+          make_doctor_command(),
+          make_facts_command(),
+          make_import_command(),
+          make_workload_command(),
+          make_mix_command(),
+          make_plot_command(),
+          make_report_command(),
+          make_completion_command(),
+          make_schema_command(),
+          {"version", show_version, nullptr},
+          {"help", show_usage, nullptr},
+          {"--version", show_version, nullptr},
+          {"-h", show_usage, nullptr},
+          {"--help", show_usage, nullptr}};
+}
 
 }  // namespace busbar
 

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,58 +18,55 @@
 
 namespace busbar {
 
-/// @name The commands of `busbar`, one per file; `arguments` follow the command's name
-/// They throw Error for what ends them.
-/// @{
-[[nodiscard]] Status run_accept(std::span<char* const> arguments);
-[[nodiscard]] Status run_compare(std::span<char* const> arguments);
-[[nodiscard]] Status run_completion(std::span<char* const> arguments);
-[[nodiscard]] Status run_doctor(std::span<char* const> arguments);
-[[nodiscard]] Status run_expect(std::span<char* const> arguments);
-[[nodiscard]] Status run_facts(std::span<char* const> arguments);
-[[nodiscard]] Status run_import(std::span<char* const> arguments);
-[[nodiscard]] Status run_mix(std::span<char* const> arguments);
-[[nodiscard]] Status run_plot(std::span<char* const> arguments);
-[[nodiscard]] Status run_report(std::span<char* const> arguments);
-[[nodiscard]] Status run_schema(std::span<char* const> arguments);
-[[nodiscard]] Status run_sweep(std::span<char* const> arguments);
-[[nodiscard]] Status run_topo(std::span<char* const> arguments);
-[[nodiscard]] Status run_workload(std::span<char* const> arguments);
-/// @}
-
-/// @name What their command lines may consist of
-/// @{
-[[nodiscard]] CommandLineSyntax accept_syntax();
-[[nodiscard]] CommandLineSyntax compare_syntax();
-[[nodiscard]] CommandLineSyntax completion_syntax();
-[[nodiscard]] CommandLineSyntax doctor_syntax();
-[[nodiscard]] CommandLineSyntax expect_syntax();
-[[nodiscard]] CommandLineSyntax facts_syntax();
-[[nodiscard]] CommandLineSyntax import_syntax();
-[[nodiscard]] CommandLineSyntax mix_syntax();
-[[nodiscard]] CommandLineSyntax plot_syntax();
-[[nodiscard]] CommandLineSyntax report_syntax();
-[[nodiscard]] CommandLineSyntax schema_syntax();
-[[nodiscard]] CommandLineSyntax sweep_syntax();
-[[nodiscard]] CommandLineSyntax topo_syntax();
-[[nodiscard]] CommandLineSyntax workload_syntax();
-/// @}
-
 /// A word that follows `busbar`.
 struct Command {
   std::string_view name;
-  Status (*run)(std::span<char* const> arguments);
-  CommandLineSyntax (*syntax)();  ///< null: it takes no arguments
+  Status (*run)(std::span<char* const> arguments);  ///< throws Error for what ends it
+  CommandLineSyntax (*syntax)();                    ///< null: it takes no arguments
 };
 
 /// All of them.
-[[nodiscard]] std::span<const Command> all_commands();
+[[nodiscard]] std::vector<Command> all_commands();
+
+/// @name Those with a file of their own
+/// @{
+[[nodiscard]] Command make_accept_command();
+[[nodiscard]] Command make_compare_command();
+[[nodiscard]] Command make_completion_command();
+[[nodiscard]] Command make_doctor_command();
+[[nodiscard]] Command make_expect_command();
+[[nodiscard]] Command make_facts_command();
+[[nodiscard]] Command make_import_command();
+[[nodiscard]] Command make_mix_command();
+[[nodiscard]] Command make_plot_command();
+[[nodiscard]] Command make_report_command();
+[[nodiscard]] Command make_schema_command();
+[[nodiscard]] Command make_sweep_command();
+[[nodiscard]] Command make_topo_command();
+[[nodiscard]] Command make_workload_command();
+/// @}
 
 /// Prints a help document, and what follows it.
 inline Status print_help(std::string_view document, std::string_view appendix = "") {
   fmt::print("{}{}", embedded_text(document), appendix);
   return Status::Ok;
 }
+
+/// The command of a table for "busbar NAME": prints the help, or applies the options and runs it.
+template <const auto& Table, auto Run>
+[[nodiscard]] Command command_of() {
+  return {.name = Table.program.substr(Table.program.find(' ') + 1),
+          .run =
+              [](std::span<char* const> arguments) {
+                typename std::remove_cvref_t<decltype(Table)>::Values options;
+                const Arguments line = parse_options(Table, arguments, options);
+                return line.help ? print_help(Table.help) : Run(options, line);
+              },
+          .syntax = [] { return syntax_of(Table); }};
+}
+
+/// Of a command without options.
+struct NoOptions {};
 
 /// Writes a new file, and reports it on stderr.
 inline void write_new(const std::string& path, std::string_view option, std::string_view text) {

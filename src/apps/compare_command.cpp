@@ -49,10 +49,7 @@ void take_files(O& options, const std::vector<std::string>& words) {
   }
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   take_files(options, line.positionals);
   constexpr double kPercent = 100;
   std::vector<std::string> notes;
@@ -79,7 +76,8 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace compare_command
 
-Status run_compare(std::span<char* const> arguments) { return compare_command::run(arguments); }
-CommandLineSyntax compare_syntax() { return syntax_of(compare_command::kTable); }
+Command make_compare_command() {
+  return command_of<compare_command::kTable, compare_command::run>();
+}
 
 }  // namespace busbar

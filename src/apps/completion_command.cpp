@@ -10,13 +10,11 @@
 namespace busbar {
 namespace completion_command {
 
-struct CompletionOptions {};
-
-constexpr CommandLineTable<CompletionOptions> kTable{{.program = "busbar completion",
-                                                      .help = "docs/completion-options.md",
-                                                      .commands = "bash,zsh",
-                                                      .most_positionals = 0},
-                                                     {}};
+constexpr CommandLineTable<NoOptions> kTable{{.program = "busbar completion",
+                                              .help = "docs/completion-options.md",
+                                              .commands = "bash,zsh",
+                                              .most_positionals = 0},
+                                             {}};
 
 bool is_part(View text, View argument) { return argument.find(text) != View::npos; }
 
@@ -88,10 +86,7 @@ std::string all_programs() {
   return text;
 }
 
-Status run(std::span<char* const> arguments) {
-  CompletionOptions options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(NoOptions& /*options*/, const Arguments& /*line*/) {
   const std::string programs = all_programs();
   fmt::print("#compdef {0}\n_busbar_programs=({0})\n_busbar_rows='{1}'\n{2}", programs, all_rows(),
              embedded_text("src/apps/completion.bash"));
@@ -100,9 +95,8 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace completion_command
 
-Status run_completion(std::span<char* const> arguments) {
-  return completion_command::run(arguments);
+Command make_completion_command() {
+  return command_of<completion_command::kTable, completion_command::run>();
 }
-CommandLineSyntax completion_syntax() { return syntax_of(completion_command::kTable); }
 
 }  // namespace busbar

@@ -107,10 +107,7 @@ std::string hosts_json(const std::vector<CheckedHost>& checked_hosts) {
   return json_text({{"schema", 1}, {"hosts", hosts}});
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   const bool of_files = !line.positionals.empty();
   for (const View option : {"--no-run", "--sysroot", "--nvidia-smi", "--programs"}) {
     if (of_files && line.has(option)) {
@@ -139,7 +136,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace doctor_command
 
-Status run_doctor(std::span<char* const> arguments) { return doctor_command::run(arguments); }
-CommandLineSyntax doctor_syntax() { return syntax_of(doctor_command::kTable); }
+Command make_doctor_command() { return command_of<doctor_command::kTable, doctor_command::run>(); }
 
 }  // namespace busbar

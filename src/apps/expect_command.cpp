@@ -206,10 +206,7 @@ ExpectOutput answer_of(O options, Measured measured, const Collective& collectiv
   return answer;
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   const Collective& collective = collective_of(line.positionals);
   std::vector<ExpectOutput> answers;
   for (Measured& measured : study::read_measured(options.measured, collective, options.size)) {
@@ -227,7 +224,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace expect_command
 
-Status run_expect(std::span<char* const> arguments) { return expect_command::run(arguments); }
-CommandLineSyntax expect_syntax() { return syntax_of(expect_command::kTable); }
+Command make_expect_command() { return command_of<expect_command::kTable, expect_command::run>(); }
 
 }  // namespace busbar

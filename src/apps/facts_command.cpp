@@ -170,10 +170,7 @@ Status show_changes(const O& options, const std::vector<std::string>& files) {
   return Status::Ok;
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   if (options.list) {
     fmt::print("{}", plain_table(make_table(kListColumns, machine::machine_facts())));
     return Status::Ok;
@@ -193,7 +190,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace facts_command
 
-Status run_facts(std::span<char* const> arguments) { return facts_command::run(arguments); }
-CommandLineSyntax facts_syntax() { return syntax_of(facts_command::kTable); }
+Command make_facts_command() { return command_of<facts_command::kTable, facts_command::run>(); }
 
 }  // namespace busbar

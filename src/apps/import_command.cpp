@@ -240,10 +240,7 @@ void write(const ImportedFile& file) {
              counted(file.logs, "log"), file.path);
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   if (line.positionals.empty()) throw usage_error("import: missing log; see busbar import --help");
   if (options.out.empty()) throw usage_error("import: missing output; give -o FILE.csv");
   set_targets(options, line.positionals);
@@ -265,7 +262,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace import_command
 
-Status run_import(std::span<char* const> arguments) { return import_command::run(arguments); }
-CommandLineSyntax import_syntax() { return syntax_of(import_command::kTable); }
+Command make_import_command() { return command_of<import_command::kTable, import_command::run>(); }
 
 }  // namespace busbar

@@ -8,16 +8,11 @@
 namespace busbar {
 namespace mix_command {
 
-struct MixOptions {};
-
-constexpr CommandLineTable<MixOptions> kTable{
+constexpr CommandLineTable<NoOptions> kTable{
     {.program = "busbar mix", .help = "docs/mix-options.md"}, {}};
 
 /// Becomes the command, whose program measures the mix: its exit code is the command's.
-Status run(std::span<char* const> arguments) {
-  MixOptions options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(NoOptions& /*options*/, const Arguments& line) {
   const std::vector<std::string>& words = line.positionals;
   if (line.before_dashes != 1 || words.size() == 1) {
     throw usage_error(
@@ -40,7 +35,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace mix_command
 
-Status run_mix(std::span<char* const> arguments) { return mix_command::run(arguments); }
-CommandLineSyntax mix_syntax() { return syntax_of(mix_command::kTable); }
+Command make_mix_command() { return command_of<mix_command::kTable, mix_command::run>(); }
 
 }  // namespace busbar

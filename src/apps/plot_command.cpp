@@ -124,10 +124,7 @@ void draw_pictures(const std::vector<Chart>& figures, const PlotOptions& options
   }
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   if (line.positionals.empty()) {
     throw usage_error("plot: missing FILE; give CSVs that *_perf --csv wrote");
   }
@@ -149,7 +146,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace plot_command
 
-Status run_plot(std::span<char* const> arguments) { return plot_command::run(arguments); }
-CommandLineSyntax plot_syntax() { return syntax_of(plot_command::kTable); }
+Command make_plot_command() { return command_of<plot_command::kTable, plot_command::run>(); }
 
 }  // namespace busbar

@@ -68,10 +68,7 @@ Status write_index(const std::string& folder) {
   return Status::Ok;
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   if (!options.index.empty() && !line.positionals.empty()) {
     throw usage_error("report: --index takes a folder and no files");
   }
@@ -103,7 +100,6 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace report_command
 
-Status run_report(std::span<char* const> arguments) { return report_command::run(arguments); }
-CommandLineSyntax report_syntax() { return syntax_of(report_command::kTable); }
+Command make_report_command() { return command_of<report_command::kTable, report_command::run>(); }
 
 }  // namespace busbar

@@ -139,17 +139,13 @@ std::string common_json() {
       lines_of(word_schemas(), "    "));
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& /*line*/) {
   fmt::print("{}", choose_output(options.json, common_json(), schema_markdown()));
   return Status::Ok;
 }
 
 }  // namespace schema_command
 
-Status run_schema(std::span<char* const> arguments) { return schema_command::run(arguments); }
-CommandLineSyntax schema_syntax() { return syntax_of(schema_command::kTable); }
+Command make_schema_command() { return command_of<schema_command::kTable, schema_command::run>(); }
 
 }  // namespace busbar

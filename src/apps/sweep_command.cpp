@@ -402,10 +402,7 @@ void check_command(const Arguments& line) {
   }
 }
 
-Status run(std::span<char* const> arguments) {
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
+Status run(O& options, const Arguments& line) {
   check_command(line);
   if (options.settings.empty()) throw usage_error("sweep: nothing to vary; give --vary NAME=A,B");
   if (options.json) check_new(*options.json, "--json");
@@ -420,7 +417,8 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace sweep_command_line
 
-Status run_sweep(std::span<char* const> arguments) { return sweep_command_line::run(arguments); }
-CommandLineSyntax sweep_syntax() { return syntax_of(sweep_command_line::kTable); }
+Command make_sweep_command() {
+  return command_of<sweep_command_line::kTable, sweep_command_line::run>();
+}
 
 }  // namespace busbar

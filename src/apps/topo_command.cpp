@@ -441,7 +441,8 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace topo_command
 
-Status run_topo(std::span<char* const> arguments) { return topo_command::run(arguments); }
-CommandLineSyntax topo_syntax() { return syntax_of(topo_command::kTable); }
+Command make_topo_command() {
+  return {"topo", topo_command::run, [] { return syntax_of(topo_command::kTable); }};
+}
 
 }  // namespace busbar

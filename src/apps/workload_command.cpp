@@ -138,11 +138,8 @@ std::vector<study::RateCurve> read_curves(const O& options) {
   return curves;
 }
 
-Status run(std::span<char* const> arguments) {
+Status run(O& options, const Arguments& /*line*/) {
   constexpr double kTwoThirds = 2.0 / 3;  // the backward pass, which yields the gradients
-  O options;
-  const Arguments line = parse_options(kTable, arguments, options);
-  if (line.help) return print_help(kTable.help);
   study::WorkloadRequest& request = options.request;
   if (request.overlaps.empty()) request.overlaps = {0, kTwoThirds};
   request.curves = read_curves(options);
@@ -156,7 +153,8 @@ Status run(std::span<char* const> arguments) {
 
 }  // namespace workload_command
 
-Status run_workload(std::span<char* const> arguments) { return workload_command::run(arguments); }
-CommandLineSyntax workload_syntax() { return syntax_of(workload_command::kTable); }
+Command make_workload_command() {
+  return command_of<workload_command::kTable, workload_command::run>();
+}
 
 }  // namespace busbar

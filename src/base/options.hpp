@@ -51,6 +51,8 @@ struct CommandSyntax {
 
 template <class Options>
 struct CommandLineTable : CommandSyntax {
+  using Values = Options;
+
   std::span<const Option<Options>> options{};
 };
 
