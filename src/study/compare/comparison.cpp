@@ -135,11 +135,36 @@ void add_limits(GroupComparison& comparison) {
 }
 
 using FactValues = std::set<std::string>;
-using Of = std::function<FactValues(const Launch&)>;
 
-FactValues values_in(std::span<const Launch> launches, const Of& of) {
+/// What the heads and rows of two groups should have in common.
+struct Subject {
+  std::string_view what;
+  std::optional<Fact> fact{};  ///< of the head
+  FactValues Launch::*of_rows = nullptr;
+  std::string_view missing = "unknown";  ///< what it means that a group has no value
+};
+
+constexpr auto kSubjects = std::to_array<Subject>({
+    {"libraries", fact::kLibrary},
+    {"tools", fact::kTool},
+    {"versions of busbar", fact::kBusbar},
+    {"hosts", fact::kHosts},
+    {"environments", fact::kLibraryEnvironment, nullptr, "none"},
+    {"settings", fact::kSettings},
+    {"backends", {}, &Launch::backends},
+    {"device sets", {}, &Launch::device_sets},
+    {"aggregations over ranks", {}, &Launch::aggregations},
+    {"numbers of ranks", {}, &Launch::ranks},
+    {"configurations", fact::kConfiguration, &Launch::warm_ups},  // of many words
+});
+
+FactValues values_in(std::span<const Launch> launches, const Subject& subject) {
   FactValues values;
-  for (const Launch& launch : launches) values.merge(of(launch));
+  for (const Launch& launch : launches) {
+    const std::string fact = subject.fact ? launch.fact(*subject.fact) : "";
+    for (const auto& part : subject.of_rows ? split_words(fact) : Words{fact}) insert(values, part);
+    if (subject.of_rows) values.merge(FactValues(launch.*subject.of_rows));
+  }
   return values;
 }
 
@@ -153,42 +178,6 @@ std::string values_text(std::string_view group, const FactValues& values, const 
   return fmt::format("{} in {}", values.empty() ? missing : "nothing else", group);
 }
 
-Of fact_values(const Fact& fact) {
-  return [fact](const Launch& launch) {
-    const std::string value = launch.fact(fact);
-    return value.empty() ? FactValues{} : FactValues{value};
-  };
-}
-
-/// What the heads and rows of two groups should have in common.
-struct Subject {
-  std::string_view what;
-  Of of;
-  std::string_view missing = "unknown";  ///< what it means that a group has no value
-};
-
-std::array<Subject, 11> subjects() {
-  return {{{"libraries", fact_values(fact::kLibrary)},
-           {"tools", fact_values(fact::kTool)},
-           {"versions of busbar", fact_values(fact::kBusbar)},
-           {"hosts", fact_values(fact::kHosts)},
-           {"environments", fact_values(fact::kLibraryEnvironment), "none"},
-           {"settings", fact_values(fact::kSettings)},
-           {"backends", [](const Launch& launch) { return launch.backends; }},
-           {"device sets", [](const Launch& launch) { return launch.device_sets; }},
-           {"aggregations over ranks", [](const Launch& launch) { return launch.aggregations; }},
-           {"numbers of ranks",
-            [](const Launch& launch) {
-              return set_of(launch.ranks, [](int ranks) { return fmt::format("{}", ranks); });
-            }},
-           {"configurations", [](const Launch& launch) {
-              const auto settings = split_words(launch.fact(fact::kConfiguration));
-              FactValues values = launch.warm_ups;
-              values.insert(settings.begin(), settings.end());
-              return values;
-            }}}};
-}
-
 }  // namespace
 
 Launch make_launch(std::string path, Facts facts, const std::function<bool(Record&)>& next,
@@ -200,7 +189,7 @@ Launch make_launch(std::string path, Facts facts, const std::function<bool(Recor
     insert(launch.backends, record.backend);
     insert(launch.device_sets, record.device_set);
     insert(launch.aggregations, record.aggregation);
-    launch.ranks.insert(record.ranks);
+    launch.ranks.insert(std::to_string(record.ranks));
     if (record.warmup_operations && has_flag(record, Flag::Imported)) {
       launch.warm_ups.insert(fmt::format("warmup={}", *record.warmup_operations));
     }
@@ -239,7 +228,7 @@ std::vector<Launch> load_launches(std::span<const std::string> paths,
 }
 
 std::size_t GroupComparison::count(Verdict verdict) const {
-  return static_cast<std::size_t>(std::ranges::count(rows, verdict, &ComparedRow::verdict));
+  return count_of(rows, [&](const ComparedRow& row) { return row.verdict == verdict; });
 }
 
 bool GroupComparison::any_slower_by(double fraction) const {
@@ -301,22 +290,20 @@ GroupComparison compare_launches(std::span<const Launch> before, std::span<const
 std::vector<std::string> head_differences(std::span<const Launch> before,
                                           std::span<const Launch> after) {
   std::vector<std::string> lines;
-  for (const auto& [what, of, missing] : subjects()) {
-    const FactValues old_values = values_in(before, of);
-    const FactValues new_values = values_in(after, of);
+  for (const Subject& subject : kSubjects) {
+    const FactValues old_values = values_in(before, subject);
+    const FactValues new_values = values_in(after, subject);
     if (old_values == new_values) continue;
-    lines.push_back(fmt::format("{} differ: {}, {}", what,
-                                values_text("before", old_values, new_values, missing),
-                                values_text("after", new_values, old_values, missing)));
+    lines.push_back(fmt::format("{} differ: {}, {}", subject.what,
+                                values_text("before", old_values, new_values, subject.missing),
+                                values_text("after", new_values, old_values, subject.missing)));
   }
-  const Of kind = [](const Launch& launch) {
-    return FactValues{launch.simulated() ? "simulated" : "measured"};
-  };
-  FactValues kinds = values_in(before, kind);
-  kinds.merge(values_in(after, kind));
-  if (kinds.contains("simulated")) {
-    lines.push_back(fmt::format("rows are {}", kinds.size() > 1 ? "simulated and measured, mixed"
-                                                                : "simulated, not measured"));
+  const std::size_t simulated =
+      count_of(before, &Launch::simulated) + count_of(after, &Launch::simulated);
+  if (simulated > 0) {
+    const bool all = simulated == before.size() + after.size();
+    lines.push_back(
+        fmt::format("rows are simulated{}", all ? ", not measured" : " and measured, mixed"));
   }
   return lines;
 }

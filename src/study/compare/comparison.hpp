@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/enum_names.hpp"
 #include "format/json.hpp"
 #include "model/row_key.hpp"
@@ -33,7 +35,7 @@ struct Launch {
   std::set<std::string> device_sets{};
   std::set<std::string> aggregations{};
   std::set<std::string> warm_ups{};  ///< "warmup=5", of logs; our own heads have them
-  std::set<int> ranks{};
+  std::set<std::string> ranks{};
   /// Rows with a time and right data. An interval stays only where there is one row of the
   /// measurement.
   std::map<RowKey, LaunchRow> rows{};
@@ -132,10 +134,44 @@ enum class Pairing {
 /// A table for people, to be pasted: '#' lines, a line per row, a summary.
 [[nodiscard]] std::string comparison_text(const GroupComparison& comparison);
 
+/// @name What comparisons and sweeps print alike
+/// @{
 /// "allreduce float sum, 16 ranks": what a block of a table is of.
 [[nodiscard]] std::string title_of(const RowKey& key);
 /// The members of a row's key.
 [[nodiscard]] Json key_json(const RowKey& key);
+/// Microseconds.
+[[nodiscard]] std::string time_text(double time_us);
+/// "0.973", of ratios and probabilities.
+[[nodiscard]] std::string three_decimals(double value);
+/// "0.970..1.020", or nothing.
+[[nodiscard]] std::string interval_text(const ComparedRow& row);
+[[nodiscard]] Cell interval_cell(const ComparedRow& row);
+/// "3 faster, 0 slower, 1 same, 2 cannot tell".
+[[nodiscard]] std::string counts_text(const std::vector<Verdict>& verdicts);
+
+/// A table for each title, in the rows' order.
+template <class Columns, class Row>
+[[nodiscard]] std::string titled_tables(const Columns& columns, const std::vector<Row>& rows) {
+  std::string text;
+  for (auto row = rows.begin(); row != rows.end();) {
+    const std::string title = title_of(row->key);
+    const auto first = row;
+    while (row != rows.end() && title_of(row->key) == title) ++row;
+    text += fmt::format("# {}\n{}", title, plain_table(make_table(columns, std::span(first, row))));
+  }
+  return text;
+}
+/// An object for each row, which begins with the members of its key.
+template <class Columns, class Row>
+[[nodiscard]] Json keyed_rows(const Columns& columns, const std::vector<Row>& rows) {
+  return json_array(rows, [&](const Row& row) {
+    Json json = key_json(row.key);
+    json.update(json_object(columns, row));
+    return json;
+  });
+}
+/// @}
 
 /// One JSON document, two blanks of indentation and a line end; docs/compare-options.md has its
 /// members.

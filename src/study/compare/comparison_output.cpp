@@ -12,21 +12,6 @@
 namespace busbar::study {
 namespace {
 
-std::string time_text(double time_us) {
-  constexpr double kHundred = 100;
-  return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
-}
-
-std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
-
-std::string interval_text(const ComparedRow& row) {
-  return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "";
-}
-
-Cell ends_of(const std::optional<stats::Interval>& interval) {
-  return interval ? Cell(std::vector{interval->low, interval->high}) : Cell();
-}
-
 using K = const RowKey&;
 
 constexpr auto kKeyColumns = std::to_array<Column<RowKey>>({
@@ -56,24 +41,11 @@ constexpr auto kColumns = std::to_array<Column<ComparedRow>>({
     {"after_GBps", "after GB/s", [](R row) { return row.after_GBps; }, figure_text},
     {"ratio", "ratio", [](R row) { return row.ratio; }, three_decimals},
     {"", "interval", [](R row) { return interval_text(row); }},
-    {"interval", "", [](R row) { return ends_of(row.interval); }},
+    {"interval", "", [](R row) { return interval_cell(row); }},
     {"interval_of", "", [](R row) { return row.kind; }},
     {"p", "p", [](R row) { return row.p; }, three_decimals},
     {"verdict", "verdict", [](R row) { return row.verdict; }},
 });
-
-/// A table for each title, in the rows' order.
-std::string tables(const std::vector<ComparedRow>& rows) {
-  std::string text;
-  for (auto row = rows.begin(); row != rows.end();) {
-    const std::string title = title_of(row->key);
-    const auto first = row;
-    while (row != rows.end() && title_of(row->key) == title) ++row;
-    text +=
-        fmt::format("# {}\n{}", title, plain_table(make_table(kColumns, std::span(first, row))));
-  }
-  return text;
-}
 
 std::string missing_rows(const std::vector<RowKey>& keys, std::string_view group) {
   std::string text;
@@ -85,6 +57,27 @@ std::string missing_rows(const std::vector<RowKey>& keys, std::string_view group
 }
 
 }  // namespace
+
+std::string time_text(double time_us) {
+  constexpr double kHundred = 100;
+  return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
+}
+
+std::string three_decimals(double value) { return fmt::format("{:.3f}", value); }
+
+std::string interval_text(const ComparedRow& row) {
+  return row.interval ? fmt::format("{:.3f}..{:.3f}", row.interval->low, row.interval->high) : "";
+}
+
+Cell interval_cell(const ComparedRow& row) {
+  return row.interval ? Cell(std::vector{row.interval->low, row.interval->high}) : Cell();
+}
+
+std::string counts_text(const std::vector<Verdict>& verdicts) {
+  return join_each(enum_names(Verdict{}), ", ", [&](const Named<Verdict>& one) {
+    return fmt::format("{} {}", std::ranges::count(verdicts, one.value), one.text);
+  });
+}
 
 std::string title_of(const RowKey& key) {
   std::string title = key.collective;
@@ -125,13 +118,11 @@ std::string comparison_text(const GroupComparison& comparison) {
   for (const std::string& warning : comparison.warnings) {
     text += fmt::format("# warning: {}\n", one_line(warning));
   }
-  text += tables(comparison.rows);
+  text += titled_tables(kColumns, comparison.rows);
   text += missing_rows(comparison.only_before, "before");
   text += missing_rows(comparison.only_after, "after");
-  text += fmt::format("# {}: {} faster, {} slower, {} same, {} cannot tell\n",
-                      counted(comparison.rows.size(), "row"), comparison.count(Verdict::Faster),
-                      comparison.count(Verdict::Slower), comparison.count(Verdict::Same),
-                      comparison.count(Verdict::CannotTell));
+  text += fmt::format("# {}: {}\n", counted(comparison.rows.size(), "row"),
+                      counts_text(mapped(comparison.rows, &ComparedRow::verdict)));
   return text;
 }
 
@@ -141,11 +132,7 @@ std::string comparison_json(const GroupComparison& comparison) {
             {"threshold", comparison.threshold},
             {"warnings", comparison.warnings}};
   for (const std::string& problem : comparison.problems) json["warnings"].push_back(problem);
-  json["rows"] = Json::array();
-  for (const ComparedRow& row : comparison.rows) {
-    json["rows"].push_back(key_json(row.key));
-    json["rows"].back().update(json_object(kColumns, row));
-  }
+  json["rows"] = keyed_rows(kColumns, comparison.rows);
   json["only_before"] = json_array(comparison.only_before, key_json);
   json["only_after"] = json_array(comparison.only_after, key_json);
   json["summary"] = {{"faster", comparison.count(Verdict::Faster)},

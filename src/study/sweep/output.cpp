@@ -14,46 +14,31 @@ namespace busbar::study {
 namespace {
 
 /// A row with its variant's name.
-struct ShownRow {
+struct ShownRow : ComparedRow {
   const SweepRow& sweep;
-  const ComparedRow& row;
   std::string variant;
 };
 
-std::string microseconds_text(double time_us) {
-  constexpr double kHundred = 100;
-  return time_us < kHundred ? fmt::format("{:.2f}", time_us) : fmt::format("{:.1f}", time_us);
-}
-std::string ratio_text(double value) { return fmt::format("{:.3f}", value); }
 std::string p_text(double value) {
   constexpr double kLeast = 0.001;
-  return value < kLeast ? fmt::format("{:.1g}", value) : ratio_text(value);
+  return value < kLeast ? fmt::format("{:.1g}", value) : three_decimals(value);
 }
 
 using S = const ShownRow&;
 
 constexpr auto kSweepColumns = std::to_array<Column<ShownRow>>({
-    {"", "size", [](S s) { return format_bytes(s.row.key.size); }},
-    {"", "place", [](S s) { return s.row.key.in_place ? "in" : "out"; }},
+    {"", "size", [](S s) { return format_bytes(s.key.size); }},
+    {"", "place", [](S s) { return s.key.in_place ? "in" : "out"; }},
     {"variant", "variant", [](S s) { return s.variant; }},
-    {"launches", "launches", [](S s) { return s.row.launches_after; }},
-    {"first_us", "first us", [](S s) { return s.row.before_us; }, microseconds_text},
-    {"time_us", "us", [](S s) { return s.row.after_us; }, microseconds_text},
-    {"busbw_GBps", "GB/s", [](S s) { return s.row.after_GBps; }, figure_text},
-    {"ratio", "ratio", [](S s) { return s.row.ratio; }, ratio_text},
-    {"", "interval",
-     [](S s) {
-       return s.row.interval
-                  ? fmt::format("{:.3f}..{:.3f}", s.row.interval->low, s.row.interval->high)
-                  : "";
-     }},
-    {"interval", "",
-     [](S s) {
-       return s.row.interval ? Cell(std::vector{s.row.interval->low, s.row.interval->high})
-                             : Cell();
-     }},
+    {"launches", "launches", [](S s) { return s.launches_after; }},
+    {"first_us", "first us", [](S s) { return s.before_us; }, time_text},
+    {"time_us", "us", [](S s) { return s.after_us; }, time_text},
+    {"busbw_GBps", "GB/s", [](S s) { return s.after_GBps; }, figure_text},
+    {"ratio", "ratio", [](S s) { return s.ratio; }, three_decimals},
+    {"", "interval", [](S s) { return interval_text(s); }},
+    {"interval", "", [](S s) { return interval_cell(s); }},
     {"p", "p", [](S s) { return s.sweep.p; }, p_text},
-    {"verdict", "verdict", [](S s) { return s.row.verdict; }},
+    {"verdict", "verdict", [](S s) { return s.verdict; }},
     {"", "winner", [](S s) { return s.sweep.winner ? "winner" : ""; }},
     {"winner", "", [](S s) { return s.sweep.winner; }},
 });
@@ -61,7 +46,7 @@ constexpr auto kSweepColumns = std::to_array<Column<ShownRow>>({
 std::vector<ShownRow> shown_rows(const SweepResult& result) {
   std::vector<ShownRow> rows;
   for (const SweepRow& row : result.rows) {
-    rows.push_back({row, row.row, result.variants[row.variant]});
+    rows.push_back({row.row, row, result.variants[row.variant]});
   }
   return rows;
 }
@@ -83,12 +68,7 @@ std::string result_text(const SweepResult& result) {
       fmt::format("# {} in turns{}; first: {}\n", counted(result.turns, "launch"),
                   result.pairing == Pairing::ByLaunch ? " of all variants" : " of each variant",
                   result.variants.front());
-  for (auto row = rows.begin(); row != rows.end();) {
-    const std::string title = title_of(row->row.key);
-    std::vector<ShownRow> block;
-    for (; row != rows.end() && title_of(row->row.key) == title; ++row) block.push_back(*row);
-    text += fmt::format("# {}\n{}", title, plain_table(make_table(kSweepColumns, block)));
-  }
+  text += titled_tables(kSweepColumns, rows);
   for (const FailedLaunch& failure : result.failures) {
     text += fmt::format("# failed: {}, turn {}: {}\n", failure.variant, failure.turn,
                         one_line(failure.reason));
@@ -105,11 +85,6 @@ std::size_t count_keys(const SweepResult& result, bool winners) {
 }
 
 Json result_json(const SweepResult& result) {
-  Json rows = Json::array();
-  for (const ShownRow& row : shown_rows(result)) {
-    rows.push_back(key_json(row.row.key));
-    rows.back().update(json_object(kSweepColumns, row));
-  }
   return {{"variants", result.variants},
           {"in_launch", result.pairing == Pairing::ByLaunch},
           {"turns", result.turns},
@@ -119,7 +94,7 @@ Json result_json(const SweepResult& result) {
                                                 {"turn", failure.turn},
                                                 {"reason", one_line(failure.reason)}};
                                   })},
-          {"rows", rows}};
+          {"rows", keyed_rows(kSweepColumns, shown_rows(result))}};
 }
 
 }  // namespace
@@ -146,9 +121,9 @@ std::string sweep_text(const SweepReport& report) {
   if (report.held_out.turns > 0) {
     const SweepResult& held_out = report.held_out;
     text += "# held out:\n" + result_text(held_out) +
-            fmt::format("# held out: {} faster, {} slower, {} same, {} cannot tell\n",
-                        held_out.count(Verdict::Faster), held_out.count(Verdict::Slower),
-                        held_out.count(Verdict::Same), held_out.count(Verdict::CannotTell));
+            fmt::format("# held out: {}\n",
+                        counts_text(mapped(held_out.rows,
+                                           [](const SweepRow& row) { return row.row.verdict; })));
   }
   return text;
 }

@@ -225,7 +225,7 @@ TEST(MakeLaunch, LeavesRowsWithoutATimeOrWithWrongDataOut) {
                                    with(row(100), &Record::time_median_us, std::nullopt), row(0),
                                    test::skipped(false, "no memory")});
   EXPECT_TRUE(launch.rows.empty());
-  EXPECT_THAT(launch.ranks, ElementsAre(16));
+  EXPECT_THAT(launch.ranks, ElementsAre("16"));
 }
 
 Launch loaded(const test::TemporaryFolder& folder, const std::string& text) {
@@ -236,7 +236,7 @@ Launch loaded(const test::TemporaryFolder& folder, const std::string& text) {
 TEST(LoadLaunch, ReadsALogOfAnotherTool) {
   const Launch log =
       load_launch("tests/fixtures/captures/nccl_tests_logs/made_all_reduce_8gpu.txt");
-  EXPECT_THAT(log.ranks, ElementsAre(8));
+  EXPECT_THAT(log.ranks, ElementsAre("8"));
   EXPECT_FALSE(log.rows.empty());
   EXPECT_NE(log.fact(fact::kTool), "");
 }
@@ -268,7 +268,7 @@ TEST(LoadLaunch, ReadsTheFactsOfHeadAndRows) {
   EXPECT_THAT(launch.backends, ElementsAre("mpi"));
   EXPECT_THAT(launch.device_sets, ElementsAre("0,1"));
   EXPECT_THAT(launch.aggregations, ElementsAre("max"));
-  EXPECT_THAT(launch.ranks, ElementsAre(16));
+  EXPECT_THAT(launch.ranks, ElementsAre("16"));
   EXPECT_FALSE(launch.simulated());
   ASSERT_EQ(launch.rows.size(), 1U);
   EXPECT_EQ(launch.rows.begin()->second.ci_high_us, 101);
