@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,16 +51,20 @@ inline Status print_help(std::string_view document, std::string_view appendix = 
   return Status::Ok;
 }
 
-/// The command of a table for "busbar NAME": prints the help, or applies the options and runs it.
+/// Prints the help of a table, or runs what is given of its options.
+template <class Options>
+Status run_command(const CommandLineTable<Options>& table,
+                   Status (*run)(Options&, const Arguments&), std::span<char* const> arguments) {
+  Options options;
+  const Arguments line = parse_options(table, arguments, options);
+  return line.help ? print_help(table.help) : run(options, line);
+}
+
+/// The command of a table for "busbar NAME".
 template <const auto& Table, auto Run>
 [[nodiscard]] Command command_of() {
   return {.name = Table.program.substr(Table.program.find(' ') + 1),
-          .run =
-              [](std::span<char* const> arguments) {
-                typename std::remove_cvref_t<decltype(Table)>::Values options;
-                const Arguments line = parse_options(Table, arguments, options);
-                return line.help ? print_help(Table.help) : Run(options, line);
-              },
+          .run = [](std::span<char* const> words) { return run_command(Table, Run, words); },
           .syntax = [] { return syntax_of(Table); }};
 }
 

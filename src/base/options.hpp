@@ -51,8 +51,6 @@ struct CommandSyntax {
 
 template <class Options>
 struct CommandLineTable : CommandSyntax {
-  using Values = Options;
-
   std::span<const Option<Options>> options{};
 };
 
