@@ -27,7 +27,6 @@
 #include "format/progress_line.hpp"
 #include "judge/run/job.hpp"
 #include "judge/run/launch_queue.hpp"
-#include "study/sweep/rules.hpp"
 #include "study/sweep/sweep.hpp"
 
 namespace busbar {
@@ -135,47 +134,10 @@ struct TurnLaunch {
   Words options{};  ///< of the program
 };
 
-/// Launches in turns, each once in a turn, in an order that is drawn anew.
-class SweepTurns {
- public:
-  SweepTurns(Words command, std::string folder, Seconds timeout, std::uint64_t seed)
-      : command_(std::move(command)),
-        folder_(std::move(folder)),
-        timeout_(timeout),
-        random_(seed) {}
-
-  /// Called after each whole turn with the number of a launch and the path of its CSV.
-  using Take = std::function<void(std::size_t launch, const std::string& path)>;
-  /// Makes so many turns. One that failed twice and never went well is made no more. False where it
-  /// was interrupted: the turn that ran then is lost.
-  [[nodiscard]] bool run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
-                         const std::function<void()>& after_turn);
-
-  [[nodiscard]] std::size_t complete() const { return complete_; }
-  /// Of the last run.
-  [[nodiscard]] const std::vector<study::FailedLaunch>& failures() const { return failures_; }
-
- private:
-  struct Counts {
-    std::size_t good = 0;
-    std::size_t bad = 0;
-  };
-  enum class End { Good, Bad, Stopped };
-
-  /// Of a turn's launches; none where the first does not run, with which all are compared.
-  [[nodiscard]] std::vector<std::size_t> next_order();
-  [[nodiscard]] End launch(const TurnLaunch& launch, const std::string& path, Counts& counts);
-
-  Words command_;
-  std::string folder_;
-  Seconds timeout_;
-  std::mt19937_64 random_;
-  InterruptWatch watch_{};
-  ProgressLine progress_{};
-  std::vector<Counts> counts_{};
-  std::size_t complete_ = 0;
-  std::size_t made_ = 0;
-  std::vector<study::FailedLaunch> failures_{};
+/// How often a launch was made, and how it ended.
+struct LaunchCounts {
+  std::size_t good = 0;
+  std::size_t bad = 0;
 };
 
 /// The command of a launch: its variables reach what starts the ranks and, whatever that passes on,
@@ -191,59 +153,6 @@ Words sweep_command(const Words& command, const TurnLaunch& launch) {
   return words;
 }
 
-SweepTurns::End SweepTurns::launch(const TurnLaunch& launch, const std::string& path,
-                                   Counts& counts) {
-  judge::LaunchResult result;
-  const std::vector<judge::LaunchCommands> one{{sweep_command(command_, launch)}};
-  const auto failure = judge::run_launches(
-      one, {.timeout = timeout_, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
-      {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { result = end; }});
-  progress_.clear();
-  if (failure) throw Error(Status::Runtime, "sweep: " + *failure);
-  if (result.stopped || watch_.wait() != 0) return End::Stopped;
-  (result.failure.empty() ? counts.good : counts.bad) += 1;
-  if (result.failure.empty()) {
-    OutputFile(path, "-o", OutputFile::Mode::New).append(result.csv);
-    return End::Good;
-  }
-  failures_.push_back({.variant = launch.text, .turn = complete_ + 1, .reason = result.failure});
-  fmt::print(stderr, "busbar: {}: turn {}: {}\n", launch.text, complete_ + 1,
-             one_line(result.failure));
-  return End::Bad;
-}
-
-std::vector<std::size_t> SweepTurns::next_order() {
-  std::vector<std::size_t> order(counts_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t i) { return counts_[i].good == 0 && counts_[i].bad > 1; });
-  if (order.empty() || order.front() != 0) return {};
-  shuffle(order, random_);
-  return order;
-}
-
-bool SweepTurns::run(std::span<const TurnLaunch> launches, std::size_t turns, const Take& take,
-                     const std::function<void()>& after_turn) {
-  complete_ = 0;
-  failures_.clear();
-  counts_.assign(launches.size(), {});
-  while (complete_ < turns) {
-    const std::vector<std::size_t> order = next_order();
-    if (order.empty()) break;
-    std::vector<std::pair<std::size_t, std::string>> made;
-    for (const std::size_t i : order) {
-      progress_.show(fmt::format("turn {}/{}: {}", complete_ + 1, turns, launches[i].text));
-      const std::string path = fmt::format("{}/{:04}.csv", folder_, ++made_);
-      const End end = launch(launches[i], path, counts_[i]);
-      if (end == End::Stopped) return false;
-      if (end == End::Good) made.emplace_back(i, path);
-    }
-    ++complete_;
-    for (const auto& [i, path] : made) take(i, path);
-    after_turn();
-  }
-  return true;
-}
-
 /// From the plan to the report.
 class SweepRun {
  public:
@@ -252,13 +161,14 @@ class SweepRun {
         pairing_(pairing_of(options)),
         rules_(plan_rules(options)),
         variants_(study::variants_of(options.settings)),
-        folder_(options.folder) {
+        folder_(options.folder),
+        command_(std::move(command)) {
     if (rules_) study::keep_writable(*rules_, variants_);
-    report_.command = judge::command_text(command);
+    report_.command = judge::command_text(command_);
     report_.seed = options.seed ? *options.seed : std::random_device()();
+    random_.seed(report_.seed);
     constexpr double kPercent = 100;
     report_.threshold = options.threshold_percent / kPercent;
-    turns_.emplace(std::move(command), folder_.path(), options.timeout, report_.seed);
   }
 
   [[nodiscard]] Status run() {
@@ -287,27 +197,86 @@ class SweepRun {
     print_warnings(std::span(&warning, 1));
   }
 
-  /// Rows of the variants by launches; false where it was interrupted.
+  /// Which launches the next turn has, in an order that is drawn anew: one that failed twice and
+  /// never went well is made no more; none where it is the first, with which all are compared.
+  std::vector<std::size_t> next_order(const std::vector<LaunchCounts>& counts) {
+    std::vector<std::size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t i) { return counts[i].good == 0 && counts[i].bad > 1; });
+    if (order.empty() || order.front() != 0) return {};
+    shuffle(order, random_);
+    return order;
+  }
+
+  /// The path of its CSV, which is empty where it failed; nothing where it was interrupted.
+  std::optional<std::string> make(const TurnLaunch& launch, LaunchCounts& counts,
+                                  SweepResult& result) {
+    judge::LaunchResult made;
+    const std::vector<judge::LaunchCommands> one{{sweep_command(command_, launch)}};
+    const auto failure = judge::run_launches(
+        one,
+        {.timeout = options_.timeout, .at_once = 1, .stop = [&] { return watch_.wait() != 0; }},
+        {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { made = end; }});
+    progress_.clear();
+    if (failure) throw Error(Status::Runtime, "sweep: " + *failure);
+    if (made.stopped || watch_.wait() != 0) return {};
+    const std::string path = fmt::format("{}/{:04}.csv", folder_.path(), ++made_);
+    if (made.failure.empty()) {
+      ++counts.good;
+      OutputFile(path, "-o", OutputFile::Mode::New).append(made.csv);
+      return path;
+    }
+    ++counts.bad;
+    const std::size_t turn = result.turns + 1;
+    result.failures.push_back({.variant = launch.text, .turn = turn, .reason = made.failure});
+    fmt::print(stderr, "busbar: {}: turn {}: {}\n", launch.text, turn, one_line(made.failure));
+    return "";
+  }
+
+  /// Makes so many turns and adds their rows to the variants. False where it was interrupted: the
+  /// turn that ran then is lost.
+  bool make_turns(View option, const std::vector<TurnLaunch>& launches, std::size_t turns,
+                  std::vector<VariantRuns>& runs, SweepResult& result) {
+    std::vector<LaunchCounts> counts(launches.size());
+    while (result.turns < turns) {
+      const std::vector<std::size_t> order = next_order(counts);
+      if (order.empty()) break;
+      std::vector<std::pair<std::size_t, std::string>> made;
+      for (const std::size_t i : order) {
+        progress_.show(fmt::format("turn {}/{}: {}", result.turns + 1, turns, launches[i].text));
+        const auto path = make(launches[i], counts[i], result);
+        if (!path) return false;
+        if (!path->empty()) made.emplace_back(i, *path);
+      }
+      ++result.turns;
+      for (const auto& [launch, path] : made) {
+        if (result.pairing == Pairing::None) {
+          runs[launch].add(path, false);
+        } else {
+          for (VariantRuns& variant : runs) variant.add(path, true);
+        }
+      }
+      warn_of_few(option, turns, runs, result.pairing);
+    }
+    return true;
+  }
+
+  void warn_of_few(View option, std::size_t turns, const std::vector<VariantRuns>& runs,
+                   Pairing pairing) {
+    if (runs.front().launches.empty()) return;
+    const std::size_t rows = runs.front().launches.back().rows.size();
+    warn(fewest_warning(option, turns, rows * (runs.size() - 1), pairing));
+    if (options_.held_out == 0) return;
+    warn(fewest_warning("--held-out", options_.held_out, rows, Pairing::None));
+  }
+
+  /// Launches in turns, each once in a turn; false where it was interrupted.
   bool take_turns(View option, const std::vector<TurnLaunch>& launches, std::size_t turns,
                   const std::vector<std::string>& variants, Pairing pairing, SweepResult& result) {
     std::vector<VariantRuns> runs =
         mapped(variants, [](const std::string& text) { return VariantRuns{.text = text}; });
-    const auto take = [&](std::size_t launch, const std::string& path) {
-      if (pairing == Pairing::None) return runs[launch].add(path, false);
-      for (VariantRuns& variant : runs) variant.add(path, true);
-    };
-    const auto after_turn = [&] {
-      if (runs.front().launches.empty()) return;
-      const std::size_t rows = runs.front().launches.back().rows.size();
-      warn(fewest_warning(option, turns, rows * (runs.size() - 1), pairing));
-      if (options_.held_out == 0) return;
-      warn(fewest_warning("--held-out", options_.held_out, rows, Pairing::None));
-    };
-    const bool whole = turns_->run(launches, turns, take, after_turn);
-    result = {.variants = variants,
-              .pairing = pairing,
-              .turns = turns_->complete(),
-              .failures = turns_->failures()};
+    result = {.variants = variants, .pairing = pairing};
+    const bool whole = make_turns(option, launches, turns, runs, result);
     if (!whole) {
       warn(fmt::format("interrupted after {} of {}", result.turns, counted(turns, "turn")));
     }
@@ -384,7 +353,11 @@ class SweepRun {
   std::optional<study::RuleTarget> rules_;
   std::vector<SweepVariant> variants_;
   LaunchFolder folder_;
-  std::optional<SweepTurns> turns_{};
+  Words command_;
+  std::mt19937_64 random_{};
+  InterruptWatch watch_{};
+  ProgressLine progress_{};
+  std::size_t made_ = 0;
   study::SweepReport report_{};
 };
 

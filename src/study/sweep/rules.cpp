@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/sweep/rules.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "base/lists.hpp"
+#include "study/sweep/sweep.hpp"
 
 namespace busbar::study {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "study/sweep/rules.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
