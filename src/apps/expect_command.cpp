@@ -7,7 +7,6 @@
 #include "format/json.hpp"
 #include "stats/summary.hpp"
 #include "study/expect/expect.hpp"
-#include "study/expect/measured_file.hpp"
 #include "study/run_facts.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/recognize.hpp"
@@ -193,9 +192,7 @@ struct ExpectOutput {
 ExpectOutput answer_of(O options, Measured measured, const Collective& collective) {
   take_size(options, measured);
   const study::ExpectRequest request = request_of(options, measured, collective);
-  const study::Published published =
-      study::parse_published(embedded_text(study::kPublishedFile), study::kPublishedFile);
-  const study::Answer expected = study::expect(request, published);
+  const study::Answer expected = study::expect(request, study::kept_published());
   ExpectOutput answer{.is_wrong = study::is_wrong(expected)};
   answer.json = study::expect_json(request, expected);
   answer.text = study::expect_text(request, expected);

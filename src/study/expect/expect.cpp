@@ -68,10 +68,11 @@ class SameMachine {
   bool has_domain_ = false;
 };
 
-void take_published(const ExpectRequest& request, const Published& published, Answer& expected) {
+void take_published(const ExpectRequest& request, const PublishedRates& published,
+                    Answer& expected) {
   if (expected.nodes > 1 && !request.own_network) return;
   const SameMachine machine(request);
-  for (const PublishedRate& rate : published.rates) {
+  for (const PublishedRate& rate : published) {
     const bool is_of_set = rate.collective == request.collective->name &&
                            rate.ranks == request.ranks && rate.nodes == expected.nodes;
     if (!is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size) || !machine.has(rate)) {
@@ -228,7 +229,7 @@ topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
   return machine;
 }
 
-Answer expect(const ExpectRequest& request, const Published& published) {
+Answer expect(const ExpectRequest& request, const PublishedRates& published) {
   const topo::Predictor predictor(request.machine, {.ranks = request.ranks});
   const auto bytes = static_cast<double>(request.size);
   Answer expected{.nodes = static_cast<int>(predictor.set().parts.size()),

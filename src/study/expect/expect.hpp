@@ -89,7 +89,23 @@ inline constexpr double kFit = 1.2;
 [[nodiscard]] topo::EqualHosts part_of(topo::EqualHosts machine, int gpus, int nodes,
                                        const std::optional<topo::NetworkRequest>& network = {});
 
-[[nodiscard]] Answer expect(const ExpectRequest& request, const Published& published);
+/// What was measured: rows of a file, or a figure alone.
+struct Measured {
+  std::string setting{};  ///< of a log's runs, where it has several
+  std::optional<double> busbw_GBps{};
+  std::vector<Record> records{};
+  std::vector<Record> of_all_sizes{};  ///< before `records` were cut to one size
+  Facts facts{};
+  std::vector<std::string> notes{};  ///< what the user should know of the file
+};
+
+/// What --measured names: a figure, or the rows of a collective in a log or CSV, by setting.
+/// `size`: of rates whose log has none. Throws Error (Usage) for what is neither.
+[[nodiscard]] std::vector<Measured> read_measured(const std::string& text,
+                                                  const Collective& collective,
+                                                  std::optional<Bytes> size);
+
+[[nodiscard]] Answer expect(const ExpectRequest& request, const PublishedRates& published);
 
 /// Whether the answer fails: too low, above a bound without assumptions, or a curve that falls at 1
 /// MiB or more: below, a row of one launch may be late by chance.

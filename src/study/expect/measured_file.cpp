@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/expect/measured_file.hpp"
-
 #include <algorithm>
 #include <filesystem>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "study/expect/expect.hpp"
 #include "study/import/file_rows.hpp"
 
 namespace busbar::study {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
@@ -145,24 +146,20 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
 
 }  // namespace
 
-Published parse_published(std::string_view text, std::string_view origin) {
+PublishedRates parse_published(std::string_view text, std::string_view origin) {
   const toml::table table = parse_toml(text, origin, kPublishedDocument);
   const TomlFields fields(table, origin, "the file");
   fields.allow_only({"source", "rate", "ratio"});
   const SourceNames sources = read_sources(fields);
-  Published published;
+  PublishedRates published;
   for (const toml::node* element : fields.list("rate")) {
-    read_rate(*element, origin, sources, published.rates);
+    read_rate(*element, origin, sources, published);
   }
   return published;
 }
 
-Published read_published(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text) {
-    throw usage_error("{}: this file of published figures cannot be read", path);
-  }
-  return parse_published(*text, path);
+PublishedRates kept_published() {
+  return parse_published(embedded_text(kPublishedFile), kPublishedFile);
 }
 
 }  // namespace busbar::study

@@ -63,15 +63,15 @@ struct PublishedRate {
   std::string source{};
 };
 
-struct Published {
-  std::vector<PublishedRate> rates{};  ///< one for each number of ranks and size of a [[rate]]
-};
+/// One for each number of ranks and size of a [[rate]].
+using PublishedRates = std::vector<PublishedRate>;
 
-/// The file that the project keeps, from its root.
+/// That file, from the project's root.
 inline constexpr std::string_view kPublishedFile = "results/reference/published.toml";
 
 /// Throws Error (Usage) with origin:line:column.
-[[nodiscard]] Published parse_published(std::string_view text, std::string_view origin);
-[[nodiscard]] Published read_published(const std::string& path);
+[[nodiscard]] PublishedRates parse_published(std::string_view text, std::string_view origin);
+/// Of the file that the project keeps.
+[[nodiscard]] PublishedRates kept_published();
 
 }  // namespace busbar::study

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/embedded_text.hpp"
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
@@ -92,7 +91,8 @@ std::optional<ExpectRequest> request_of(const ReportSystem& system, const SizeCu
 }
 
 std::optional<CurveExpectation> expectation_of(const ReportData& data, const ReportSystem& system,
-                                               const SizeCurve& curve, const Published& published) {
+                                               const SizeCurve& curve,
+                                               const PublishedRates& published) {
   const CurveKey& key = curve.key;
   const bool has_gpus = system.graph && device(*system.graph, 0).kind == topo::NodeKind::Gpu;
   if (!has_gpus || key.simulated || key.fake || find_collective(key.collective) == nullptr ||
@@ -110,7 +110,7 @@ std::optional<CurveExpectation> expectation_of(const ReportData& data, const Rep
 }
 
 void add_expectations(ReportData& data) {
-  const Published published = parse_published(embedded_text(kPublishedFile), kPublishedFile);
+  const PublishedRates published = kept_published();
   for (SizeCurves& collective : data.collectives) {
     for (SizeCurve& curve : collective.curves) {
       const ReportSystem& system = *find_by(data.systems, curve.key.label, &ReportSystem::name);

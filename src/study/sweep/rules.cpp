@@ -25,25 +25,20 @@ constexpr auto kRuleCollectives = std::to_array<RuleCollective>({
     {"reducescatter", "reduce_scatter_block", 13},
 });
 
-struct RuleWord {
-  std::string_view value;  ///< of NCCL's variable, in small letters
-  std::string_view word;   ///< of the CSV
-};
-constexpr auto kAlgorithmWords = std::to_array<RuleWord>({{"tree", "tree"},
-                                                          {"ring", "ring"},
-                                                          {"collnetdirect", "collnet_direct"},
-                                                          {"collnetchain", "collnet_chain"},
-                                                          {"nvls", "nvls"},
-                                                          {"nvlstree", "nvls_tree"},
-                                                          {"pat", "pat"}});
-constexpr auto kProtocolWords =
-    std::to_array<RuleWord>({{"ll", "ll"}, {"ll128", "ll128"}, {"simple", "simple"}});
+/// Words of the CSV.
+constexpr std::array<std::string_view, 7> kAlgorithmWords{
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+constexpr std::array<std::string_view, 3> kProtocolWords{"ll", "ll128", "simple"};
 
-/// The word of a value of one of NCCL's two variables; empty: none.
+/// That of a value of one of NCCL's two variables, which is written without "_"; empty: none.
 std::string_view rule_word(std::string_view name, std::string_view value) {
   const auto in = [&](const auto& words) {
-    const auto* found = find_by(words, lower(value), &RuleWord::value);
-    return found == nullptr ? std::string_view() : found->word;
+    const auto found = std::ranges::find_if(words, [&](std::string_view word) {
+      std::string joined(word);
+      std::erase(joined, '_');
+      return joined == lower(value);
+    });
+    return found == words.end() ? std::string_view() : *found;
   };
   return name == kAlgorithmOfNccl ? in(kAlgorithmWords) : in(kProtocolWords);
 }
@@ -57,11 +52,6 @@ const RuleCollective* open_mpi_collective(std::string_view name) {
 }
 
 bool is_left_alone(const std::string& value) { return value == kDefaultValue || value == "auto"; }
-
-bool is_writable(const RuleTarget& target, const std::string& name, const std::string& value) {
-  if (is_left_alone(value)) return true;
-  return target.is_nccl() ? !rule_word(name, value).empty() : to_number<int>(value).has_value();
-}
 
 std::string nccl_text(std::span<const SizeRule> rules, std::span<const SweepVariant> variants) {
   constexpr std::array<std::string_view, 5> kTuned{"allreduce", "broadcast", "reduce", "allgather",
@@ -172,7 +162,9 @@ RuleTarget rule_target(std::span<const Vary> settings) {
           setting.name);
     }
     for (const std::string& value : setting.values) {
-      if (is_writable(target, setting.name, value)) continue;
+      const bool is_writable =
+          of_nccl ? !rule_word(setting.name, value).empty() : to_number<int>(value).has_value();
+      if (is_left_alone(value) || is_writable) continue;
       throw usage_error("--write: the library's rules cannot have {}={}{}", setting.name, value,
                         of_nccl ? "" : "; give the algorithm's number");
     }

@@ -4,7 +4,7 @@
 
 #include "format/csv_writer.hpp"
 #include "study/compare/comparison.hpp"
-#include "study/expect/measured_file.hpp"
+#include "study/expect/expect.hpp"
 #include "study/plot/figures.hpp"
 #include "study/report/data.hpp"
 #include "study/report/index.hpp"
@@ -126,7 +126,7 @@ TEST(Crossings, AReaderThatNeedsOneSettingNamesThoseThereAreAndTheOptionThatChoo
       study::keep_setting(file.dataset, setting);
       return observe_files(one.specification, {&file, 1}, notes).size();
     };
-    const auto rates = [&] { return study::rates_of({&two.dataset(), 1}, "float"); };
+    const auto rates = [&] { return study::rates_of({two.dataset()}, "float"); };
     for (const auto& refusal : {failure_of([&] { judge(""); }), failure_of(rates)}) {
       EXPECT_TRUE(refusal.says("2 settings: '0', '1'")) << column->name;
       EXPECT_TRUE(refusal.says("--setting '1'")) << column->name;

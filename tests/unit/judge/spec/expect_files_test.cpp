@@ -69,8 +69,7 @@ TEST(ExpectFiles, AreNotRefusedWithTheSystemsOwnNodesEither) {
 }
 
 TEST(ExpectFiles, HaveNoFigureThatNobodyPublished) {
-  const std::vector<study::PublishedRate> rates =
-      study::read_published(std::string(study::kPublishedFile)).rates;
+  const study::PublishedRates rates = study::kept_published();
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     for (const Rule& rule : load(path_of(system.name()), "full").rules) {
       if (!rule.value) continue;

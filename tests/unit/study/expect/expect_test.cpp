@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "study/expect/measured_file.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
@@ -28,10 +27,10 @@ ExpectRequest request(std::optional<double> measured_GBps, Bytes size = 8 * kGiB
           .measured_GBps = measured_GBps};
 }
 
-const Published kPublished{
-    .rates = {rate(480, 8 * kGiB, Evidence::Measured), rate(470, 16 * kGiB, Evidence::Measured),
-              rate(476, 1 * kGiB, Evidence::Measured), rate(300, 64 * kMiB, Evidence::Measured),
-              rate(460, {}, Evidence::Floor), rate(900, 8 * kGiB, Evidence::User)}};
+const PublishedRates kPublished{
+    rate(480, 8 * kGiB, Evidence::Measured), rate(470, 16 * kGiB, Evidence::Measured),
+    rate(476, 1 * kGiB, Evidence::Measured), rate(300, 64 * kMiB, Evidence::Measured),
+    rate(460, {}, Evidence::Floor),          rate(900, 8 * kGiB, Evidence::User)};
 
 TEST(Expect, ComparesWithWhatOthersMeasuredAtTheSizeElseNearIt) {
   const Answer large = expect(request({}), kPublished);
@@ -67,37 +66,37 @@ TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
 }
 
 TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
-  Published published = kPublished;
-  published.rates.push_back(rate(100, 8 * kGiB, Evidence::Measured));
-  published.rates.back().usual = false;
+  PublishedRates published = kPublished;
+  published.push_back(rate(100, 8 * kGiB, Evidence::Measured));
+  published.back().usual = false;
   EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 480);
 }
 
 TEST(Expect, TakesNoFigureOfAnotherNetwork) {
-  Published published = kPublished;
-  published.rates.front().ranks = 16;
-  published.rates.front().nodes = 2;
+  PublishedRates published = kPublished;
+  published.front().ranks = 16;
+  published.front().nodes = 2;
   ExpectRequest two = request({});
   two.machine.hosts = 2;
   two.ranks = 16;
   EXPECT_NE(expect(two, published).reference, ReferenceKind::Prediction);
-  published.rates.front().system = "p5";  // the same GPUs
+  published.front().system = "p5";  // the same GPUs
   EXPECT_EQ(expect(two, published).reference, ReferenceKind::Prediction);
-  published.rates.front().system = "dgx-h100";
+  published.front().system = "dgx-h100";
   two.own_network = false;
   EXPECT_EQ(expect(two, published).reference, ReferenceKind::Prediction);
 }
 
 TEST(Expect, JudgesAgainstTheReference) {
-  const auto grade = [](double GBps, const Published& published) {
+  const auto grade = [](double GBps, const PublishedRates& published) {
     return expect(request(GBps), published).grade;
   };
   EXPECT_EQ(grade(461, kPublished), Grade::AsExpected);
   EXPECT_EQ(grade(459, kPublished), Grade::Low) << "below the only floor";
   EXPECT_EQ(grade(409, kPublished), Grade::Low);
   EXPECT_EQ(grade(407, kPublished), Grade::TooLow);
-  Published no_floor = kPublished;
-  std::erase_if(no_floor.rates, [](const auto& each) { return each.evidence == Evidence::Floor; });
+  PublishedRates no_floor = kPublished;
+  std::erase_if(no_floor, [](const auto& each) { return each.evidence == Evidence::Floor; });
   EXPECT_EQ(grade(457, no_floor), Grade::AsExpected);
   EXPECT_EQ(grade(455, no_floor), Grade::Low);
   EXPECT_EQ(grade(720, kPublished), Grade::AboveBound);
@@ -120,13 +119,13 @@ TEST(Expect, AppliesFloorsFromTheirSizeOn) {
 }
 
 TEST(Expect, TakesFiguresOfTheSameGpusWithinAnNvlinkDomain) {
-  Published published = kPublished;
-  published.rates.front() = {.system = "gb200-nvl72",
-                             .nodes = 2,
-                             .collective = "allreduce",
-                             .ranks = 8,
-                             .size = 8 * kGiB,
-                             .busbw_GBps = 891.6};
+  PublishedRates published = kPublished;
+  published.front() = {.system = "gb200-nvl72",
+                       .nodes = 2,
+                       .collective = "allreduce",
+                       .ranks = 8,
+                       .size = 8 * kGiB,
+                       .busbw_GBps = 891.6};
   ExpectRequest trays = request({});
   trays.system = "gb200-tray";
   trays.machine = topo::load_machine("gb200-tray");
@@ -160,8 +159,8 @@ ExpectRequest h200_nvl(double measured_GBps) {
 }
 
 TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
-  Published stated{.rates = {rate(68.7, 8 * kGiB, Evidence::ThirdHand)}};
-  stated.rates.front().system = "h200-nvl-x8";
+  PublishedRates stated{rate(68.7, 8 * kGiB, Evidence::ThirdHand)};
+  stated.front().system = "h200-nvl-x8";
   const Answer same = expect(h200_nvl(68.66), stated);
   EXPECT_EQ(same.checking_logs, 0U);
   EXPECT_EQ(same.reference, ReferenceKind::Published);
@@ -170,7 +169,7 @@ TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
   EXPECT_FALSE(is_wrong(same));
   EXPECT_EQ(expect(h200_nvl(50), stated).reference, ReferenceKind::Prediction);
   EXPECT_EQ(expect(h200_nvl(68.66), {}).grade, Grade::TooLow);
-  stated.rates.front().system = "dgx-h100";
+  stated.front().system = "dgx-h100";
   const Answer checked = expect(request(68.7), stated);
   EXPECT_GT(checked.checking_logs, 1U);
   EXPECT_EQ(checked.grade, Grade::TooLow) << "the prediction is checked";
