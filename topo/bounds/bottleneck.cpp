@@ -145,82 +145,68 @@ class LinkGroup {
   std::set<int> set_;
 };
 
-/// How often each hop takes one resource, n x n: from, to; infinite where there is no hop.
-using Takings = std::vector<double>;
+/// How often each hop takes a resource: [from][to], or [to][from]; infinite where there is no hop.
+using Takings = std::vector<std::vector<double>>;
 
-Takings takings_of(const RingProblem& problem, int resource) {
-  Takings taken(problem.hops.size(), kInfinity);
-  for (std::size_t k = 0; k < taken.size(); ++k) {
-    if (!problem.hops[k]) continue;
-    taken[k] = 0;
-    for (const Use& use : *problem.hops[k]) taken[k] += use.resource == resource ? use.times : 0;
-  }
-  return taken;
-}
-
-/// What the same hops take in the other direction.
-Takings reversed(const Takings& taken, std::size_t n) {
-  Takings result(taken.size());
-  for (std::size_t k = 0; k < taken.size(); ++k) result[k % n * n + k / n] = taken[k];
-  return result;
-}
-
-/// What the hops take that leave the devices, when each device has its least.
-double sum_of_least(const Takings& taken, std::size_t n) {
-  double sum = 0;
-  for (std::span rest(taken); !rest.empty(); rest = rest.subspan(n)) {
-    sum += *std::min_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(n));
-  }
-  return sum;
+Takings takings_of(const RingProblem& problem, int resource, bool leaving) {
+  return square_matrix(to_size(problem.n), [&](std::size_t one, std::size_t other) {
+    const auto from = static_cast<int>(leaving ? one : other);
+    const Hop& hop = problem.hop(from, static_cast<int>(leaving ? other : one));
+    if (!hop) return kInfinity;
+    double times = 0;
+    for (const Use& use : *hop) times += use.resource == resource ? use.times : 0;
+    return times;
+  });
 }
 
 /// Hops without the resource lead from the first device to all others.
-bool are_joined_without(const Takings& taken, std::size_t n) {
-  std::set<std::size_t> apart;
-  for (std::size_t other = 1; other < n; ++other) apart.insert(other);
-  for (std::vector<std::size_t> open{0}; !open.empty();) {
-    const std::size_t here = open.back();
-    open.pop_back();
-    std::erase_if(apart, [&](std::size_t there) {
-      const bool reached = taken[here * n + there] <= 0;
-      if (reached) open.push_back(there);
-      return reached;
-    });
+bool are_joined_without(const Takings& taken) {
+  std::vector<bool> reached(taken.size());
+  std::vector<std::size_t> order{0};
+  reached[0] = true;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    for (std::size_t to = 0; to < taken.size(); ++to) {
+      if (reached[to] || taken[order[k]][to] > 0) continue;
+      reached[to] = true;
+      order.push_back(to);
+    }
   }
-  return apart.empty();
+  return order.size() == taken.size();
 }
 
 /// Every ring takes the resource at least so often: a hop leaves and a hop reaches each device, and
 /// a ring needs a hop that takes it where the others do not join all devices.
 double least_of_ring(const RingProblem& problem, int resource) {
-  const std::size_t n = to_size(problem.n);
-  const Takings leaving = takings_of(problem, resource);
-  const Takings reaching = reversed(leaving, n);
-  const double most = std::max(sum_of_least(leaving, n), sum_of_least(reaching, n));
-  if (most > 0 || (are_joined_without(leaving, n) && are_joined_without(reaching, n))) return most;
+  double most = 0;
   double smallest = kInfinity;
-  for (const double one : leaving) {
-    if (one > 0) smallest = std::min(smallest, one);
+  bool joined = true;
+  for (const bool leaving : {true, false}) {
+    const Takings taken = takings_of(problem, resource, leaving);
+    double sum = 0;
+    for (const std::vector<double>& hops : taken) {
+      sum += *std::ranges::min_element(hops);
+      for (const double one : hops) smallest = one > 0 ? std::min(smallest, one) : smallest;
+    }
+    most = std::max(most, sum);
+    joined = joined && are_joined_without(taken);
   }
-  return smallest;
+  return most > 0 || joined ? most : smallest;
 }
 
 /// Devices through which no more can pass, out or in, and the resources that say so.
 Limiting by_devices(const RingProblem& problem, double most) {
-  Limiting result;
+  std::set<int> devices;
   std::set<int> resources;
   for (int device = 0; device < problem.n; ++device) {
-    for (const DeviceUpper& upper :
-         {leaving_upper(problem, device), reaching_upper(problem, device)}) {
+    for (const bool leaving : {true, false}) {
+      const DeviceUpper upper = device_upper(problem, device, leaving);
       if (upper.value > most) continue;
-      if (result.devices.empty() || result.devices.back() != device) {
-        result.devices.push_back(device);
-      }
+      devices.insert(device);
       resources.insert(upper.resources.begin(), upper.resources.end());
     }
   }
-  result.resources.assign(resources.begin(), resources.end());
-  return result;
+  return {.resources = {resources.begin(), resources.end()},
+          .devices = {devices.begin(), devices.end()}};
 }
 
 }  // namespace

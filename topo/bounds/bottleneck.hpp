@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "topo/bounds/packing.hpp"
-#include "topo/bounds/ring_problem.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {

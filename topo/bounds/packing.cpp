@@ -22,6 +22,11 @@ constexpr double kRounding = 1e-13;              // of coefficients that are nea
 constexpr int kMostRounds = 4000;                // ends what rounding keeps alive; dozens are usual
 constexpr int kMostPivots = 20000;               // likewise; a thousand are many
 
+/// What a resource lets through of hops that take it so often.
+double alone(const RingProblem& problem, const Use& use) {
+  return problem.capacity[static_cast<std::size_t>(use.resource)] / use.times;
+}
+
 /// Resources that a ring takes, each once, with how often.
 std::vector<Use> uses_of(const RingProblem& problem, const std::vector<int>& order) {
   std::vector<Use> sum;
@@ -340,9 +345,7 @@ RingPacking pack_pair(const RingProblem& problem) {
   RingPacking result{.dual = std::vector<double>(problem.capacity.size(), 0)};
   if (!problem.hop(0, 1) || !problem.hop(1, 0)) return result;
   const std::vector<Use> uses = uses_of(problem, {0, 1});
-  const auto limit_of = [&](const Use& use) {
-    return problem.capacity[static_cast<std::size_t>(use.resource)] / use.times;
-  };
+  const auto limit_of = [&](const Use& use) { return alone(problem, use); };
   result.value = kInfinity;
   for (const Use& use : uses) result.value = std::min(result.value, limit_of(use));
   const auto scarce = filtered(
@@ -357,6 +360,49 @@ RingPacking pack_pair(const RingProblem& problem) {
 }
 
 }  // namespace
+
+DeviceUpper device_upper(const RingProblem& problem, int device, bool leaving) {
+  // Hops that begin (or end) with the same resource have together what that one has, and each what
+  // its own path has.
+  struct Bundle {
+    int edge = 0;
+    double together = 0;
+    double apart = 0;
+    std::vector<int> narrowest{};  // of each hop
+  };
+  std::vector<Bundle> bundles;
+  for (int other = 0; other < problem.n; ++other) {
+    const Hop& hop = leaving ? problem.hop(device, other) : problem.hop(other, device);
+    if (!hop || other == device) continue;
+    if (hop->empty()) return {.value = kInfinity};
+    const Use& edge = leaving ? hop->front() : hop->back();
+    const Use& narrowest =
+        *std::ranges::min_element(*hop, {}, [&](const Use& use) { return alone(problem, use); });
+    const auto is_same = [&](const Bundle& bundle) { return bundle.edge == edge.resource; };
+    Bundle& bundle = find_or_add(bundles, is_same, Bundle{.edge = edge.resource});
+    // The hop that takes the resource least often bounds them all.
+    bundle.together = std::max(bundle.together, alone(problem, edge));
+    bundle.apart += alone(problem, narrowest);
+    bundle.narrowest.push_back(narrowest.resource);
+  }
+  DeviceUpper upper;
+  for (Bundle& bundle : bundles) {
+    upper.value += std::min(bundle.together, bundle.apart);
+    if (bundle.together <= bundle.apart) std::ranges::fill(bundle.narrowest, bundle.edge);
+    append(upper.resources, bundle.narrowest);
+  }
+  return upper;
+}
+
+double quick_upper(const RingProblem& problem) {
+  double least = problem.n < 2 ? 0 : kInfinity;
+  for (int device = 0; device < problem.n && least > 0; ++device) {
+    for (const bool leaving : {true, false}) {
+      least = std::min(least, device_upper(problem, device, leaving).value);
+    }
+  }
+  return least;
+}
 
 RingPacking pack_rings(const RingProblem& problem, double known_upper) {
   if (problem.n < 2) return {};

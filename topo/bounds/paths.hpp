@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "topo/bounds/bound.hpp"
-#include "topo/bounds/ring_problem.hpp"
+#include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "topo/bounds/ring_problem.hpp"
+#include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
 HeldKarp::HeldKarp(int n)

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "topo/bounds/ring_problem.hpp"
+#include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
 
