@@ -159,31 +159,17 @@ std::int64_t whole_capacity(const FlowLink& link) {
   return std::llround(link.capacity * kScale);
 }
 
-/// Both directions between one device and one switch.
-struct Port {
-  double up_GBps = 0;
-  double down_GBps = 0;
-};
-
 struct DevicePorts {
-  std::map<int, Port> by_switch{};
+  std::map<int, std::array<double, 2>> by_switch{};  ///< GB/s to it and back
   std::vector<int> links{};
 
   [[nodiscard]] double whole_GBps() const {
-    Port sum;
+    std::array<double, 2> sum{};
     for (const auto& [number, port] : by_switch) {
-      sum.up_GBps += port.up_GBps;
-      sum.down_GBps += port.down_GBps;
+      sum = {sum[0] + port[0], sum[1] + port[1]};
     }
-    return std::min(sum.up_GBps, sum.down_GBps);
+    return std::ranges::min(sum);
   }
-};
-
-/// A link as one of its ends sees it.
-struct LinkEnd {
-  int node;
-  int other;
-  double Port::*way;
 };
 
 /// Ports of each device of the set; nothing where one has NVLink straight to another GPU.
@@ -197,15 +183,16 @@ std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devic
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
     if (!is_gpu_link(link_kind(graph, link))) continue;
-    for (const auto& [node, other, way] : {LinkEnd{link.from, link.to, &Port::up_GBps},
-                                           LinkEnd{link.to, link.from, &Port::down_GBps}}) {
-      const auto place = places.find(node);
+    for (const bool back : {false, true}) {
+      const auto place = places.find(back ? link.to : link.from);
       if (place == places.end()) continue;
+      const int other = back ? link.from : link.to;
       const NodeKind kind = node_of(graph, other).kind;
       if (kind == NodeKind::Gpu) return {};
       if (kind != NodeKind::NvSwitch) continue;
       DevicePorts& own = ports[place->second];
-      own.by_switch[other].*way += capacity_GBps(graph, link, options.constants, options.flows);
+      own.by_switch[other].at(back ? 1 : 0) +=
+          capacity_GBps(graph, link, options.constants, options.flows);
       own.links.push_back(static_cast<int>(number));
     }
   }
@@ -220,7 +207,7 @@ double evenly(const std::vector<DevicePorts>& ports) {
     for (const DevicePorts& device : ports) {
       const auto port = device.by_switch.find(number);
       if (port == device.by_switch.end()) return 0;
-      least = std::min({least, port->second.up_GBps, port->second.down_GBps});
+      least = std::min(least, std::ranges::min(port->second));
     }
     sum += least;
   }

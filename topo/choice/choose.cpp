@@ -171,9 +171,9 @@ std::string reason_of(const Ranked& ranked, Policy policy, LinkKind gpu_link) {
   }
   const std::string equals = fmt::format(" in {} of them", ranked.equal);
   if (policy == Policy::Worst) {
-    return fmt::format("worst of {}: {}{}, instead of {}: {}, {}{}", sets, own, equals,
+    return fmt::format("worst of {}: {}{}, instead of {}: {}, {{{}}}{}", sets, own, equals,
                        text(ranked.best), share_of_best(ranked.own, ranked.best),
-                       describe_set(ranked.best_set), ties);
+                       fmt::join(ranked.best_set, ","), ties);
   }
   return fmt::format("best of {}: {}{}, worst {}{}", sets, own, equals, text(ranked.worst), ties);
 }

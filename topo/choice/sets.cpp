@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <fmt/ranges.h>
-
 #include "topo/bounds/packing.hpp"
 
 namespace busbar::topo {
@@ -93,13 +91,6 @@ std::vector<double> list_of(const RingProblem& problem) {
   return list;
 }
 
-std::optional<double> equal_ports_GBps(const Graph& graph, const BoundOptions& options) {
-  const std::vector<int> all = first_numbers(device_count(graph));
-  const auto domain = all.size() < 2 ? std::nullopt : switched_domain(graph, all, options);
-  if (!domain || domain->narrowest.size() < domain->links.size()) return std::nullopt;
-  return domain->port_GBps;
-}
-
 }  // namespace
 
 std::uint64_t count_sets(std::size_t n, std::size_t k) {
@@ -128,17 +119,10 @@ std::vector<DeviceSet> all_sets(std::size_t n, std::size_t k) {
   return sets;
 }
 
-std::string describe_set(std::span<const int> set) {
-  return fmt::format("{{{}}}", fmt::join(set, ","));
-}
-
 TieBreaker::TieBreaker(const Graph& graph) {
   const std::vector<int> steps = steps_to_nics(graph);
-  std::map<std::pair<int, int>, int> numbers;
   for (const int number : graph.devices) {
-    const Node& device = node_of(graph, number);
-    const auto next = static_cast<int>(numbers.size());
-    numa_.push_back(numbers.try_emplace({device.host, device.numa}, next).first->second);
+    numa_.emplace_back(node_of(graph, number).host, node_of(graph, number).numa);
     nic_steps_.push_back(steps.at(to_size(number)));
   }
   off_ = square_matrix(graph.p2p.size(), [&](std::size_t i, std::size_t j) {
@@ -149,10 +133,10 @@ TieBreaker::TieBreaker(const Graph& graph) {
 
 Tie TieBreaker::of(std::span<const int> devices) const {
   Tie tie;
-  std::set<int> nodes;
+  std::set<std::pair<int, int>> nodes;
   for (const int device : devices) {
-    nodes.insert(numa(device));
-    tie.nic_steps += nic_steps(device);
+    nodes.insert(numa_.at(to_size(device)));
+    tie.nic_steps += nic_steps_.at(to_size(device));
     const bool off = !off_.empty() && std::ranges::any_of(devices, [&](int other) {
       return off_[to_size(device)][to_size(other)];
     });
@@ -162,10 +146,11 @@ Tie TieBreaker::of(std::span<const int> devices) const {
   return tie;
 }
 
-Rater::Rater(const Graph& graph, const BoundOptions& options)
-    : equal_(equal_ports_GBps(graph, options)) {
-  if (equal_) return;
+Rater::Rater(const Graph& graph, const BoundOptions& options) {
   const std::vector<int> all = first_numbers(device_count(graph));
+  const auto domain = all.size() < 2 ? std::nullopt : switched_domain(graph, all, options);
+  if (domain && domain->narrowest.size() == domain->links.size()) equal_ = domain->port_GBps;
+  if (equal_) return;
   levels_.emplace_back(graph, all, first_level(graph), options);
   if (first_level(graph) != Level::All) levels_.emplace_back(graph, all, Level::All, options);
 }

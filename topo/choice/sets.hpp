@@ -32,9 +32,6 @@ inline constexpr std::uint64_t kMostSets = 20'000;
 /// All sets of k of the devices 0 to n - 1, in lexicographic order; one empty set for k = 0.
 [[nodiscard]] std::vector<DeviceSet> all_sets(std::size_t n, std::size_t k);
 
-/// "{0,3}".
-[[nodiscard]] std::string describe_set(std::span<const int> set);
-
 /// What decides between sets of equal bounds; lower is better, from the first on.
 struct Tie {
   int off_pairs = 0;   ///< 1 where some pair has neither NVLink nor PCIe access to its memory
@@ -49,19 +46,14 @@ class TieBreaker {
  public:
   explicit TieBreaker(const Graph& graph);
 
-  [[nodiscard]] std::size_t devices() const { return numa_.size(); }
   [[nodiscard]] Tie of(std::span<const int> devices) const;
-  /// A number for the device's NUMA node, the same for its neighbours there; unknown nodes of one
-  /// host are one.
-  [[nodiscard]] int numa(int device) const { return numa_.at(to_size(device)); }
-  /// Links to the nearest NIC, 10 more for each processor between and 100 for each link between
-  /// processors, so that PIX < PXB < PHB < NODE < SYS; kNoNic where none is reached.
-  [[nodiscard]] int nic_steps(int device) const { return nic_steps_.at(to_size(device)); }
 
   static constexpr int kNoNic = 1000;
 
  private:
-  std::vector<int> numa_{};
+  std::vector<std::pair<int, int>> numa_{};  ///< host and node; unknown nodes of a host are one
+  /// Links to the nearest NIC, 10 more for each processor between and 100 for each link between
+  /// processors, so that PIX < PXB < PHB < NODE < SYS; kNoNic where none is reached.
   std::vector<int> nic_steps_{};
   std::vector<std::vector<bool>> off_{};
 };
