@@ -178,10 +178,7 @@ void read_matrix(topo::SmiProbe& smi, const std::string& path) {
     smi.matrix = topo::parse_smi_matrix(text, path);
     return;
   }
-  topo::AmdTopology amd = topo::parse_amd_topology(text, path);
-  smi.tool = std::move(amd.tool);
-  smi.matrix = std::move(amd.matrix);
-  smi.p2p = std::move(amd.p2p);
+  smi = topo::parse_amd_topology(text, path);
 }
 
 void read_smi(topo::SmiProbe& smi, const MachineSource& source) {

@@ -20,7 +20,7 @@ void check(const busbar::topo::SmiMatrix& matrix) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
-  fuzz::attempt([&] { check(busbar::topo::parse_amd_topology(text, "fuzz").matrix); });
+  fuzz::attempt([&] { check(busbar::topo::parse_amd_topology(text, "fuzz").matrix.value()); });
   fuzz::attempt([&] {
     int index = 0;
     for (const auto& gpu : busbar::topo::parse_amd_gpus(text, "fuzz"))

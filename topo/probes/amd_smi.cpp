@@ -10,11 +10,6 @@
 namespace busbar::topo {
 namespace {
 
-bool is_json(std::string_view text) {
-  return trim(text).starts_with('[') || trim(text).starts_with('{') ||
-         text.find("\"system\"") != std::string_view::npos;
-}
-
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(
       words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
@@ -27,13 +22,13 @@ constexpr std::array<std::string_view, 7> kLinkTypes{"XGMI",     "PCIE",        
 /// Makes a matrix of the tables.
 class MatrixBuilder {
  public:
-  MatrixBuilder(const AmdTables& tables, std::string_view origin)
-      : tables_(tables), origin_(origin), gpus_(tables.gpus.size()) {}
+  MatrixBuilder(AmdTables tables, std::string_view origin)
+      : tables_(std::move(tables)), origin_(origin), gpus_(tables_.gpus.size()) {}
 
-  [[nodiscard]] AmdTopology build() {
+  [[nodiscard]] SmiProbe build() {
     check();
-    AmdTopology topology;
-    SmiMatrix& matrix = topology.matrix;
+    SmiProbe topology;
+    SmiMatrix& matrix = topology.matrix.emplace();
     matrix.numa_affinity = tables_.numa;
     matrix.numa_affinity.resize(gpus_);
     matrix.cpu_affinity.resize(gpus_);
@@ -121,7 +116,7 @@ class MatrixBuilder {
     return P2pMatrix{.gpus = gpus, .cells = square_matrix(gpus_, text)};
   }
 
-  const AmdTables& tables_;
+  AmdTables tables_;
   std::string_view origin_;
   std::size_t gpus_;
   int direct_ = std::numeric_limits<int>::max();
@@ -185,7 +180,7 @@ bool ask(SmiProbe& probe, const std::string& argument, Read read) {
 
 bool ask_topology(SmiProbe& probe, const std::string& argument) {
   return ask(probe, argument, [&](std::string_view text, const std::string& question) {
-    AmdTopology found = parse_amd_topology(text, question);
+    SmiProbe found = parse_amd_topology(text, question);
     probe.matrix = std::move(found.matrix);
     probe.p2p = std::move(found.p2p);
   });
@@ -208,10 +203,8 @@ bool is_amd_topology(std::string_view text) {
                         "ACCESS TABLE", "WEIGHT TABLE", "HOPS TABLE"});
 }
 
-AmdTopology parse_amd_topology(std::string_view text, std::string_view origin) {
-  const AmdTables tables =
-      is_json(text) ? parse_amd_json_tables(text, origin) : parse_amd_text_tables(text, origin);
-  AmdTopology topology = MatrixBuilder(tables, origin).build();
+SmiProbe parse_amd_topology(std::string_view text, std::string_view origin) {
+  SmiProbe topology = MatrixBuilder(parse_amd_tables(text, origin), origin).build();
   const bool rocm =
       has_any(lower(text), {"rocm system management", "between two gpus", "(topology)"});
   topology.tool = rocm ? "rocm-smi" : "amd-smi";
@@ -224,8 +217,7 @@ bool is_amd_gpus(std::string_view text) {
 
 std::vector<GpuFacts> parse_amd_gpus(std::string_view text, std::string_view origin) {
   std::vector<GpuFacts> gpus;
-  const std::vector<AmdFields> all =
-      is_json(text) ? parse_amd_json_fields(text, origin) : parse_amd_text_fields(text, origin);
+  const std::vector<AmdFields> all = parse_amd_fields(text, origin);
   for (const AmdFields& fields : all) {
     gpus.push_back(facts_of(fields));
     std::string fault = fault_of(gpus.back(), fields, gpus.size() - 1);

@@ -10,21 +10,15 @@
 
 namespace busbar::topo {
 
-/// What AMD's tools report of the links between GPUs.
-struct AmdTopology {
-  std::string tool{};  ///< "rocm-smi" or "amd-smi"
-  /// Cells: X; XGMI, or XGMI4 of four links side by side as far as bandwidths show them; NODE or
-  /// SYS where the GPUs have no link of their own, by their NUMA nodes.
-  SmiMatrix matrix{};
-  std::optional<P2pMatrix> p2p{};  ///< of the table of access, which only amd-smi prints
-};
-
 /// Whether a text is output of AMD's tools, whole or not, and of no other.
 [[nodiscard]] bool is_amd_topology(std::string_view text);
 
-/// Reads `rocm-smi --showtopo` and `amd-smi topology`, as text or by --json of any version. Throws
-/// Error (Usage) with the place for a text that is damaged or cut short.
-[[nodiscard]] AmdTopology parse_amd_topology(std::string_view text, std::string_view origin);
+/// Reads `rocm-smi --showtopo` and `amd-smi topology`, as text or by --json of any version: which
+/// of the two tools it is, the links between GPUs, and of the table of access P2P. Cells are X;
+/// XGMI, or XGMI4 of four links side by side as far as bandwidths show them; NODE or SYS where the
+/// GPUs have no link of their own, by their NUMA nodes. Throws Error (Usage) with the place for a
+/// text that is damaged or cut short.
+[[nodiscard]] SmiProbe parse_amd_topology(std::string_view text, std::string_view origin);
 
 /// Whether a text is of `amd-smi static` or `amd-smi list`.
 [[nodiscard]] bool is_amd_gpus(std::string_view text);

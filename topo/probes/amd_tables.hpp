@@ -32,14 +32,14 @@ struct AmdTables {
 /// values.
 using AmdFields = std::vector<std::pair<std::string, std::string>>;
 
+/// Whether a text is of --json.
+[[nodiscard]] bool is_json(std::string_view text);
+
 /// @name What rocm-smi and amd-smi print, as text and by --json. Throw Error (Usage).
 /// @{
-[[nodiscard]] AmdTables parse_amd_text_tables(std::string_view text, std::string_view origin);
-[[nodiscard]] std::vector<AmdFields> parse_amd_text_fields(std::string_view text,
-                                                           std::string_view origin);
-[[nodiscard]] AmdTables parse_amd_json_tables(std::string_view text, std::string_view origin);
-[[nodiscard]] std::vector<AmdFields> parse_amd_json_fields(std::string_view text,
-                                                           std::string_view origin);
+[[nodiscard]] AmdTables parse_amd_tables(std::string_view text, std::string_view origin);
+[[nodiscard]] std::vector<AmdFields> parse_amd_fields(std::string_view text,
+                                                      std::string_view origin);
 /// @}
 
 }  // namespace busbar::topo

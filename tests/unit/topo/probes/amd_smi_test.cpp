@@ -70,21 +70,21 @@ std::string what(const std::string& text) {
 }
 
 TEST(ParseAmdTopology, ReadsRocmSmi) {
-  const AmdTopology topology = parse_amd_topology(rocm_text(), "f");
+  const SmiProbe topology = parse_amd_topology(rocm_text(), "f");
   EXPECT_EQ(topology.tool, "rocm-smi");
-  EXPECT_THAT(topology.matrix.gpus, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(topology.matrix.cells[0], ElementsAre("X", "XGMI", "SYS", "SYS"));
-  EXPECT_THAT(topology.matrix.cells[3], ElementsAre("SYS", "SYS", "XGMI", "X"));
-  EXPECT_THAT(topology.matrix.numa_affinity, ElementsAre("0", "0", "1", "1"));
+  EXPECT_THAT(topology.matrix->gpus, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(topology.matrix->cells[0], ElementsAre("X", "XGMI", "SYS", "SYS"));
+  EXPECT_THAT(topology.matrix->cells[3], ElementsAre("SYS", "SYS", "XGMI", "X"));
+  EXPECT_THAT(topology.matrix->numa_affinity, ElementsAre("0", "0", "1", "1"));
   EXPECT_FALSE(topology.p2p);
 }
 
 TEST(ParseAmdTopology, ReadsAmdSmiWithLinksSideBySide) {
-  const AmdTopology topology = parse_amd_topology(amd_text(), "f");
+  const SmiProbe topology = parse_amd_topology(amd_text(), "f");
   EXPECT_EQ(topology.tool, "amd-smi");
-  EXPECT_EQ(topology.matrix.bus_ids, kBuses);
-  EXPECT_THAT(topology.matrix.cells[0], ElementsAre("X", "XGMI4", "XGMI"));
-  EXPECT_THAT(topology.matrix.cells[1], ElementsAre("XGMI4", "X", "SYS")) << "through another GPU";
+  EXPECT_EQ(topology.matrix->bus_ids, kBuses);
+  EXPECT_THAT(topology.matrix->cells[0], ElementsAre("X", "XGMI4", "XGMI"));
+  EXPECT_THAT(topology.matrix->cells[1], ElementsAre("XGMI4", "X", "SYS")) << "through another GPU";
   ASSERT_TRUE(topology.p2p);
   EXPECT_EQ(topology.p2p->cells[0][1], "OK");
   EXPECT_EQ(parse_amd_topology(amd_text("DISABLED"), "f").p2p->cells[0][1], "NS");
@@ -92,13 +92,13 @@ TEST(ParseAmdTopology, ReadsAmdSmiWithLinksSideBySide) {
 
 // As of an MI355X whose driver reports weights and bandwidths of 0.
 TEST(ParseAmdTopology, TakesEveryXgmiForALinkWhereTheDriverHasNoWeights) {
-  const AmdTopology topology =
+  const SmiProbe topology =
       parse_amd_topology(table("WEIGHT TABLE:", kBuses, all("0", "0")) +
                              table("LINK TYPE TABLE:", kBuses, all("SELF", "XGMI")) +
                              table("NUMA BW TABLE:", kBuses, all("N/A", "0-0")),
                          "f");
-  EXPECT_THAT(topology.matrix.cells[1], ElementsAre("XGMI", "X", "XGMI"));
-  EXPECT_FALSE(topology.matrix.shows_host);
+  EXPECT_THAT(topology.matrix->cells[1], ElementsAre("XGMI", "X", "XGMI"));
+  EXPECT_FALSE(topology.matrix->shows_host);
 }
 
 TEST(ParseAmdTopology, ReadsBothFormsOfJsonOfAmdSmi) {
@@ -122,17 +122,17 @@ TEST(ParseAmdTopology, ReadsBothFormsOfJsonOfAmdSmi) {
      "weight": {"gpu_0": 40, "gpu_1": 0}, "hops": {"gpu_0": 2, "gpu_1": 0},
      "link_type": {"gpu_0": "PCIE", "gpu_1": "SELF"},
      "numa_bandwidth": {"gpu_0": "N/A", "gpu_1": "N/A"}}])";
-  const AmdTopology now = parse_amd_topology(links, "f");
-  EXPECT_EQ(now.matrix.cells[0][1], "XGMI2");
-  EXPECT_EQ(now.matrix.bus_ids[1], "0000:44:00.0");
+  const SmiProbe now = parse_amd_topology(links, "f");
+  EXPECT_EQ(now.matrix->cells[0][1], "XGMI2");
+  EXPECT_EQ(now.matrix->bus_ids[1], "0000:44:00.0");
   EXPECT_EQ(now.p2p->cells[1][0], "OK");
-  const AmdTopology before = parse_amd_topology(rows, "f");
-  EXPECT_EQ(before.matrix.cells[0][1], "NODE");
+  const SmiProbe before = parse_amd_topology(rows, "f");
+  EXPECT_EQ(before.matrix->cells[0][1], "NODE");
   EXPECT_EQ(before.p2p->cells[0][1], "NS");
 }
 
 TEST(ParseAmdTopology, ReadsTheJsonOfRocmSmiBelowItsWarning) {
-  const AmdTopology topology = parse_amd_topology(
+  const SmiProbe topology = parse_amd_topology(
       "WARNING: AMD GPU device(s) is/are in a low-power state.\n"
       R"({"card0": {"(Topology) Numa Node": "0", "(Topology) Numa Affinity": "0"},
           "card1": {"(Topology) Numa Node": "1", "(Topology) Numa Affinity": "1"},
@@ -141,18 +141,18 @@ TEST(ParseAmdTopology, ReadsTheJsonOfRocmSmiBelowItsWarning) {
                      "(Topology) Link type between DRM devices 0 and 1": "XGMI"}})",
       "f");
   EXPECT_EQ(topology.tool, "rocm-smi");
-  EXPECT_EQ(topology.matrix.cells[1][0], "XGMI");
-  EXPECT_THAT(topology.matrix.numa_affinity, ElementsAre("0", "1"));
+  EXPECT_EQ(topology.matrix->cells[1][0], "XGMI");
+  EXPECT_THAT(topology.matrix->numa_affinity, ElementsAre("0", "1"));
 }
 
 TEST(ParseAmdTopology, RefusesATextThatIsCutShortOrReadsTheSameLinks) {
   for (const std::string& text : {rocm_text(), amd_text()}) {
-    const auto whole = parse_amd_topology(text, "f").matrix.cells;
+    const auto whole = parse_amd_topology(text, "f").matrix->cells;
     for (std::size_t length = 0; length < text.size(); ++length) {
       SmiMatrix matrix;
       const std::string part = text.substr(0, length);
       const test::Failure failure =
-          test::failure_of([&] { matrix = parse_amd_topology(part, "f").matrix; });
+          test::failure_of([&] { matrix = parse_amd_topology(part, "f").matrix.value(); });
       EXPECT_TRUE(failure.is_one_line());
       if (failure.status != Status::Ok) continue;
       EXPECT_EQ(matrix.cells.size(), whole.size()) << part;
