@@ -21,20 +21,6 @@ std::string numbers_of(const std::vector<GpuEntry>& gpus) {
   return join_each(gpus, ", ", [](const GpuEntry& gpu) { return fmt::format("GPU{}", gpu.index); });
 }
 
-/// Where to look for what has gone wrong with the links of GPUs.
-struct FabricHints {
-  std::string_view off;   ///< of some GPUs
-  std::string_view none;  ///< of all
-};
-FabricHints fabric_hints(LinkKind kind) {
-  if (kind == LinkKind::Xgmi) {
-    return {.off = "amd-smi xgmi, dmesg for amdgpu",
-            .none = "does dmesg name a fault of amdgpu (dmesg | grep -i xgmi)?"};
-  }
-  return {.off = "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log",
-          .none = "is the fabric manager running (systemctl status nvidia-fabricmanager)?"};
-}
-
 void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
   const auto without =
       filtered(gpus, [&](const GpuEntry& gpu) { return !has_gpu_link(graph, gpu); });
@@ -42,39 +28,30 @@ void warn_of_fabric(Graph& graph, const std::vector<GpuEntry>& gpus) {
       gpus, [](const GpuEntry& gpu) { return gpu.model && gpu.model->always_linked; });
   if (without.empty() || gpus.size() < 2) return;
   const LinkKind kind = gpu_link_kind(graph);
+  const bool xgmi = kind == LinkKind::Xgmi;
   if (without.size() < gpus.size()) {
     // Bridges join some boards of a PCIe machine and not others; a switch joins all.
     const auto& model = without.front().model;
     if (model ? !model->always_linked : find_node(graph, "NVSwitch") < 0) return;
-    graph.warnings.push_back(fmt::format("{} {} no {} though others have: off the fabric ({})",
-                                         numbers_of(without), without.size() == 1 ? "has" : "have",
-                                         gpu_link_text(kind), fabric_hints(kind).off));
+    graph.warnings.push_back(
+        fmt::format("{} {} no {} though others have: off the fabric ({})", numbers_of(without),
+                    without.size() == 1 ? "has" : "have", gpu_link_text(kind),
+                    xgmi ? "amd-smi xgmi, dmesg for amdgpu"
+                         : "nvidia-smi nvlink -s, dmesg for Xid, fabric manager's log"));
   } else if (expected) {
-    graph.warnings.push_back(fmt::format("{} is made for {} and no GPU shows any: {}",
-                                         gpus.front().name, gpu_link_text(kind),
-                                         fabric_hints(kind).none));
+    graph.warnings.push_back(fmt::format(
+        "{} is made for {} and no GPU shows any: {}", gpus.front().name, gpu_link_text(kind),
+        xgmi ? "does dmesg name a fault of amdgpu (dmesg | grep -i xgmi)?"
+             : "is the fabric manager running (systemctl status nvidia-fabricmanager)?"));
   }
 }
 
 void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
   for (const GpuEntry& gpu : gpus) {
-    const bool suspicious = gpu.dark_links > 0 && gpu.model && gpu.model->always_linked;
-    if (!suspicious) continue;
+    if (gpu.dark_links == 0 || !gpu.model || !gpu.model->always_linked) continue;
     graph.warnings.push_back(fmt::format("GPU{}: {} inactive (nvidia-smi nvlink -s -i {})",
                                          gpu.index, counted(gpu.dark_links, "NVLink"), gpu.index));
   }
-}
-
-/// "0-3" for each pair whose cell has this label.
-Words pairs_labelled(const P2pMatrix& matrix, std::string_view label) {
-  Words pairs;
-  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
-    for (std::size_t j = i + 1; j < matrix.cells.size(); ++j) {
-      if (matrix.cells[i][j] != label) continue;
-      pairs.push_back(fmt::format("{}-{}", matrix.gpus[i], matrix.gpus[j]));
-    }
-  }
-  return pairs;
 }
 
 /// Pairs without P2P, by the reason.
@@ -82,14 +59,17 @@ void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix) {
   if (!matrix) return;
   for (const P2pReason& reason : kP2pReasons) {
     if (works(reason.label) != P2p::Off) continue;
-    Words pairs = pairs_labelled(*matrix, reason.label);
     constexpr std::size_t kMost = 4;
-    const std::size_t all = pairs.size();
-    if (all == 0) continue;
-    if (all > kMost) {
-      pairs.resize(kMost);
-      pairs.emplace_back("...");
+    Words pairs;
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < matrix->cells.size(); ++i) {
+      for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
+        if (matrix->cells[i][j] != reason.label || ++all > kMost) continue;
+        pairs.push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
+      }
     }
+    if (all == 0) continue;
+    if (all > kMost) pairs.emplace_back("...");
     graph.warnings.push_back(
         fmt::format("P2P is off between {} of GPUs ({}): {} ({}); data goes through host memory",
                     counted(all, "pair"), join(pairs, ", "), reason.text, reason.label));

@@ -148,18 +148,12 @@ Error no_system(const MachineIdentity& identity, std::string_view option,
 /// Refuses to guess the links of GPUs that no source reports.
 void check_links(const MachineIdentity& identity, std::string_view option,
                  const std::vector<SystemMatch>& fitting) {
-  if (identity.gpu_links) return;
-  std::vector<std::string> names;
-  bool differ = false;
-  for (const SystemMatch& match : fitting) {
-    names.push_back(match.system);
-    differ = differ || match.gpu_links != fitting.front().gpu_links;
-  }
-  if (!differ) return;
+  if (identity.gpu_links || set_of(fitting, &SystemMatch::gpu_links).size() == 1) return;
   throw Error{Status::Unavailable,
               fmt::format("{}: {} may be {}, which differ in the links between their GPUs, and "
                           "these are not reported here: name one",
-                          option, gpus_text(identity.gpus), alternatives(names))};
+                          option, gpus_text(identity.gpus),
+                          alternatives(mapped(fitting, &SystemMatch::system)))};
 }
 
 /// Pairs of GPUs whose shortest way has PCIe switches only.
@@ -182,9 +176,8 @@ std::size_t switch_pairs(const Graph& graph, const std::vector<int>& gpus) {
 
 MachineIdentity identity_of(const Graph& graph) {
   MachineIdentity identity;
-  std::vector<int> gpus = graph.devices;
-  std::erase_if(gpus, [&](int number) {
-    return node_of(graph, number).kind != NodeKind::Gpu || node_of(graph, number).host > 0;
+  const std::vector<int> gpus = filtered(graph.devices, [&](int number) {
+    return node_of(graph, number).kind == NodeKind::Gpu && node_of(graph, number).host <= 0;
   });
   std::vector<double> counts;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -199,9 +192,9 @@ MachineIdentity identity_of(const Graph& graph) {
   for (const Medium& medium : graph.media) {
     if (is_gpu_link(medium.kind)) identity.link_kind = medium.kind;
   }
-  const auto nics = std::ranges::count_if(
+  const std::size_t nics = count_of(
       graph.nodes, [](const Node& node) { return node.kind == NodeKind::Nic && node.host <= 0; });
-  if (nics > 0) identity.nics = static_cast<std::size_t>(nics);
+  if (nics > 0) identity.nics = nics;
   return identity;
 }
 

@@ -40,15 +40,6 @@ std::vector<std::string> names_of(const TomlFields& file) {
   return names;
 }
 
-/// The files that are compiled in, by path.
-std::vector<SystemText> built_in_texts() {
-  std::vector<SystemText> texts;
-  for (const EmbeddedText& system : embedded_texts(kFolder)) {
-    texts.push_back({.path = std::string(system.path), .text = std::string(system.text)});
-  }
-  return texts;
-}
-
 /// Whether a text names a file.
 bool is_system_path(const std::string& text) {
   return text.find('/') != std::string::npos || (text.ends_with(".toml") && text != ".toml");
@@ -66,12 +57,10 @@ SystemText find_system(const std::string& wanted, std::string_view subject) {
   const std::string path = fmt::format("{}/{}.toml", kFolder, lower(wanted));
   if (const auto text = embedded_text(path); !text.empty()) return {path, std::string(text)};
   std::vector<std::string> known;
-  for (const SystemText& system : built_in_texts()) {
-    const Layer layer{.table = parse_toml(system.text, system.path), .path = system.path};
+  for (const auto& [file, text] : embedded_texts(kFolder)) {
+    const Layer layer{.table = parse_toml(text, file), .path = std::string(file)};
     const std::vector<std::string> of_this = names_of(layer.fields());
-    for (const std::string& name : of_this) {
-      if (lower(name) == lower(wanted)) return system;
-    }
+    if (contains(mapped(of_this, lower), lower(wanted))) return {layer.path, std::string(text)};
     append(known, of_this);
   }
   const std::string near = nearest_word(lower(wanted), known);
@@ -201,17 +190,14 @@ class SystemReader {
 
   /// Figures and their source belong together: a base's medium is replaced whole.
   void take_medium(const TomlFields& fields, const std::string& key, const Medium& medium) {
-    const auto known = media_.find(key);
-    for (std::size_t i = 0; i < graph_.media.size(); ++i) {
-      if (known != media_.end() && to_size(known->second) == i) continue;
-      if (graph_.media[i].name != medium.name) continue;
+    const std::size_t count = graph_.media.size();
+    const auto [own, is_new] = media_.try_emplace(key, static_cast<int>(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (to_size(own->second) == i || graph_.media[i].name != medium.name) continue;
       throw fields.fault("name", "there is a medium \"{}\" already", medium.name);
     }
-    if (known != media_.end()) {
-      graph_.media[to_size(known->second)] = medium;
-    } else {
-      media_[key] = add_medium(graph_, medium);
-    }
+    if (is_new) graph_.media.emplace_back();
+    graph_.media[to_size(own->second)] = medium;
   }
 
   void read_nodes(const TomlFields& fields) {
@@ -236,7 +222,12 @@ class SystemReader {
     if (known < 0 || fields.has("kind")) node.kind = fields.required_value<NodeKind>("kind");
     if (known < 0 || fields.has("host")) node.host = read_host(fields, node.kind);
     node.numa = fields.integer("numa", -1, kMostNuma, node.numa);
-    if (fields.has("bus_id")) node.bus_id = read_bus_id(fields);
+    if (fields.has("bus_id")) {
+      node.bus_id = normal_bus_id(fields.text("bus_id"));
+      if (node.bus_id.empty()) {
+        throw fields.fault("bus_id", "bus_id must be a PCI address such as \"0000:06:00.0\"");
+      }
+    }
     if (fields.has("model")) node.model = fields.text("model");
     if (fields.has("vendor")) node.vendor = fields.text("vendor");
     if (fields.has("reduces")) node.reduces = fields.flag("reduces");
@@ -245,19 +236,7 @@ class SystemReader {
     if (hosts_ > 1 && fields.has("uuid")) {
       throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
     }
-    if (known >= 0) {
-      graph_.nodes[to_size(known)] = std::move(node);
-    } else {
-      add_node(graph_, std::move(node));
-    }
-  }
-
-  [[nodiscard]] static std::string read_bus_id(const TomlFields& fields) {
-    std::string id = normal_bus_id(fields.text("bus_id"));
-    if (id.empty() && fields.has("bus_id")) {
-      throw fields.fault("bus_id", "bus_id must be a PCI address such as \"0000:06:00.0\"");
-    }
-    return id;
+    (known >= 0 ? graph_.nodes[to_size(known)] : graph_.nodes.emplace_back()) = std::move(node);
   }
 
   [[nodiscard]] int read_host(const TomlFields& fields, NodeKind kind) const {
@@ -266,9 +245,7 @@ class SystemReader {
                                     kind == NodeKind::Network ? -1 : 0);
     if (hosts_ > 1 && host >= 0 && fields.has("host")) {
       throw fields.fault(
-          "host",
-
-          "hosts = {} numbers the hosts; only host = -1, for what joins them, may be given",
+          "host", "hosts = {} numbers the hosts; only host = -1, for what joins them, may be given",
           hosts_);
     }
     return host;
@@ -369,8 +346,8 @@ bool BuiltInSystem::is_called(std::string_view wanted) const {
 
 std::vector<BuiltInSystem> built_in_systems() {
   std::vector<BuiltInSystem> systems;
-  for (const SystemText& text : built_in_texts()) {
-    SystemReader reader(text.text, text.path);
+  for (const auto& [path, text] : embedded_texts(kFolder)) {
+    SystemReader reader(text, path);
     systems.push_back({.machine = reader.read(),
                        .names = names_of(reader.layers().back().fields()),
                        .based_on = reader.layers().size() - 1});

@@ -8,32 +8,6 @@
 namespace busbar::topo {
 namespace {
 
-constexpr int kMost = 256;  // nodes of a range
-
-/// "GPU", "0" and "7" of "GPU0-7".
-struct RangeText {
-  std::string_view prefix{};
-  std::string_view first{};
-  std::string_view last{};
-};
-
-/// The digits that a text ends with.
-std::string_view last_digits(std::string_view text) {
-  const std::size_t other = text.find_last_not_of("0123456789");
-  return text.substr(other == std::string_view::npos ? 0 : other + 1);
-}
-
-std::optional<RangeText> range_text(std::string_view text) {
-  const std::string_view last = last_digits(text);
-  text.remove_suffix(last.size());
-  if (last.empty() || !text.ends_with('-')) return std::nullopt;
-  text.remove_suffix(1);
-  const std::string_view first = last_digits(text);
-  text.remove_suffix(first.size());
-  if (first.empty() || text.empty()) return std::nullopt;
-  return RangeText{.prefix = text, .first = first, .last = last};
-}
-
 /// The rows of a matrix; `is_cell` says which texts may be off the diagonal.
 std::vector<Words> read_rows(const TomlFields& file, std::string_view key, std::size_t devices,
                              const std::function<bool(const std::string&)>& is_cell) {
@@ -209,21 +183,17 @@ bool is_way_back(const Link& link, const Link& back) {
          link.count == back.count;
 }
 
-std::string link_line(const Graph& graph, const Link& link, const std::string& medium,
-                      bool one_way) {
-  const auto node = [&](int index) { return quoted(node_of(graph, index).name); };
-  const std::string count = link.count == 1 ? "" : fmt::format(", count = {}", link.count);
-  return fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
-                     node(link.to), quoted(medium), count, one_way ? ", one_way = true" : "");
-}
-
 std::string links(const Graph& graph) {
   const std::vector<std::string> keys = medium_keys(graph);
+  const auto node = [&](int index) { return quoted(node_of(graph, index).name); };
   std::string text;
   for (std::size_t i = 0; i < graph.links.size(); ++i) {
     const Link& link = graph.links[i];
     const bool is_cable = i + 1 < graph.links.size() && is_way_back(link, graph.links[i + 1]);
-    text += link_line(graph, link, keys.at(to_size(link.medium)), !is_cable);
+    text += fmt::format("  {{ between = [{}, {}], medium = {}{}{} }},\n", node(link.from),
+                        node(link.to), quoted(keys.at(to_size(link.medium))),
+                        link.count == 1 ? "" : fmt::format(", count = {}", link.count),
+                        is_cable ? "" : ", one_way = true");
     if (is_cable) ++i;
   }
   return text;
@@ -258,20 +228,24 @@ std::string labels_line(const Graph& graph) {
 
 std::vector<std::string> names_of_range(const TomlFields& fields, std::string_view key,
                                         const std::string& text) {
-  const auto range = range_text(text);
-  if (!range) return {text};
-  const auto first = to_number<int>(range->first);
-  const auto last = to_number<int>(range->last);
+  constexpr int kMost = 256;
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t dash = text.find_last_not_of(kDigits);
+  if (dash == std::string::npos || text[dash] != '-' || dash + 1 == text.size()) return {text};
+  const std::string prefix = text.substr(0, text.substr(0, dash).find_last_not_of(kDigits) + 1);
+  if (prefix.empty() || prefix.size() == dash) return {text};
+  const auto first = to_number<int>(text.substr(prefix.size(), dash - prefix.size()));
+  const auto last = to_number<int>(text.substr(dash + 1));
   const bool counts_up = first && last && *first < *last && *last - *first < kMost;
   // Leading zeros would be lost.
-  if (!counts_up || text != fmt::format("{}{}-{}", range->prefix, *first, *last)) {
+  if (!counts_up || text != fmt::format("{}{}-{}", prefix, *first, *last)) {
     throw fields.fault(
         key, "{} is not a range; it must count upwards and have at most {} nodes, as {}0-7",
-        quoted(text), kMost, range->prefix);
+        quoted(text), kMost, prefix);
   }
   std::vector<std::string> names;
   for (int number = *first; number <= *last; ++number) {
-    names.push_back(fmt::format("{}{}", range->prefix, number));
+    names.push_back(fmt::format("{}{}", prefix, number));
   }
   return names;
 }
