@@ -164,49 +164,36 @@ void check(const O& options, View action) {
   check_machines(options, action);
 }
 
-using topo::read_text_file;
-
-template <class Parse>
-auto read_capture(const char* option, const std::string& path, const Parse& parse) {
-  return parse(read_text_file(option, path), path);
+/// Takes what is read of a capture where there is one.
+template <class Part, class Parse>
+void read(Part& part, const char* option, const std::string& path, const Parse& parse) {
+  if (!path.empty()) part = parse(topo::read_text_file(option, path), path);
 }
 
-/// Reads a matrix of nvidia-smi or of AMD's tools.
-void read_matrix(topo::SmiProbe& smi, const std::string& path) {
-  const std::string text = read_text_file("--smi", path);
-  if (!topo::is_amd_topology(text)) {
-    smi.matrix = topo::parse_smi_matrix(text, path);
-    return;
-  }
-  smi = topo::parse_amd_topology(text, path);
-}
-
-void read_smi(topo::SmiProbe& smi, const MachineSource& source) {
-  if (!source.smi.empty()) read_matrix(smi, source.smi);
-  if (!source.query.empty()) {
-    const std::string text = read_text_file("--query", source.query);
-    const bool amd = topo::is_amd_gpus(text);
-    if (amd) smi.tool = "amd-smi";
-    smi.gpus =
-        amd ? topo::parse_amd_gpus(text, source.query) : topo::parse_smi_query(text, source.query);
-  }
-  if (!source.nvlink.empty()) {
-    smi.nvlink = read_capture("--nvlink", source.nvlink, topo::parse_nvlink_status);
-  }
-  if (!source.p2p.empty()) smi.p2p = read_capture("--p2p", source.p2p, topo::parse_smi_p2p);
+/// What nvidia-smi or AMD's tools print.
+topo::SmiProbe read_smi(const MachineSource& source) {
+  topo::SmiProbe smi;
+  read(smi, "--smi", source.smi, [](const std::string& text, const std::string& path) {
+    if (topo::is_amd_topology(text)) return topo::parse_amd_topology(text, path);
+    return topo::SmiProbe{.matrix = topo::parse_smi_matrix(text, path)};
+  });
+  read(smi.gpus, "--query", source.query, [&](const std::string& text, const std::string& path) {
+    if (!topo::is_amd_gpus(text)) return topo::parse_smi_query(text, path);
+    smi.tool = "amd-smi";
+    return topo::parse_amd_gpus(text, path);
+  });
+  read(smi.nvlink, "--nvlink", source.nvlink, topo::parse_nvlink_status);
+  read(smi.p2p, "--p2p", source.p2p, topo::parse_smi_p2p);
+  return smi;
 }
 
 /// The first capture lends the machine its name.
 Graph from_captures(const MachineSource& source, const std::string& gpu) {
   topo::Sources sources{.name = std::filesystem::path(source.first_capture()).stem().string(),
-                        .gpu = gpu};
-  read_smi(sources.smi, source);
-  if (!source.nccl_xml.empty()) {
-    sources.nccl = read_capture("--nccl-xml", source.nccl_xml, topo::parse_nccl_xml);
-  }
-  if (!source.hwloc.empty()) {
-    sources.hwloc = read_capture("--hwloc", source.hwloc, topo::parse_hwloc_xml);
-  }
+                        .gpu = gpu,
+                        .smi = read_smi(source)};
+  read(sources.nccl, "--nccl-xml", source.nccl_xml, topo::parse_nccl_xml);
+  read(sources.hwloc, "--hwloc", source.hwloc, topo::parse_hwloc_xml);
   if (const auto problem = topo::contradiction(sources)) {
     throw usage_error(*problem + "; give captures of one machine, taken on the same day");
   }
@@ -272,24 +259,27 @@ std::vector<Graph> read_machines(const TopoOptions& options, View action) {
 
 int size_of(const Graph& graph) { return static_cast<int>(graph.devices.size()); }
 
+/// As JSON where that is asked for.
+void print(const TopoOptions& options, const std::string& json, const std::string& text) {
+  fmt::print("{}", choose_output(options.json, json, text));
+}
+
 void show(const Graph& graph, const TopoOptions& options) {
   if (!options.svg.empty()) {
     OutputFile(options.svg, "--svg", OutputFile::Mode::New)
         .append(svg_picture(graph, options.bound.constants));
   }
   if (options.json || options.svg.empty()) {
-    fmt::print("{}", choose_output(options.json, show_json(graph),
-                                   show_text(graph, options.bound.constants)));
+    print(options, show_json(graph), show_text(graph, options.bound.constants));
   }
 }
 
 void summary(const Graph& graph, const TopoOptions& options) {
   const std::vector<topo::SetComparison> sets = topo::summarize(graph, options.bound);
-  fmt::print("{}",
-             choose_output(options.json, summary_json(graph, sets), summary_text(graph, sets)));
+  print(options, summary_json(graph, sets), summary_text(graph, sets));
 }
 
-/// The devices that --devices, -k and --policy ask for; all without any.
+/// What a selection, -k and --policy ask for.
 topo::Choice selected(const Graph& graph, const TopoOptions& options,
                       const topo::Selection& selection) {
   const bool list = selection.policy == topo::Policy::List;
@@ -301,23 +291,23 @@ topo::Choice selected(const Graph& graph, const TopoOptions& options,
   return topo::select_devices(graph, k, selection, options.bound);
 }
 
+/// The same of --devices, or by a policy.
+topo::Choice selected(const Graph& graph, const TopoOptions& options, topo::Policy policy) {
+  return selected(graph, options,
+                  options.devices.empty() ? topo::Selection{.policy = policy} : options.devices.front());
+}
+
 void bound(const Graph& graph, const TopoOptions& options) {
-  const topo::Selection selection =
-      options.devices.empty() ? topo::Selection{} : options.devices.front();
-  const topo::Choice choice = selected(graph, options, selection);
-  fmt::print("{}", choose_output(options.json, bound_json(graph, choice.bound),
-                                 bound_text(graph, choice.bound, options.bound.constants)));
+  const topo::Bound bound = selected(graph, options, topo::Policy::Prefix).bound;
+  print(options, bound_json(graph, bound), bound_text(graph, bound, options.bound.constants));
 }
 
 void choose(const Graph& graph, const TopoOptions& options) {
   if (!options.count && options.devices.empty()) {
     throw usage_error("choose: missing number of devices; give -k N");
   }
-  const topo::Selection selection =
-      options.devices.empty() ? topo::Selection{.policy = options.policy} : options.devices.front();
-  const topo::Choice choice = selected(graph, options, selection);
-  fmt::print("{}", choose_output(options.json, choice_json(graph, choice),
-                                 choice_text(graph, choice, options.bound.constants)));
+  const topo::Choice choice = selected(graph, options, options.policy);
+  print(options, choice_json(graph, choice), choice_text(graph, choice, options.bound.constants));
 }
 
 void classes(const Graph& graph, const TopoOptions& options) {
@@ -327,7 +317,7 @@ void classes(const Graph& graph, const TopoOptions& options) {
   for (int k = first; k <= last; ++k) {
     sizes.push_back({.k = k, .classes = topo::classes_of(graph, k, options.bound)});
   }
-  fmt::print("{}", choose_output(options.json, classes_json(graph, sizes), classes_text(sizes)));
+  print(options, classes_json(graph, sizes), classes_text(sizes));
 }
 
 /// Sets of one system, or systems at the same number of devices: -k, or powers of two.
@@ -353,7 +343,7 @@ std::vector<topo::SetComparison> compared(const std::vector<Graph>& graphs,
 void compare(const std::vector<Graph>& graphs, const TopoOptions& options) {
   const std::vector<topo::SetComparison> rows = compared(graphs, options);
   if (rows.empty()) throw usage_error("compare: -k is larger than every system; reduce it");
-  fmt::print("{}", choose_output(options.json, compare_json(graphs, rows), compare_text(rows)));
+  print(options, compare_json(graphs, rows), compare_text(rows));
 }
 
 /// Which built-in system the machine is, or by its links may be.
@@ -368,7 +358,7 @@ Status recognize(const Graph& graph, const TopoOptions& options) {
   try {
     match = topo::recognize(identity, "recognize");
   } catch (const Error&) {
-    fmt::print("{}", choose_output(options.json, recognition_json(identity, match), ""));
+    print(options, recognition_json(identity, match), "");
     throw;
   }
   const bool is_open = match->system.empty();
@@ -376,7 +366,7 @@ Status recognize(const Graph& graph, const TopoOptions& options) {
       is_open ? topo::candidates_text(identity) + "\nto decide, give --query FILE or --gpu NAME\n"
               : fmt::format("{}\n{}: {}\n", match->system, match->reason, topo::to_text(identity));
   if (!is_open && !match->alternatives.empty()) text += topo::alternatives_text(*match) + "\n";
-  fmt::print("{}", choose_output(options.json, recognition_json(identity, match), text));
+  print(options, recognition_json(identity, match), text);
   return is_open ? Status::Unavailable : Status::Ok;
 }
 

@@ -17,13 +17,15 @@ struct Steps {
   double between = 0;
 };
 
-Schedule made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
-                 double seconds_per_size) {
+/// Nothing where the links have no rate.
+std::optional<Schedule> made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
+                                std::optional<double> seconds_per_size) {
+  if (!seconds_per_size) return std::nullopt;
   const bool network = limits.hosts > 1 && times.network_share > 0;
-  return {.fixed_us = times.launch_us + steps.within * step_us(times, limits.within) +
-                      steps.between * times.network_us,
-          .us_per_byte =
-              seconds_per_size / (network ? times.network_share : times.share) / kBytesPerUs};
+  return Schedule{.fixed_us = times.launch_us + steps.within * step_us(times, limits.within) +
+                              steps.between * times.network_us,
+                  .us_per_byte = *seconds_per_size / (network ? times.network_share : times.share) /
+                                 kBytesPerUs};
 }
 
 /// All-reduce goes round twice; of n hops of a ring, one leaves each host.
@@ -37,36 +39,16 @@ std::optional<Schedule> ring(const Collective& collective, const SetLimits& limi
                  collective.bus_factor(limits.ranks) / limits.ring_GBps);
 }
 
-/// Up and down the tree of the hosts.
-double tree_steps(const SetLimits& limits) { return 2 * std::ceil(std::log2(limits.hosts)); }
-
-std::optional<Schedule> tree(const SetLimits& limits, const StepTimes& times) {
-  const auto seconds = chain_tree_seconds(limits);
-  if (!seconds) return std::nullopt;
-  return made_of(limits, times,
-                 {.within = 2.0 * (limits.most_on_host - 1), .between = tree_steps(limits)},
-                 *seconds);
-}
-
-/// What each host does one after the other: within it, and then with the others.
 double within_seconds(const SetLimits& limits) {
   const double k = limits.most_on_host;
   return 2 * (k - 1) / k / limits.host_GBps;
 }
 
-std::optional<Schedule> hierarchical(const SetLimits& limits, const StepTimes& times) {
+/// What each host does one after the other: within it, and then with the others.
+std::optional<double> hierarchical_seconds(const SetLimits& limits) {
   const auto between = between_hosts_seconds(limits);
   if (limits.hosts < 2 || !between || limits.host_GBps <= 0) return std::nullopt;
-  return made_of(limits, times,
-                 {.within = 2.0 * (limits.most_on_host - 1), .between = 2.0 * (limits.hosts - 1)},
-                 within_seconds(limits) + *between);
-}
-
-/// The switches of the hosts add, and a double binary tree joins the hosts.
-std::optional<Schedule> nvls(const SetLimits& limits, const StepTimes& times) {
-  const auto seconds = switch_tree_seconds(limits);
-  if (!seconds) return std::nullopt;
-  return made_of(limits, times, {.between = tree_steps(limits)}, *seconds);
+  return within_seconds(limits) + *between;
 }
 
 /// Who sends what to whom.
@@ -223,9 +205,17 @@ std::optional<Schedule> schedule(const Collective& collective, Sending sending,
   const Algorithm algorithm = algorithm_of(sending);
   if (algorithm == Algorithm::Ring) return ring(collective, limits, times);
   if (collective.movement != Movement::AllReduce) return std::nullopt;
-  if (algorithm == Algorithm::Tree) return tree(limits, times);
-  if (algorithm == Algorithm::Hierarchical) return hierarchical(limits, times);
-  return nvls(limits, times);
+  const double chain = 2.0 * (limits.most_on_host - 1);
+  if (algorithm == Algorithm::Hierarchical) {
+    return made_of(limits, times, {.within = chain, .between = 2.0 * (limits.hosts - 1)},
+                   hierarchical_seconds(limits));
+  }
+  // Up and down the tree of the hosts; within a host along the chain, or by its switches.
+  const double tree = 2 * std::ceil(std::log2(limits.hosts));
+  if (algorithm == Algorithm::Nvls) {
+    return made_of(limits, times, {.between = tree}, switch_tree_seconds(limits));
+  }
+  return made_of(limits, times, {.within = chain, .between = tree}, chain_tree_seconds(limits));
 }
 
 const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
