@@ -8,7 +8,7 @@ namespace {
 
 /// Halves the rates of these kinds of links; false where there is none.
 template <LinkKind... kinds>
-bool half(EqualHosts& machine, PredictOptions& /*options*/) {
+bool half(EqualHosts& machine, int /*ranks*/) {
   bool found = false;
   for (Medium& medium : machine.host.media) {
     if (((medium.kind != kinds) && ...)) continue;
@@ -19,8 +19,8 @@ bool half(EqualHosts& machine, PredictOptions& /*options*/) {
   return found;
 }
 
-bool is_joined_by_network(const EqualHosts& machine, const PredictOptions& options) {
-  return options.ranks > static_cast<int>(device_count(machine.host)) &&
+bool is_joined_by_network(const EqualHosts& machine, int ranks) {
+  return ranks > static_cast<int>(device_count(machine.host)) &&
          !nodes_of_kind(machine.host, NodeKind::Network).empty();
 }
 
@@ -37,7 +37,7 @@ bool keep_nics(Graph& graph, const Predicate& stays) {
          }) > 0;
 }
 
-bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
+bool without_nvls(EqualHosts& machine, int /*ranks*/) {
   bool found = false;
   for (Node& node : machine.host.nodes) {
     found = found || node.reduces;
@@ -46,77 +46,77 @@ bool without_nvls(EqualHosts& machine, PredictOptions& /*options*/) {
   return found;
 }
 
-bool without_gpu_links(EqualHosts& machine, PredictOptions& /*options*/) {
+bool without_gpu_links(EqualHosts& machine, int /*ranks*/) {
   const Graph& host = machine.host;
   return std::erase_if(machine.host.links,
                        [&](const Link& link) { return is_gpu_link(link_kind(host, link)); }) > 0;
 }
 
-bool without_p2p(EqualHosts& machine, PredictOptions& options) {
+bool without_p2p(EqualHosts& machine, int ranks) {
   const std::size_t count = device_count(machine.host);
-  without_gpu_links(machine, options);
+  without_gpu_links(machine, ranks);
   machine.host.p2p.assign(count, std::vector<P2p>(count, P2p::Off));
   return count > 1;
 }
 
-bool one_nic(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) &&
+bool one_nic(EqualHosts& machine, int ranks) {
+  return is_joined_by_network(machine, ranks) &&
          keep_nics(machine.host, [](const Node& /*nic*/, int number) { return number == 0; });
 }
 
-bool nics_of_one_numa_node(EqualHosts& machine, PredictOptions& options) {
+bool nics_of_one_numa_node(EqualHosts& machine, int ranks) {
   const std::vector<int> nics = nodes_of_kind(machine.host, NodeKind::Nic);
-  if (nics.empty() || !is_joined_by_network(machine, options)) return false;
+  if (nics.empty() || !is_joined_by_network(machine, ranks)) return false;
   const int numa = node_of(machine.host, nics.front()).numa;
   return keep_nics(machine.host, [&](const Node& nic, int /*number*/) { return nic.numa == numa; });
 }
 
-bool every_other_nic(EqualHosts& machine, PredictOptions& options) {
+bool every_other_nic(EqualHosts& machine, int ranks) {
   return nodes_of_kind(machine.host, NodeKind::Nic).size() > 1 &&
-         is_joined_by_network(machine, options) &&
+         is_joined_by_network(machine, ranks) &&
          keep_nics(machine.host, [](const Node& /*nic*/, int number) { return number % 2 == 0; });
 }
 
-bool half_network(EqualHosts& machine, PredictOptions& options) {
-  return is_joined_by_network(machine, options) && half<LinkKind::Network>(machine, options);
+bool half_network(EqualHosts& machine, int ranks) {
+  return is_joined_by_network(machine, ranks) && half<LinkKind::Network>(machine, ranks);
 }
 
 /// Leaves what rings reach of the network: a share of its rate in percent, at most that many GB/s
 /// of each NIC.
 template <int percent, int most_GBps = 1 << 20>
-bool network_share(EqualHosts& machine, PredictOptions& options) {
+bool network_share(EqualHosts& machine, int ranks) {
   for (Medium& medium : machine.host.media) {
     if (medium.kind != LinkKind::Network) continue;
     medium.nominal_GBps = std::min(percent / 100.0 * medium.nominal_GBps, 1.0 * most_GBps);
     medium.flow_GBps *= std::exchange(medium.efficiency, 1);
   }
-  return is_joined_by_network(machine, options);
+  return is_joined_by_network(machine, ranks);
 }
 
 /// The same between GPUs and NICs.
 template <int percent>
-bool gpu_network_share(EqualHosts& machine, PredictOptions& options) {
+bool gpu_network_share(EqualHosts& machine, int ranks) {
   return !nodes_of_kind(machine.host, NodeKind::Gpu).empty() &&
-         network_share<percent>(machine, options);
+         network_share<percent>(machine, ranks);
 }
 
 /// What ACS sends to the processor first: between GPU and NIC, and on one host between GPUs without
 /// links of their own.
 template <int percent>
-bool by_processor(EqualHosts& machine, PredictOptions& options) {
-  if (is_joined_by_network(machine, options)) return gpu_network_share<percent>(machine, options);
+bool by_processor(EqualHosts& machine, int ranks) {
+  if (is_joined_by_network(machine, ranks)) return gpu_network_share<percent>(machine, ranks);
   const bool has_gpu_links = std::ranges::any_of(
       machine.host.media, [](const Medium& medium) { return is_gpu_link(medium.kind); });
-  return !has_gpu_links && half<LinkKind::Pcie>(machine, options);
+  return !has_gpu_links && half<LinkKind::Pcie>(machine, ranks);
 }
 
 /// Each host's switches are its own; the network joins the hosts.
-bool without_domain(EqualHosts& machine, PredictOptions& options) {
-  return leave_domain(machine.host) && is_joined_by_network(machine, options);
+bool without_domain(EqualHosts& machine, int ranks) {
+  return leave_domain(machine.host) && is_joined_by_network(machine, ranks);
 }
 
-bool without_domain_by_one_nic(EqualHosts& machine, PredictOptions& options) {
-  return without_domain(machine, options) && one_nic(machine, options);
+bool without_domain_by_one_nic(EqualHosts& machine, int ranks) {
+  return without_domain(machine, ranks) && one_nic(machine, ranks);
 }
 
 /// Within a frequency the commonest first.
@@ -216,9 +216,8 @@ std::optional<double> bandwidth_of(const EqualHosts& machine, const PredictOptio
 }
 
 /// The machine with another efficiency of its network, where that is not known.
-EqualHosts with_network_efficiency(EqualHosts machine, const PredictOptions& options,
-                                   double efficiency) {
-  const bool is_usual = has_usual_network(machine, options.ranks);
+EqualHosts with_network_efficiency(EqualHosts machine, int ranks, double efficiency) {
+  const bool is_usual = has_usual_network(machine, ranks);
   for (Medium& medium : machine.host.media) {
     if (medium.kind != LinkKind::Network || medium.efficiency > 0) continue;
     medium.efficiency = is_usual ? efficiency : completed(machine.host.protocol).efficiency;
@@ -235,7 +234,7 @@ int rank_of(const Cause& cause, int nodes) {
 }
 
 bool has_usual_network(const EqualHosts& machine, int ranks) {
-  return is_joined_by_network(machine, {.ranks = ranks}) && machine.host.protocol.efficiency <= 0 &&
+  return is_joined_by_network(machine, ranks) && machine.host.protocol.efficiency <= 0 &&
          std::ranges::none_of(machine.host.media, [](const Medium& medium) {
            return medium.kind == LinkKind::Network && medium.efficiency > 0;
          });
@@ -245,22 +244,20 @@ std::optional<BandwidthRange> bandwidth_under(const Cause& cause, const EqualHos
                                               const PredictOptions& options,
                                               const Collective& collective, double bytes) {
   constexpr double kLeastDifference = 0.02;
-  const EqualHosts least = with_network_efficiency(machine, options, kLeastOfNetwork);
-  EqualHosts best = with_network_efficiency(machine, options, kMostOfNetwork);
-  PredictOptions with = options;
-  if (!cause.apply(best, with)) return std::nullopt;
+  const EqualHosts least = with_network_efficiency(machine, options.ranks, kLeastOfNetwork);
+  EqualHosts best = with_network_efficiency(machine, options.ranks, kMostOfNetwork);
+  if (!cause.apply(best, options.ranks)) return std::nullopt;
   EqualHosts worst = least;
-  static_cast<void>((cause.apply_worst == nullptr ? cause.apply : cause.apply_worst)(worst, with));
-  const auto quickest_of = [&](const EqualHosts& changed) {
-    return bandwidth_of(changed, with, collective, bytes);
-  };
+  const auto apply_worst = cause.apply_worst == nullptr ? cause.apply : cause.apply_worst;
+  static_cast<void>(apply_worst(worst, options.ranks));
   const auto healthy = bandwidth_of(least, options, collective, bytes);
-  const auto quickest = quickest_of(best);
-  const auto slowest = quickest_of(worst);
+  const auto quickest = bandwidth_of(best, options, collective, bytes);
+  const auto slowest = bandwidth_of(worst, options, collective, bytes);
   if (!healthy || !quickest || !slowest) return std::nullopt;
   if (*slowest > *healthy * (1 - kLeastDifference)) return std::nullopt;
-  with.algorithm = Algorithm::Ring;
-  const double ring = bandwidth_of(worst, with, collective, bytes).value_or(*slowest);
+  PredictOptions by_ring = options;
+  by_ring.algorithm = Algorithm::Ring;
+  const double ring = bandwidth_of(worst, by_ring, collective, bytes).value_or(*slowest);
   return BandwidthRange{.low = std::min(ring, *slowest), .high = *quickest};
 }
 

@@ -27,9 +27,9 @@ struct Cause {
   Frequency frequency = Frequency::Occasional;
   bool is_fault = false;  ///< of one node's parts: several nodes hardly have it alike
   /// Makes the machine so; false where it cannot be so (no NVLink to miss).
-  bool (*apply)(EqualHosts& machine, PredictOptions& options) = nullptr;
+  bool (*apply)(EqualHosts& machine, int ranks) = nullptr;
   /// The same at its worst, where what it leaves is known as a range.
-  bool (*apply_worst)(EqualHosts& machine, PredictOptions& options) = nullptr;
+  bool (*apply_worst)(EqualHosts& machine, int ranks) = nullptr;
 };
 
 [[nodiscard]] std::span<const Cause> known_causes();
