@@ -190,64 +190,21 @@ class Master {
   std::vector<std::vector<Use>> rings_{};
 };
 
-/// Rings that are cheap at given prices of the resources.
-class Pricing {
- public:
-  explicit Pricing(const RingProblem& problem)
-      : problem_(problem),
-        complete_(problem.n <= kMostHeldKarp),
-        table_(complete_ ? problem.n : 2),
-        cost_(problem.hops.size(), kInfinity) {}
-
-  [[nodiscard]] bool complete() const { return complete_; }
-
-  /// Rings under `below`, cheapest first. `proven` says whether none is cheaper than the first.
-  std::vector<PricedRing> rings(const std::vector<double>& prices, double below, bool& proven) {
-    set_costs(prices);
-    proven = false;
-    std::vector<PricedRing> found;
-    if (!complete_ || problem_.n >= kSearchFirst) {
-      found = search_rings(cost_, problem_.n, kStarts);
-      std::erase_if(found, [&](const PricedRing& ring) { return ring.cost >= below; });
-    }
-    if (complete_ && found.empty()) {
-      found = table_.cheapest(cost_);
-      proven = true;
-    }
-    return found;
-  }
-
- private:
-  void set_costs(const std::vector<double>& prices) {
-    for (std::size_t k = 0; k < cost_.size(); ++k) {
-      if (!problem_.hops[k]) continue;
-      cost_[k] = 0;
-      for (const Use& use : *problem_.hops[k]) {
-        cost_[k] += use.times * prices[static_cast<std::size_t>(use.resource)];
-      }
-    }
-  }
-
-  const RingProblem& problem_;
-  bool complete_;
-  HeldKarp table_;
-  std::vector<double> cost_;
-};
-
 /// One run of column generation.
 class Generation {
  public:
   Generation(const RingProblem& problem, double known_upper)
       : problem_(problem),
         known_upper_(known_upper),
-        pricing_(problem),
+        complete_(problem.n <= kMostHeldKarp),
+        table_(complete_ ? problem.n : 2),
         master_(problem.capacity) {}
 
   RingPacking run() {
     RingPacking result;
     // Where the prices prove the bound, nothing else may: they are the certificate.
     result.upper = kInfinity;
-    if (!pricing_.complete()) result.upper = std::min(quick_upper(problem_), known_upper_);
+    if (!complete_) result.upper = std::min(quick_upper(problem_), known_upper_);
     if (!start(result)) return result;
     bool more = true;
     for (int round = 0; more && round < kMostRounds; ++round) {
@@ -259,13 +216,34 @@ class Generation {
   }
 
  private:
+  /// Rings under `below` at these prices of the resources, cheapest first. `proven` says whether
+  /// none is cheaper than the first.
+  std::vector<PricedRing> cheap_rings(const std::vector<double>& prices, double below,
+                                      bool& proven) {
+    std::vector<double> cost(problem_.hops.size(), kInfinity);
+    for (std::size_t k = 0; k < cost.size(); ++k) {
+      if (!problem_.hops[k]) continue;
+      cost[k] = 0;
+      for (const Use& use : *problem_.hops[k]) {
+        cost[k] += use.times * prices[static_cast<std::size_t>(use.resource)];
+      }
+    }
+    std::vector<PricedRing> found;
+    if (!complete_ || problem_.n >= kSearchFirst) {
+      found = search_rings(cost, problem_.n, kStarts);
+      std::erase_if(found, [&](const PricedRing& ring) { return ring.cost >= below; });
+    }
+    proven = complete_ && found.empty();
+    return proven ? table_.cheapest(cost) : found;
+  }
+
   /// Rings that are cheap when every resource costs as much as it is scarce. False: all is said.
   bool start(RingPacking& result) {
     std::vector<double> prices(problem_.capacity.size());
     std::ranges::transform(problem_.capacity, prices.begin(),
                            [](double capacity) { return 1 / capacity; });
     bool proven = false;
-    const std::vector<PricedRing> rings = pricing_.rings(prices, kInfinity, proven);
+    const std::vector<PricedRing> rings = cheap_rings(prices, kInfinity, proven);
     result.dual.assign(problem_.capacity.size(), 0);
     if (rings.empty()) {
       if (proven) result.upper = 0;
@@ -273,8 +251,7 @@ class Generation {
       return false;
     }
     if (rings.front().cost <= 0) {
-      result.value = kInfinity;
-      result.upper = kInfinity;
+      result.value = result.upper = kInfinity;
       result.rings = {{.order = rings.front().order, .rate = kInfinity}};
       return false;
     }
@@ -302,18 +279,18 @@ class Generation {
       worth += prices[k] * problem_.capacity[k];
     }
     result.value = master_.value();
-    if (!pricing_.complete() && result.value >= result.upper * (1 - kTolerance)) {
+    if (!complete_ && result.value >= result.upper * (1 - kTolerance)) {
       result.dual = std::move(prices);
       return false;
     }
     bool proven = false;
-    std::vector<PricedRing> rings = pricing_.rings(prices, 1 - kTolerance, proven);
+    std::vector<PricedRing> rings = cheap_rings(prices, 1 - kTolerance, proven);
     if (proven && !rings.empty() && worth < result.upper * rings.front().cost) {
       const double least = rings.front().cost;
       result.upper = worth / least;
       for (double& price : prices) price /= least;
       result.dual = std::move(prices);
-    } else if (!pricing_.complete()) {
+    } else if (!complete_) {
       result.dual = std::move(prices);
     }
     if (result.value >= result.upper * (1 - kTolerance)) return false;
@@ -334,7 +311,8 @@ class Generation {
 
   const RingProblem& problem_;
   double known_upper_;
-  Pricing pricing_;
+  bool complete_;  ///< pricing finds the cheapest ring
+  HeldKarp table_;
   Master master_;
   std::vector<std::vector<int>> orders_{};
   std::set<std::vector<int>> known_{};

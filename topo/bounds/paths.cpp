@@ -303,12 +303,10 @@ class PathFinder {
   /// Devices that are equally near to several gates take them in turn.
   [[nodiscard]] const Links& gates(int device) {
     if (const auto known = gates_.find(device); known != gates_.end()) return known->second;
-    const auto nearest_of = [&](Links all, int who) {
-      const int start = graph_.devices[to_size(who)];
-      std::erase_if(all, [&, first = all.empty() ? 0 : all.front()](int gate) {
-        return length(start, gate, RoutePolicy::Host) > length(start, first, RoutePolicy::Host);
-      });
-      return all;
+    const auto nearest_of = [&](const Links& all, int who) {
+      const auto& lengths = tree(graph_.devices[to_size(who)], RoutePolicy::Host).length;
+      return filtered(
+          all, [&](int gate) { return lengths[to_size(gate)] == lengths[to_size(all.front())]; });
     };
     Links own = gates_by_distance(device);
     const Links nearest = nearest_of(own, device);

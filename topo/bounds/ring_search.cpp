@@ -56,7 +56,7 @@ std::vector<int> HeldKarp::trace(std::size_t last) {
   return order;
 }
 
-const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) {
+std::vector<PricedRing> HeldKarp::cheapest(std::span<const double> cost) {
   const std::size_t n = cities_ + 1;
   for (std::size_t from = 1; from < n; ++from) {
     for (std::size_t to = 1; to < n; ++to) {
@@ -65,13 +65,13 @@ const std::vector<PricedRing>& HeldKarp::cheapest(std::span<const double> cost) 
     best(std::size_t{1} << (from - 1), from - 1) = cost[from];
   }
   fill();
-  rings_.clear();
+  std::vector<PricedRing> rings;
   for (std::size_t last = 0; last < cities_; ++last) {
     const double total = best((std::size_t{1} << cities_) - 1, last) + cost[(last + 1) * n];
-    if (std::isfinite(total)) rings_.push_back({.order = trace(last), .cost = total});
+    if (std::isfinite(total)) rings.push_back({.order = trace(last), .cost = total});
   }
-  std::ranges::stable_sort(rings_, {}, &PricedRing::cost);
-  return rings_;
+  std::ranges::stable_sort(rings, {}, &PricedRing::cost);
+  return rings;
 }
 
 namespace {
@@ -170,22 +170,14 @@ class Tour {
   std::vector<std::size_t> order_;
 };
 
-/// Absent hops cost more than any ring of present ones, so that the search leaves them.
-std::vector<double> with_finite_costs(std::span<const double> cost, double& absent) {
-  absent = 1;
-  for (const double one : cost) absent += std::isfinite(one) ? one : 0;
-  std::vector<double> finite(cost.begin(), cost.end());
-  for (double& one : finite) {
-    if (!std::isfinite(one)) one = absent;
-  }
-  return finite;
-}
-
 }  // namespace
 
 std::vector<PricedRing> search_rings(std::span<const double> cost, int n, int starts) {
-  double absent = 0;
-  const std::vector<double> finite = with_finite_costs(cost, absent);
+  // Absent hops cost more than any ring of present ones, so that the search leaves them.
+  double absent = 1;
+  for (const double one : cost) absent += std::isfinite(one) ? one : 0;
+  std::vector<double> finite(cost.begin(), cost.end());
+  std::ranges::replace(finite, kInfinity, absent);
   std::vector<PricedRing> rings;
   const int step = std::max(1, n / std::max(1, starts));
   for (int start = 0; start < n; start += step) {

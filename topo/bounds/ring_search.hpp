@@ -24,7 +24,7 @@ class HeldKarp {
 
   /// The cheapest ring that returns from each last device, cheapest first and so the cheapest of
   /// all at the front; empty where none closes. `cost` is n x n, infinite for absent hops.
-  [[nodiscard]] const std::vector<PricedRing>& cheapest(std::span<const double> cost);
+  [[nodiscard]] std::vector<PricedRing> cheapest(std::span<const double> cost);
 
  private:
   static constexpr std::size_t kWidth = kMostHeldKarp;
@@ -38,7 +38,6 @@ class HeldKarp {
   std::size_t cities_;           ///< all but the one where rings begin
   std::vector<double> step_{};   ///< between cities, kWidth x kWidth
   std::vector<double> table_{};  ///< cheapest way through a set of cities that ends in one
-  std::vector<PricedRing> rings_{};
 };
 
 /// Cheap directed rings by nearest neighbours from up to `starts` devices, each improved by moving
