@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/locality.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include <hwloc.h>
 
-#include "base/error.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
 #include <filesystem>
-#include <map>
 
 #include "apps/commands.hpp"
 #include "base/options.hpp"
@@ -293,8 +290,9 @@ topo::Choice selected(const Graph& graph, const TopoOptions& options,
 
 /// The same of --devices, or by a policy.
 topo::Choice selected(const Graph& graph, const TopoOptions& options, topo::Policy policy) {
-  return selected(graph, options,
-                  options.devices.empty() ? topo::Selection{.policy = policy} : options.devices.front());
+  return selected(
+      graph, options,
+      options.devices.empty() ? topo::Selection{.policy = policy} : options.devices.front());
 }
 
 void bound(const Graph& graph, const TopoOptions& options) {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-
-#include <fmt/format.h>
-
-#include "base/text.hpp"
 #include "topo/assemble/gpus.hpp"
-#include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
 namespace {

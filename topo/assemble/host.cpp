@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
-#include <map>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "topo/assemble/gpus.hpp"
 

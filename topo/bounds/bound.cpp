@@ -2,7 +2,6 @@
 #include "topo/bounds/bound.hpp"
 
 #include <cmath>
-#include <cstdint>
 
 #include <lemon/preflow.h>
 #include <lemon/smart_graph.h>

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/bounds/packing.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <set>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/lists.hpp"

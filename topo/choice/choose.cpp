@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cmath>
-#include <functional>
 
 #include <fmt/ranges.h>
 

@@ -5,13 +5,8 @@
 // Weight between two GPUs ==="), a line with the GPUs as columns, and a row for each of them.
 #include "topo/probes/amd_tables.hpp"
 
-#include <algorithm>
-#include <array>
-#include <optional>
-
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 #include "topo/probes/smi_text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/host_tree.hpp"
 
-#include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <utility>
 
-#include <fmt/format.h>
 #include <hwloc.h>
 
 #include "base/child_process.hpp"
-#include "base/error.hpp"
-#include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 #include "topo/locality.hpp"
 #include "topo/probes/host_tree.hpp"

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "base/text.hpp"
 #include "topo/graph/constants.hpp"
 #include "topo/probes/host_tree.hpp"
 #include "topo/probes/xml.hpp"

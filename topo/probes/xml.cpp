@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/xml.hpp"
 
-#include <algorithm>
-#include <set>
-
-#include "base/text.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {

@@ -4,7 +4,6 @@
 #include <list>
 
 #include "base/embedded_text.hpp"
-#include "base/toml_fields.hpp"
 #include "topo/systems/joined_hosts.hpp"
 #include "topo/systems/system_tables.hpp"
 
