@@ -4,7 +4,7 @@
 
 MPICH_PACKAGES := mpich libmpich-dev
 MPI_PACKAGES = $(if $(filter mpich,$(MPI_NAME)),$(MPICH_PACKAGES))
-BUILD_PACKAGES := g++ make pkg-config libhwloc-dev \
+BUILD_PACKAGES := g++ make pkg-config libhwloc-dev libfccp-dev \
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libpugixml-dev libsodium-dev liblemon-dev
 TEST_PACKAGES := libgtest-dev libgmock-dev bats jq procps gnuplot-nox iproute2 libxml2-utils python3-yaml python3-pandas patchelf zsh man-db mandoc
 # Collectives without MPI: the gloo backend joins the build where this is.

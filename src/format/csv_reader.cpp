@@ -1,40 +1,55 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/csv_reader.hpp"
 
+// The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
+#pragma GCC diagnostic ignored "-Wstringop-truncation"
+
+#include <cctype>
+#include <libfccp/csv.h>
+
 #include "base/input_file.hpp"
 
 namespace busbar {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kLongestLine = std::size_t{1} << 24U;
-
-/// A cell without blanks and quotes around it; within those two quotes are one.
-std::string bare(std::string_view cell) {
-  cell = trim(cell);
-  if (cell.size() < 2 || !cell.starts_with('"') || !cell.ends_with('"')) return std::string(cell);
-  std::string text;
-  for (std::size_t i = 1; i + 1 < cell.size(); ++i) {
-    text += cell[i];
-    if (cell[i] == '"' && cell[i + 1] == '"' && i + 2 < cell.size()) ++i;
+/// The bytes of a file or pipe, and the last of them.
+class FileBytes : public io::ByteSourceBase {
+ public:
+  FileBytes(const std::string& path, char& last) : file_(open_input(path)), last_(last) {
+    if (!file_) throw usage_error("cannot read {}", path);
   }
-  return text;
-}
+  int read(char* buffer, int size) override {
+    file_.read(buffer, size);
+    if (file_.gcount() > 0) last_ = buffer[file_.gcount() - 1];
+    return static_cast<int>(file_.gcount());
+  }
 
-/// Replaces `cells` by those of a line. False where a quote is not closed.
-bool split_cells(std::string_view line, std::vector<std::string>& cells) {
+ private:
+  std::ifstream file_;
+  char& last_;
+};
+
+/// Replaces `cells` by those of a line, which it takes apart. False where a quote is not closed.
+bool split_cells(std::string& line, std::vector<std::string>& cells) {
+  using Quotes = io::double_quote_escape<',', '"'>;
   cells.clear();
-  bool quoted = false;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at <= line.size();) {
-    const std::size_t comma = std::min(line.find(',', at), line.size());
-    if (std::ranges::count(line.substr(at, comma - at), '"') % 2 != 0) quoted = !quoted;
-    at = comma + 1;
-    if (quoted) continue;
-    cells.push_back(bare(line.substr(begin, comma - begin)));
-    begin = at;
+  char* begin = line.data();
+  char* const line_end = begin + line.size();
+  try {
+    for (bool more = true; more;) {
+      char* end = begin + (Quotes::find_next_column_end(begin) - begin);
+      more = end < line_end && *end == ',';
+      char* const next = end + 1;
+      *end = '\0';
+      io::trim_chars<' '>::trim(begin, end);
+      Quotes::unescape(begin, end);
+      cells.emplace_back(begin, end);
+      begin = next;
+    }
+  } catch (const io::error::escaped_string_not_closed&) {
+    return false;
   }
-  return !quoted;
+  return true;
 }
 
 }  // namespace
@@ -55,15 +70,21 @@ std::vector<std::string> from_comments(std::string_view prefix, std::string_view
   return lines;
 }
 
-std::vector<std::string> csv_cells(std::string_view line) {
+std::vector<std::string> csv_cells(std::string line) {
   std::vector<std::string> cells;
   if (!split_cells(line, cells)) cells.clear();
   return cells;
 }
 
-CsvReader::CsvReader(const std::string& path)
-    : path_(path), file_(open_input(path)), buffer_(new char[kLongestLine]) {
-  if (!file_) throw usage_error("cannot read {}", path);
+struct CsvReader::Lines {
+  explicit Lines(const std::string& path) : reader(path, std::make_unique<FileBytes>(path, last)) {}
+
+  char last = '\n';
+  io::LineReader reader;
+};
+
+CsvReader::CsvReader(const std::string& path) : path_(path), lines_(new Lines(path)) {
+  ahead();
   while (next_line()) {
     if (!line_.starts_with('#')) break;
     head_.push_back(line_);
@@ -72,21 +93,33 @@ CsvReader::CsvReader(const std::string& path)
   place_ = fmt::format("{}:{}", path_, number_);
 }
 
+CsvReader::~CsvReader() = default;
+
+/// Reads the line after this one: only then it is known whether this one has an end.
+void CsvReader::ahead() {
+  try {
+    const char* line = lines_->reader.next_line();
+    next_ = line == nullptr ? std::nullopt : std::optional<std::string>(line);
+    if (!next_) return;
+    // Its texts reach a terminal.
+    const auto is_control = [](unsigned char letter) { return std::iscntrl(letter) != 0; };
+    std::replace_if(next_->begin(), next_->end(), is_control, ' ');
+  } catch (const io::error::line_length_limit_exceeded&) {
+    throw usage_error("{}:{}: a line is too long for a CSV", path_, number_ + 1);
+  }
+}
+
 /// The next line with an end and something in it; else an empty one.
 bool CsvReader::next_line() {
-  while (file_.getline(buffer_.get(), kLongestLine)) {
-    std::string_view line = buffer_.get();
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (++number_ == 1 && line.starts_with(kByteOrderMark)) line.remove_prefix(3);
-    line_ = without_controls(line);  // it may reach a terminal
-    if (file_.eof()) {
+  while (next_) {
+    line_ = std::move(*next_);
+    ++number_;
+    ahead();
+    if (!next_ && lines_->last != '\n') {
       cut_place_ = fmt::format("{}:{}", path_, number_);
       break;
     }
     if (!line_.empty()) return true;
-  }
-  if (!file_.eof() && !file_.bad()) {
-    throw usage_error("{}:{}: a line is too long for a CSV", path_, number_ + 1);
   }
   line_.clear();
   return false;
@@ -113,7 +146,8 @@ CsvRows::CsvRows(const std::string& path) : reader_(path) {
         path);
   }
   std::vector<std::string> names;
-  (void)split_cells(columns(), names);
+  std::string line = columns();
+  (void)split_cells(line, names);
   for (const std::string_view needed : {"collective", "size_bytes"}) {
     if (contains(names, needed)) continue;
     constexpr std::size_t kMost = 60;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +20,9 @@ class CsvReader {
  public:
   /// Reads the head and the names. Throws a usage error where the file cannot be read.
   explicit CsvReader(const std::string& path);
+  CsvReader(const CsvReader&) = delete;
+  CsvReader& operator=(const CsvReader&) = delete;
+  ~CsvReader();
 
   /// The "#" lines above the column names.
   [[nodiscard]] const std::vector<std::string>& head() const { return head_; }
@@ -39,11 +41,14 @@ class CsvReader {
   [[nodiscard]] bool is_finished() const { return finished_; }
 
  private:
+  struct Lines;
+
+  void ahead();
   bool next_line();
 
   std::string path_;
-  std::ifstream file_;
-  std::unique_ptr<char[]> buffer_;  ///< the longest line that may be
+  std::unique_ptr<Lines> lines_;
+  std::optional<std::string> next_{};
   std::size_t number_ = 0;
   std::string line_{};
   std::vector<std::string> head_{};
@@ -63,7 +68,7 @@ class CsvReader {
 /// @}
 
 /// The cells of a line, without blanks around them; none where a quote is not closed.
-[[nodiscard]] std::vector<std::string> csv_cells(std::string_view line);
+[[nodiscard]] std::vector<std::string> csv_cells(std::string line);
 
 /// The records of a CSV that a *_perf program wrote. Columns that the file lacks stay empty,
 /// unknown ones are ignored.

@@ -13,7 +13,7 @@ setup_file() {
 # needed [ARCH]: the packages that the build needs, those of ARCH where each architecture has its own.
 needed() {
   sed -n '/^Build-Depends/,/^$/p' debian/control | grep -oE '^ +[a-z0-9+-]+' | tr -d ' ' | grep -v debhelper |
-    sed -E "/^(g\\+\\+|nlohmann-json3-dev)$/!s/$/${1:+:$1}/"
+    sed -E "/^(g\\+\\+|libfccp-dev|nlohmann-json3-dev)$/!s/$/${1:+:$1}/"
 }
 # build_packages ROOT ARCH [OPTION...]: from `make dist`, into build/dist. Where the machine has CUDA the packages have NCCL.
 build_packages() {

@@ -40,10 +40,20 @@ class Busbar(MakefilePackage):
     conflicts("%gcc@:11", msg="GCC 12 is the oldest that is tested")
     conflicts("~mpi~gloo~cuda", msg="there is nothing to measure with")
 
+    # One header that Spack has no package of.
+    resource(
+        name="fast-cpp-csv-parser",
+        git="https://github.com/ben-strasser/fast-cpp-csv-parser.git",
+        commit="9bf299cefb60d0e4ba7dc79d51491595ab1b3213",
+        destination="vendor",
+        placement={"csv.h": "libfccp/csv.h"},
+    )
+
     @property
     def settings(self):
         spec = self.spec
-        words = ["BUSBAR_NO_INSTALL=1", "WERROR=", f"CXX={spack_cxx}", f"PREFIX={self.prefix}", "CXXFLAGS=-O2 -g1"]
+        words = ["BUSBAR_NO_INSTALL=1", "WERROR=", f"CXX={spack_cxx}", f"PREFIX={self.prefix}"]
+        words.append(f"CXXFLAGS=-O2 -g1 -isystem {self.stage.source_path}/vendor")
         words.append(f"MPICXX={spec['mpi'].mpicxx}" if spec.satisfies("+mpi") else "MPI=0")
         words += ["HAVE_GLOO=1", f"GLOO_HOME={spec['gloo'].prefix}"] if spec.satisfies("+gloo") else ["HAVE_GLOO=0"]
         if spec.satisfies("+cuda"):
