@@ -14,6 +14,19 @@
 namespace busbar {
 namespace {
 
+/// Of each of the two tests. So strict, because a run has many rows, and a machine that does other
+/// things too has ranks that are late by chance for a while.
+constexpr double kSignificance = 1e-4;
+
+/// Whether `hits` (1 or 0 each, in time) are more than `chance` gives independent samples of them.
+bool is_beyond_chance(std::span<const double> hits, double chance, double tests) {
+  const double trials =
+      std::floor(static_cast<double>(hits.size()) / stats::integrated_autocorrelation_time(hits));
+  const double sum = std::accumulate(hits.begin(), hits.end(), 0.0);
+  const double successes = std::floor(trials * sum / static_cast<double>(hits.size()));
+  return stats::binomial_tail(successes, trials, chance) * tests < kSignificance;
+}
+
 /// The ranks of a row, each as a member of its host.
 struct RowRanks {
   std::vector<std::string> hosts;  ///< different ones
@@ -76,24 +89,6 @@ void name_last(Row& row, const RunContext& context) {
   record.last_share = hits / static_cast<double>(row.arrivals.size());
   record.late_by_us = stats::median(late_us);
 }
-
-namespace {
-
-/// Of each of the two tests. So strict, because a run has many rows, and a machine that does other
-/// things too has ranks that are late by chance for a while.
-constexpr double kSignificance = 1e-4;
-
-/// Whether `hits` (1 or 0 each, in time) are more than `chance` gives independent samples of them.
-bool is_beyond_chance(std::span<const double> hits, double chance, double tests) {
-  const double trials =
-      std::floor(static_cast<double>(hits.size()) / stats::integrated_autocorrelation_time(hits));
-  double sum = 0;
-  for (const double hit : hits) sum += hit;
-  const double successes = std::floor(trials * sum / static_cast<double>(hits.size()));
-  return stats::binomial_tail(successes, trials, chance) * tests < kSignificance;
-}
-
-}  // namespace
 
 std::optional<int> find_last(std::span<const int> last, std::span<const double> chances) {
   if (last.empty() || chances.size() < 2) return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/memory_plan.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "model/pattern.hpp"
@@ -16,16 +15,15 @@ MemoryPool plan_memory(Bootstrap& world, const Options& options, const RankMap& 
   MemoryPool pool{.ranks = rank_map.most_ranks_per_host,
                   .free = rank_map.least_memory * static_cast<Bytes>(rank_map.most_ranks_per_host),
                   .share = kHostShare};
-  // The least per rank, and the most ranks on one: both as negatives of a maximum. A rank that is
-  // in no group of a round has no device memory of its own.
+  // A rank that is in no group of a round has no device memory of its own.
+  constexpr double kNone = std::numeric_limits<double>::infinity();
   const auto free = communicator.free_device_memory();
-  const auto ranks = static_cast<double>(ranks_on_device);
-  std::array<double, 2> least{std::numeric_limits<double>::infinity(), -1};
-  if (free) least = {static_cast<double>(*free) / ranks, -ranks};
-  world.combine(least, Combine::Min);
-  if (std::isfinite(least[0])) {
-    pool = {.place = "GPU", .ranks = static_cast<int>(-least[1]), .share = kDeviceShare};
-    pool.free = static_cast<Bytes>(least[0]) * static_cast<Bytes>(pool.ranks);
+  double least = free ? static_cast<double>(*free) / ranks_on_device : kNone;  // of a rank
+  world.combine({&least, 1}, Combine::Min);
+  const int most_ranks = world.largest(free ? ranks_on_device : 1);
+  if (least < kNone) {
+    pool = {.place = "GPU", .ranks = most_ranks, .share = kDeviceShare};
+    pool.free = static_cast<Bytes>(least) * static_cast<Bytes>(most_ranks);
   }
   if (options.memory_limit) {
     pool.free = *options.memory_limit;

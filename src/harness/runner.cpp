@@ -19,21 +19,10 @@ Bytes rotation(const Run& run) {
 /// What the kernel gave the buffers of the ranks of a group; empty where one does not know.
 /// Collective.
 std::string kind_of_pages(Bootstrap& group, const std::vector<double>& huge_shares) {
-  // Known, the least share and the most: the last as a negative of a maximum.
-  std::array<double, 3> least{0, 0, 0};
-  if (!huge_shares.empty()) {
-    const auto [low, high] = std::minmax_element(huge_shares.begin(), huge_shares.end());
-    least = {1, *low, -*high};
-  }
-  group.combine(least, Combine::Min);
-  if (least[0] < 1) return {};
-  if (least[2] == 0) return "small";
-  return least[1] < 1 ? "mixed" : "huge";
-}
-
-/// On the rank where the library has taken most, so that all ranks make the same plan. Collective.
-Bytes largest_growth(const Run& run) {
-  return run.world.largest(run.communicator.library_growth());
+  if (!group.agree(!huge_shares.empty())) return {};
+  const auto [low, high] = std::ranges::minmax(huge_shares);
+  if (group.largest(high) == 0) return "small";
+  return group.agree(low >= 1) ? "huge" : "mixed";
 }
 
 /// What each rank of an all-to-all is to connect to all others for; NCCL does it at the first
@@ -115,7 +104,7 @@ Bytes Runner::offset_of(DataType type) const { return options_.unalign * info(ty
 
 Bytes Runner::prepare() {
   if (run_.on_devices) run_first_operation();
-  const Bytes growth = largest_growth(run_);
+  const Bytes growth = run_.world.largest(run_.communicator.library_growth());
   Bytes most = 0;
   for (const SweepKey& key : sweeps_of(options_, run_.collective, 1)) {
     for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, growth)) {
@@ -154,7 +143,9 @@ void Runner::run_pass(std::uint64_t pass) {
 void Runner::run_sweep(const SweepKey& key) {
   Verifier verifier(round_group_, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
-  const auto plans = plan_sweep(run_, key.type, key.op, largest_growth(run_));
+  // That of the rank where the library has taken most, so that all ranks make the same plan.
+  const Bytes growth = run_.world.largest(run_.communicator.library_growth());
+  const auto plans = plan_sweep(run_, key.type, key.op, growth);
   for (const std::size_t number : visiting_order(options_, plans.size(), key.visit, key.part)) {
     run_size({.run = run_,
               .key = key,

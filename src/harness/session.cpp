@@ -140,10 +140,8 @@ Status run_session(const Options& wanted_options, const Collective& collective,
     check_ranks(options, collective, world.size(), smallest);
     if (!options.mix.empty()) mixed = read_mix(world, options);
     choice = choose_backend(options.backend, world);
-    for (const Options& variant : variants_of(options)) {
-      check_applicable(variant, *choice.backend, collective);
-    }
     variants = variants_of(options);
+    for (const Options& variant : variants) check_applicable(variant, *choice.backend, collective);
     wanted = connect_options(options, collective, world.rank(), variants.size() > 1);
     choice.backend->check(wanted);
   });

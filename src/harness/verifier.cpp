@@ -52,18 +52,16 @@ bool Verifier::plant(const Fault& fault, const Call& call) {
   return !round_group_.members.agree(!mine);
 }
 
-Difference Verifier::check_one(const Call& call, std::uint64_t seed) {
-  Difference total;
-  for (const Piece& piece : expected(call)) {
-    const std::byte* data = call.recv + piece.first * info(type_).size;
-    total.add(
-        communicator_.compare(data, piece.count, tile(piece.source, seed), piece.source_first),
-        piece.first);
+DataCheck Verifier::check(std::span<const Call> calls, std::uint64_t seed) {
+  Difference mine;
+  for (const Call& call : calls) {
+    for (const Piece& piece : expected(call)) {
+      const std::byte* data = call.recv + piece.first * info(type_).size;
+      mine.add(
+          communicator_.compare(data, piece.count, tile(piece.source, seed), piece.source_first),
+          piece.first);
+    }
   }
-  return total;
-}
-
-DataCheck Verifier::collect(const Difference& mine) {
   auto wrong = static_cast<double>(mine.wrong);
   round_group_.members.combine({&wrong, 1}, Combine::Sum);
   if (wrong == 0) return {};
@@ -74,12 +72,6 @@ DataCheck Verifier::collect(const Difference& mine) {
                         mine.first_wrong, mine.expected, mine.got);
   return {.wrong = static_cast<std::uint64_t>(wrong),
           .first_wrong = first_text(round_group_.members, found)};
-}
-
-DataCheck Verifier::check(std::span<const Call> calls, std::uint64_t seed) {
-  Difference mine;
-  for (const Call& call : calls) mine.add(check_one(call, seed), 0);
-  return collect(mine);
 }
 
 }  // namespace busbar

@@ -44,8 +44,6 @@ class Verifier {
   [[nodiscard]] const Tile& tile(int source, std::uint64_t seed);
   /// The pieces of this rank's correct result.
   [[nodiscard]] std::vector<Piece> expected(const Call& call) const;
-  [[nodiscard]] Difference check_one(const Call& call, std::uint64_t seed);
-  [[nodiscard]] DataCheck collect(const Difference& mine);
 
   RoundGroup round_group_;
   Communicator& communicator_;
