@@ -7,23 +7,10 @@
 
 namespace busbar {
 
-std::vector<std::string> configuration_of(const Options& options) {
-  std::vector<std::string> texts;
-  for (const Setting& each : settings_of(options)) {
-    if (each.key.empty()) continue;
-    texts.push_back(fmt::format("{}={}", each.key, each.value));
-    std::ranges::replace(texts.back(), ' ', '_');  // blanks divide the parts
-  }
-  return texts;
-}
-
 RankCommand rank_command(const Options& options, const Collective& collective) {
-  RankCommand command{.program = fmt::format("{}_perf", collective.name),
-                      .version = std::string(version())};
-  for (Setting& each : settings_of(options)) {
-    if (!each.words.empty()) command.words.push_back(std::move(each.words));
-  }
-  return command;
+  return {.program = fmt::format("{}_perf", collective.name),
+          .version = std::string(version()),
+          .words = agreed_words(options)};
 }
 
 namespace {

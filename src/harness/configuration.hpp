@@ -11,10 +11,6 @@
 
 namespace busbar {
 
-/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
-/// that differs in one.
-[[nodiscard]] std::vector<std::string> configuration_of(const Options& options);
-
 /// What a rank was started as.
 struct RankCommand {
   std::string mistake{};  ///< why its command line is refused; empty: it is not

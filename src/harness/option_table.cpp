@@ -140,9 +140,9 @@ using TextOf = std::string (*)(const O& options);
 
 /// What depends on an option, and its value as text. No row of the table can leave it out.
 struct Effect {
-  std::string_view key;  ///< of Setting
+  std::string_view key;  ///< in the configuration of files; empty: no row depends on it
   TextOf value;          ///< in files; "on" and "off" of a flag, "none" of what is not there
-  TextOf words;          ///< of Setting; null: the option's name and the value
+  TextOf words;          ///< as on a command line; null: the option's name and the value
   bool of_ranks;         ///< ranks must agree
   unsigned scope = 0;    ///< bits, kSimulated and others; 0: for every run
 
@@ -410,7 +410,6 @@ bool is_given(const RunOption& row, const Options& options) {
 
 /// "-n 5", "--share-gpus", "no -T".
 std::string words_of(const RunOption& row, const O& options) {
-  if (!row.effect.of_ranks) return {};
   if (row.effect.words != nullptr) return row.effect.words(options);
   const std::string value = row.effect.value(options);
   const bool is_off = value == "off" && row.option.argument.empty();
@@ -448,13 +447,22 @@ constexpr CommandLineTable<O> kTable{{.help = "docs/options.md",
 
 const CommandLineTable<Options>& perf_options() { return kTable; }
 
-std::vector<Setting> settings_of(const Options& options) {
-  std::vector<Setting> settings;
+std::vector<std::string> configuration_of(const Options& options) {
+  std::vector<std::string> texts;
   for (const RunOption& row : kRows) {
-    if (!row.effect.of_ranks) continue;
-    settings.push_back({row.effect.key, row.effect.value(options), words_of(row, options)});
+    if (row.effect.key.empty()) continue;
+    texts.push_back(fmt::format("{}={}", row.effect.key, row.effect.value(options)));
+    std::ranges::replace(texts.back(), ' ', '_');  // blanks divide the parts
   }
-  return settings;
+  return texts;
+}
+
+std::vector<std::string> agreed_words(const Options& options) {
+  std::vector<std::string> all;
+  for (const RunOption& row : kRows) {
+    if (row.effect.of_ranks) add_new(all, words_of(row, options));
+  }
+  return all;
 }
 
 bool vary_option(Options& options, std::string_view name, std::string_view value) {

@@ -197,15 +197,11 @@ void refuse_options(const Options& options, unsigned scope, std::string_view pro
 /// a usage error.
 void refuse_others(const Options& options, View option, std::span<const View> others);
 
-/// A setting of a run that rows or ranks depend on.
-struct Setting {
-  std::string_view key{};  ///< in the configuration of files; empty: no row depends on it
-  std::string value{};
-  std::string words{};  ///< as on a command line, "-n 5" or "no -T"; empty: ranks may differ in it
-};
-
-/// All of them, in the order of the table.
-[[nodiscard]] std::vector<Setting> settings_of(const Options& options);
+/// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
+/// that differs in one.
+[[nodiscard]] std::vector<std::string> configuration_of(const Options& options);
+/// The settings that all ranks must agree on, as on a command line: "-n 5", "no -T".
+[[nodiscard]] std::vector<std::string> agreed_words(const Options& options);
 
 /// The options of each variant of --vary; the options themselves without one, and where the setting
 /// is the library's. Throws a usage error.

@@ -52,12 +52,23 @@ MemoryRequest memory_request(const Run& run, DataType type, ReduceOp op) {
           .obstacle = connections_obstacle(run)};
 }
 
-/// Of a rank that waits: nothing to send, and nothing that keeps the others from it.
-SizePlan idle_plan(const Options& options, Bytes size) {
+/// That of a rank that waits has nothing to send, and nothing that keeps the others from it.
+SizePlan plan_of(const Run& run, const MemoryRequest& request, Bytes size) {
+  if (run.mine != nullptr) return plan_size(request, run.communicator, size);
   return {.wanted = size,
           .footprint = {},
-          .out_of_place = options.placement != Placement::In,
-          .in_place = options.placement != Placement::Out};
+          .out_of_place = request.out_of_place,
+          .in_place = request.in_place};
+}
+
+/// "all-reduce 64 MiB in place", behind the round and the group where there are some.
+std::string row_name(const Run& run, const Record& record) {
+  const std::string pair =
+      record.sender ? fmt::format(" from rank {} to {}", *record.sender, *record.receiver) : "";
+  const std::string variant = record.variant.empty() ? "" : " with " + record.variant;
+  return fmt::format("{}{} {} {}{}{}", round_prefix(run.plan, run.round, run.mine),
+                     run.collective.title, format_bytes(record.size),
+                     record.in_place ? "in place" : "out of place", pair, variant);
 }
 
 }  // namespace
@@ -73,23 +84,11 @@ std::string round_prefix(const GroupPlan& plan, std::size_t round, const RankGro
   return fmt::format("round {}, group {} ({}): ", number, mine->number, hosts);
 }
 
-std::string row_name(const Run& run, const Record& record) {
-  const std::string pair =
-      record.sender ? fmt::format(" from rank {} to {}", *record.sender, *record.receiver) : "";
-  const std::string variant = record.variant.empty() ? "" : " with " + record.variant;
-  return fmt::format("{}{} {} {}{}{}", round_prefix(run.plan, run.round, run.mine),
-                     run.collective.title, format_bytes(record.size),
-                     record.in_place ? "in place" : "out of place", pair, variant);
-}
-
 std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Bytes library_growth) {
   MemoryRequest request = memory_request(run, type, op);
   request.library_growth = library_growth;
   request.rotate_through = rotation(run);
-  return mapped(run.options.sweep.sizes(), [&](Bytes size) {
-    return run.mine == nullptr ? idle_plan(run.options, size)
-                               : plan_size(request, run.communicator, size);
-  });
+  return mapped(run.options.sweep.sizes(), [&](Bytes size) { return plan_of(run, request, size); });
 }
 
 Runner::Runner(const Run& run, const RowTable& table, Outputs& outputs)
@@ -118,9 +117,7 @@ Bytes Runner::prepare() {
 /// The operation is of 1 MiB if possible. If the library refuses it, so does the first row.
 void Runner::run_first_operation() {
   const SweepKey key = table_.sweeps(run_.round, 0).front();
-  const SizePlan plan = run_.mine == nullptr ? idle_plan(options_, kMiB)
-                                             : plan_size(memory_request(run_, key.type, key.op),
-                                                         run_.communicator, kMiB);
+  const SizePlan plan = plan_of(run_, memory_request(run_, key.type, key.op), kMiB);
   if (!run_.world.agree(plan.out_of_place || plan.in_place)) return;
   run_.watchdog.step(round_prefix(run_.plan, run_.round, run_.mine) + "running a first operation");
   const Bytes offset = offset_of(key.type);

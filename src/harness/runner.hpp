@@ -10,9 +10,6 @@
 
 namespace busbar {
 
-/// "all-reduce 64 MiB in place", behind the round and the group where there are some
-[[nodiscard]] std::string row_name(const Run& run, const Record& record);
-
 /// Plans every size of a sweep for one type and operation.
 [[nodiscard]] std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op,
                                                Bytes library_growth = 0);
