@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <sys/mman.h>
 #include <thread>
@@ -44,8 +43,9 @@ namespace {
 
 const Collective& collective() { return *find_collective(kProgramCollective); }
 
-void complain(const std::string& program, const std::string& message) {
-  if (!message.empty()) fmt::print(stderr, "{}: {}\n", program, one_line(message));
+void complain(const std::string& message) {
+  if (message.empty()) return;
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, one_line(message));
 }
 
 /// Lets the lowest rank report an error that several have: it ends the job before the others wake,
@@ -57,19 +57,18 @@ void wait_for_lower_ranks(int rank) {
 
 /// Reports once an error that all ranks have, without a job that they could leave together. Most
 /// launchers kill all ranks as soon as one exits with an error: the others let the first report it.
-void complain_once(const std::string& program, const std::string& message) {
-  if (speaks_for_the_job()) return complain(program, message);
+void complain_once(const std::string& message) {
+  if (speaks_for_the_job()) return complain(message);
   wait_for_lower_ranks(1);
 }
 
 /// Prints the reason and ends every rank of the job, from any thread; before MPI is up only this
 /// process.
-[[noreturn]] void end_job(Bootstrap* bootstrap, const std::string& program,
-                          const std::string& message, Status status) {
+[[noreturn]] void end_job(Bootstrap* bootstrap, const std::string& message, Status status) {
   const auto launcher = find_launcher();
   const int unconnected_rank = launcher ? launcher->rank : 0;
   wait_for_lower_ranks(bootstrap != nullptr ? bootstrap->rank() : unconnected_rank);
-  complain(program, message);
+  complain(message);
   // Output that the launcher has not read when a rank aborts is lost (Hydra: one line in six).
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (bootstrap != nullptr) bootstrap->abort(exit_code(status));
@@ -124,8 +123,7 @@ bool starts_ranks(const Options& options) {
 }
 
 /// -g N outside a launcher: starts N ranks of itself.
-int launch_ranks(const Options& options, std::span<char* const> arguments,
-                 const std::string& program) {
+int launch_ranks(const Options& options, std::span<char* const> arguments) {
   const auto launcher = find_launcher();
   // A shell that srun started is one task.
   if (launcher && (launcher->joins_by == JoinsBy::Mpi || launcher->size > 1)) {
@@ -148,13 +146,13 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
                        .option = fmt::format("-g {}", options.launch_ranks),
                        .as_root = geteuid() == 0});
   const bool by_itself = options.launcher == Options{}.launcher;
-  if (!named.empty() && by_itself) complain(program, "launcher: " + choice.text());
+  if (!named.empty() && by_itself) complain("launcher: " + choice.text());
   if (choice.starts_each_rank()) {
     return start_ranks({.ranks = options.launch_ranks,
                         .hosts = named,
                         .words = choice.words,
                         .program = words_of_rank(arguments),
-                        .notice = [&](const std::string& line) { complain(program, line); }});
+                        .notice = complain});
   }
   become(choice, {.hosts = named,
                   .ranks = options.launch_ranks,
@@ -164,13 +162,13 @@ int launch_ranks(const Options& options, std::span<char* const> arguments,
 
 /// The ranks of this job, joined as the command line, the launcher and the build have it.
 std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvous,
-                                      const Options& options, const std::string& program,
+                                      const Options& options,
                                       const std::shared_ptr<StepTracker>& tracker) {
   TcpEvents events{.position = [tracker] { return tracker->position(); },
                    .stalled = [tracker] { tracker->request_report(); }};
   const bool watched = options.timeout > Seconds{0};
   if (rendezvous) {
-    events.notice = [program](const std::string& line) { complain(program, line); };
+    events.notice = complain;
     events.lost = events.notice;
     return join_by_tcp(*rendezvous, watched ? options.timeout : Options{}.timeout, events);
   }
@@ -188,17 +186,16 @@ std::unique_ptr<Bootstrap> join_ranks(const std::optional<Rendezvous>& rendezvou
 
 /// A failure of this rank ends the job here and now; what all ranks agree on lets them end in
 /// order.
-void end_job_unless_agreed(Bootstrap& bootstrap, const std::string& program,
-                           const std::exception& error) {
+void end_job_unless_agreed(Bootstrap& bootstrap, const std::exception& error) {
   if (dynamic_cast<const AgreedError*>(&error) != nullptr) return;
   const auto* known = dynamic_cast<const Error*>(&error);
   const Status status = known != nullptr ? known->status() : Status::Runtime;
-  end_job(&bootstrap, program, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
+  end_job(&bootstrap, fmt::format("rank {}: {}", bootstrap.rank(), error.what()), status);
 }
 
 /// Reports what all ranks have agreed on, before any of them leaves the job. Collective.
-int leave_together(Bootstrap& bootstrap, const std::string& program, const AgreedError& error) {
-  if (bootstrap.rank() == 0) complain(program, error.what());
+int leave_together(Bootstrap& bootstrap, const AgreedError& error) {
+  if (bootstrap.rank() == 0) complain(error.what());
   bootstrap.will_exit(exit_code(error.status()));
   return exit_code(error.status());
 }
@@ -213,7 +210,7 @@ std::string timeout_text(Bootstrap* bootstrap, const Backend* backend, const std
                      timeout.count(), where, advice.empty() ? "" : "; ", advice);
 }
 
-int run_ranks(const Options& options, Invocation invocation, const std::string& program) {
+int run_ranks(const Options& options, Invocation invocation) {
   const auto rendezvous =
       find_rendezvous({.address = options.rendezvous, .rank = options.rank, .ranks = options.ranks},
                       own_environment);
@@ -223,23 +220,22 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
   // Joining by TCP has its own timeout, which names the missing ranks.
   Watchdog watchdog(rendezvous ? std::nullopt : std::optional{options.timeout},
                     [&](const std::string& step, Seconds timeout) {
-                      end_job(live, program, timeout_text(live, used, step, timeout),
-                              Status::Runtime);
+                      end_job(live, timeout_text(live, used, step, timeout), Status::Runtime);
                     });
   watchdog.step("waiting for the other ranks");
   try {
-    bootstrap = join_ranks(rendezvous, options, program, watchdog.tracker());
+    bootstrap = join_ranks(rendezvous, options, watchdog.tracker());
   } catch (const Error& error) {
     if (!rendezvous || error.status() != Status::Runtime) throw;
     // Only this rank knows why it could not join. Once one has ended, a launcher ends the others.
     wait_for_lower_ranks(speaks_for_the_job() ? 0 : rendezvous->rank);
-    complain(program, error.what());
+    complain(error.what());
     return exit_code(error.status());
   }
   live = bootstrap.get();
   invocation.on_backend = [&](const Backend& backend) { used = &backend; };
   invocation.on_failure = [&](const std::exception& error) {
-    end_job_unless_agreed(*bootstrap, program, error);
+    end_job_unless_agreed(*bootstrap, error);
   };
   try {
     if (rendezvous) watchdog.start(options.timeout);
@@ -252,9 +248,9 @@ int run_ranks(const Options& options, Invocation invocation, const std::string& 
     return code;
   } catch (const AgreedError& error) {
     watchdog.step("waiting for the other ranks to end");
-    return leave_together(*bootstrap, program, error);
+    return leave_together(*bootstrap, error);
   } catch (const std::exception& error) {
-    end_job_unless_agreed(*bootstrap, program, error);
+    end_job_unless_agreed(*bootstrap, error);
     throw;
   }
 }
@@ -269,8 +265,8 @@ void require_known_host(const Options& options) {
 
 /// Reads the command line and does what needs no other ranks: its exit code; nothing where this
 /// process is a rank of a measurement.
-std::optional<int> run_alone(std::span<char* const> arguments, const std::string& program,
-                             CommandLine& line, const Invocation& invocation) {
+std::optional<int> run_alone(std::span<char* const> arguments, CommandLine& line,
+                             const Invocation& invocation) {
   line = parse_command_line(arguments.subspan(1));
   // --version with --hosts shows that they can be reached, and with --rendezvous that its host's
   // name is known there.
@@ -283,7 +279,7 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
     flush_standard_output();
     return exit_code(Status::Ok);
   }
-  if (line.print_and_exit) return launch_ranks(line.options, arguments, program);
+  if (line.print_and_exit) return launch_ranks(line.options, arguments);
   require_variables(line.options.variables, arguments);
   const auto lookup = [](const char* name) { return std::getenv(name); };
   apply_environment(line.options, lookup);
@@ -292,15 +288,14 @@ std::optional<int> run_alone(std::span<char* const> arguments, const std::string
   if (line.options.backend == "sim") {
     return exit_code(run_simulation(line.options, collective(), invocation));
   }
-  if (starts_ranks(line.options)) return launch_ranks(line.options, arguments, program);
+  if (starts_ranks(line.options)) return launch_ranks(line.options, arguments);
   return std::nullopt;
 }
 
 /// A rank that left before MPI is up would leave the others waiting for it: ranks of one MPI job
 /// meet before they end, and the mistake of one is reported by rank 0 as the mistake of all is. The
 /// exit code; nothing where this rank is to report it alone.
-std::optional<int> report_mistake_together(const Error& mistake, std::span<char* const> arguments,
-                                           const std::string& program) {
+std::optional<int> report_mistake_together(const Error& mistake, std::span<char* const> arguments) {
   const auto launcher = find_launcher();
   const MpiSupport* mpi = find_mpi();
   const bool by_tcp = std::ranges::any_of(
@@ -314,35 +309,34 @@ std::optional<int> report_mistake_together(const Error& mistake, std::span<char*
   } catch (const Error&) {  // no ranks of this MPI
   }
   if (!bootstrap || bootstrap->size() == 1) {  // the mistake is this process's own
-    complain(program, mistake.what());
+    complain(mistake.what());
     return exit_code(mistake.status());
   }
   try {
     require_same_command(*bootstrap, {.mistake = mistake.what()});
   } catch (const AgreedError& error) {
-    return leave_together(*bootstrap, program, error);
+    return leave_together(*bootstrap, error);
   }
   return std::nullopt;
 }
 
 int run(std::span<char* const> arguments) {
-  const std::string program = std::filesystem::path(arguments.front()).filename().string();
   try {
     CommandLine line;
     const Invocation invocation{.arguments = {arguments.begin(), arguments.end()},
                                 .environment = library_environment()};
     try {
-      if (const auto code = run_alone(arguments, program, line, invocation)) return *code;
+      if (const auto code = run_alone(arguments, line, invocation)) return *code;
     } catch (const Error& error) {
-      if (const auto code = report_mistake_together(error, arguments, program)) return *code;
+      if (const auto code = report_mistake_together(error, arguments)) return *code;
       throw;
     }
-    return run_ranks(line.options, invocation, program);
+    return run_ranks(line.options, invocation);
   } catch (const Error& error) {
-    complain_once(program, error.what());
+    complain_once(error.what());
     return exit_code(error.status());
   } catch (const std::exception& error) {
-    complain(program, error.what());
+    complain(error.what());
     return exit_code(Status::Runtime);
   }
 }
