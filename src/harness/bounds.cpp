@@ -46,11 +46,6 @@ std::string note_of(const topo::Bound& bound, const HostTopology& topology,
   return fmt::format("GPUs {}{}: {}", fmt::join(bound.devices, ","), how, what);
 }
 
-bool any_twice(std::vector<int> numbers) {
-  std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) != numbers.end();
-}
-
 SetBound bound_of_host(const Run& run, std::string device_set) {
   const RankMap& rank_map = run.rank_map;
   const HostBoundInput host{.device_set = std::move(device_set),
@@ -75,13 +70,9 @@ SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
   const auto kernel_of = [&](int rank) {
     return run.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;
   };
-  std::vector<Device> members;
-  bool all_here = true;
-  for (const int rank : ranks) {
-    members.push_back(run.devices[static_cast<std::size_t>(rank)]);
-    all_here = all_here && kernel_of(rank) == kernel_of(ranks.front());
-  }
-  SetBound bound = device_bound(*run.topology, members, all_here, run.collective);
+  const auto device_of = [&](int rank) { return run.devices[static_cast<std::size_t>(rank)]; };
+  const bool all_here = set_of(ranks, kernel_of).size() == 1;
+  SetBound bound = device_bound(*run.topology, mapped(ranks, device_of), all_here, run.collective);
   if (bound.device_set.empty()) bound.device_set = device_set(run.rank_map, run.devices, ranks);
   return bound;
 }
@@ -142,7 +133,7 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
   if (!numbers) return {.note = "no bound: nvidia-smi does not show the GPUs that CUDA does"};
   SetBound result{.device_set = fmt::format("{}", fmt::join(*numbers, ",")),
                   .warnings = topology.graph.warnings};
-  if (any_twice(*numbers)) {
+  if (std::set(numbers->begin(), numbers->end()).size() < numbers->size()) {
     result.note = "no bound: ranks share a GPU";
     return result;
   }

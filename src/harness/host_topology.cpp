@@ -123,12 +123,8 @@ DeviceRequest device_request(const HostTopology& topology, const Options& option
 
 std::optional<std::vector<int>> numbers_of(const topo::Graph& graph,
                                            std::span<const Device> devices) {
-  std::vector<int> numbers;
-  for (const Device& wanted : devices) {
-    numbers.push_back(number_of(graph, wanted));
-    if (numbers.back() < 0) return std::nullopt;
-  }
-  return numbers;
+  auto numbers = mapped(devices, [&](const Device& wanted) { return number_of(graph, wanted); });
+  return std::ranges::count(numbers, -1) > 0 ? std::nullopt : std::optional{std::move(numbers)};
 }
 
 std::string driver_version(std::string_view line) {

@@ -94,9 +94,8 @@ std::string places_text(const RankMap& rank_map, const std::vector<std::size_t>&
 }
 
 std::string gpus_text(const std::vector<Device>& devices, const std::vector<std::size_t>& ranks) {
-  std::set<int> indices;
-  for (const std::size_t rank : ranks) indices.insert(devices.at(rank).index);
-  return fmt::format("{}", fmt::join(indices, ","));
+  const auto index_of = [&](std::size_t rank) { return devices.at(rank).index; };
+  return fmt::format("{}", fmt::join(set_of(ranks, index_of), ","));
 }
 
 }  // namespace

@@ -177,8 +177,7 @@ class Notes {
                       "(srun --cpus-per-task, mpirun --bind-to numa or none)",
                       squeezed));
     }
-    int most = 1;
-    for (const Device& device : devices) most = std::max(most, device.ranks_on_device);
+    const int most = std::ranges::max(mapped(devices, &Device::ranks_on_device));
     if (most > 1) {
       add(fmt::format(
           "up to {} ranks share a GPU (--share-gpus): rates are not those of a GPU for each",
@@ -284,8 +283,8 @@ HeaderFacts facts_of(const Run& run, const std::optional<TransportSummary>& tran
                      const std::vector<std::string>& environment) {
   const Backend& backend = *run.backend.backend;
   const std::vector<RankInfo>& ranks = run.rank_map.ranks;
-  std::set<std::string> hosts;
-  for (const RankInfo& rank : ranks) hosts.insert(rank.host.data());
+  const auto hosts =
+      set_of(ranks, [](const RankInfo& rank) { return std::string(rank.host.data()); });
   const bool connected_by_mpi =
       find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
@@ -405,7 +404,7 @@ RunContext make_run_header(const Run& run, const std::vector<SizePlan>& plans,
   context.blocking = static_cast<int>(o.blocking);
   for (std::size_t rank = 0; rank < run.rank_map.ranks.size(); ++rank) {
     context.devices.push_back(rank_device(run, rank));
-    context.hosts.emplace_back(run.rank_map.ranks[rank].host.data());
+    context.hosts.push_back(context.devices.back().host);
   }
   context.groups = run.plan.ranks_by_group();
   context.graph = o.graph_launches;

@@ -30,10 +30,10 @@ std::string with_sum(std::string_view text) {
 Samples samples_of(std::span<const Row> visits, stats::StopReason stop) {
   Samples all;
   all.stop = stop;
+  all.visits = mapped(visits, &Row::samples_us);
   for (const Row& visit : visits) {
     const Record& record = visit.record;
     const auto operations = static_cast<double>(record.operations.value_or(0));
-    all.visits.push_back(visit.samples_us);
     append(all.times_us, visit.samples_us);
     all.operations += record.operations.value_or(0);
     all.warmup_operations += record.warmup_operations.value_or(0);
@@ -175,12 +175,11 @@ void Visits::settle(std::size_t position, std::vector<Row> rows, bool written) {
 }
 
 stats::StopReason Visits::decide(std::span<const Row> visits) const {
-  std::vector<std::vector<double>> samples;
+  const auto samples = mapped(visits, &Row::samples_us);
   double spent_s = 0;
   for (const Row& visit : visits) {
     const Record& record = visit.record;
     const auto operations = record.operations.value_or(0) + record.warmup_operations.value_or(0);
-    samples.push_back(visit.samples_us);
     spent_s += static_cast<double>(operations) * record.time_mean_us.value_or(0) / 1e6;
   }
   // One sample is not a row's.
