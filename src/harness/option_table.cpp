@@ -484,8 +484,8 @@ void refuse_options(const Options& options, unsigned scope, std::string_view pro
   }
 }
 
-void refuse_others(const Options& options, View option, std::span<const View> others) {
-  for (const View other : others) {
+void refuse_others(const Options& options, View option, View others) {
+  for (const std::string& other : split(others, ',')) {
     if (is_given(*std::ranges::find(kRows, other, first_name), options)) {
       throw usage_error("{} and {} are mutually exclusive", option, other);
     }

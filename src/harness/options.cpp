@@ -86,20 +86,10 @@ void check_visits(const Options& o) {
 /// A mix has operations, windows and rows of its own.
 void check_mix(const Options& o) {
   if (o.mix.empty()) return;
-  constexpr std::array<View, 25> kOthers{"-n",         "-m",
-                                         "-N",         "-r",
-                                         "-z",         "-G",
-                                         "-R",         "-u",
-                                         "-I",         "-C",
-                                         "--samples",  "--duration",
-                                         "--pairs",    "--groups",
-                                         "--vary",     "--skew",
-                                         "--load",     "--inject-delay",
-                                         "--cache",    "--cadence",
-                                         "--per-rank", "--nccl-choice",
-                                         "-M",         "--json-style",
-                                         "--resume"};
-  refuse_others(o, "--mix", kOthers);
+  refuse_others(o, "--mix",
+                "-n,-m,-N,-r,-z,-G,-R,-u,-I,-C,--samples,--duration,--pairs,--groups,--vary,--skew,"
+                "--load,--inject-delay,--cache,--cadence,--per-rank,--nccl-choice,-M,--json-style,"
+                "--resume");
   const bool one = o.types.size() == 1 && o.ops.size() == 1 && o.placement == Placement::Out;
   if (!one) throw usage_error("--mix: give one -d and one -o, and no --placement but out");
   if (o.visits < kFewestMixVisits) {
@@ -121,10 +111,8 @@ void check_duration(const Options& o) {
   if (!o.duration) return;
   if (o.interval > *o.duration) throw usage_error("--interval is longer than --duration");
   if (o.loads_beside()) throw usage_error("--duration and --load beside are mutually exclusive");
-  constexpr std::array<View, 11> kOthers{"-n",         "-N",       "--vary",  "--visits",
-                                         "--pairs",    "-G",       "-I",      "--samples",
-                                         "--per-rank", "--resume", "--groups"};
-  refuse_others(o, "--duration", kOthers);
+  refuse_others(o, "--duration",
+                "-n,-N,--vary,--visits,--pairs,-G,-I,--samples,--per-rank,--resume,--groups");
   const bool one = o.sweep.sizes().size() == 1 && o.types.size() == 1 && o.ops.size() == 1 &&
                    o.root && o.placement != Placement::Both;
   if (!one) {

@@ -193,9 +193,9 @@ inline constexpr unsigned kHost = 8;
 /// Refuses the first option of these scopes that was given; throws a usage error: "-G" and the
 /// problem.
 void refuse_options(const Options& options, unsigned scope, std::string_view problem);
-/// Refuses the first of these options, by their first names, that was given beside `option`; throws
-/// a usage error.
-void refuse_others(const Options& options, View option, std::span<const View> others);
+/// Refuses the first of these options, "-n,--pairs" by their first names, that was given beside
+/// `option`; throws a usage error.
+void refuse_others(const Options& options, View option, View others);
 
 /// Everything that makes rows comparable, as "key=value" in a fixed order: --resume refuses a file
 /// that differs in one.
