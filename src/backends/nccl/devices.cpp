@@ -71,11 +71,11 @@ Error none_left(std::size_t rank, const VisibleDevices& seen, int ranks_of_host)
 
 }  // namespace
 
-std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
+std::vector<Device> assign_devices(std::span<const VisibleDevices> ranks) {
   std::map<std::array<char, 40>, int> on_device;  // ranks by UUID
   std::map<std::string, int> on_gpu;              // by host and PCI address
   std::map<std::array<char, 40>, int> so_far;     // by host
-  std::vector<Assignment> result;
+  std::vector<Device> result;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const VisibleDevices& seen = ranks[rank];
     int index = seen.wanted >= 0 ? seen.wanted : seen.first;
@@ -93,7 +93,7 @@ std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks) {
     result.push_back({.index = index});
   }
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    Assignment& mine = result[rank];
+    Device& mine = result[rank];
     mine.ranks_on_device = on_device[uuid(ranks[rank], mine.index)];
     mine.ranks_on_gpu = on_gpu[place(ranks[rank], mine.index)];
   }
@@ -127,12 +127,12 @@ std::vector<Device> visible_cuda_devices() {
 
 Device take_cuda_device(Bootstrap& world, const DeviceRequest& request) {
   const std::vector<VisibleDevices> seen = world.gather_at_root(look(request));
-  std::vector<Assignment> all(static_cast<std::size_t>(world.size()));
+  std::vector<Device> all(static_cast<std::size_t>(world.size()));
   agree_on(world, [&] {
     if (world.rank() == 0) all = assign_devices(seen);
   });
   world.broadcast_bytes(std::as_writable_bytes(std::span{all}), 0);
-  const Assignment& mine = all[static_cast<std::size_t>(world.rank())];
+  const Device& mine = all[static_cast<std::size_t>(world.rank())];
   check_cuda(cuda().set_device(mine.index));
   Device device = describe(mine.index);
   device.ranks_on_device = mine.ranks_on_device;

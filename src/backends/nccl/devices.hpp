@@ -22,17 +22,11 @@ struct VisibleDevices {
   std::array<std::array<char, 32>, kMost> buses{};  ///< PCI addresses: instances of MIG share one
 };
 
-/// A rank's device: its index among those it sees, and how many ranks have it.
-struct Assignment {
-  int index = 0;
-  int ranks_on_device = 1;
-  int ranks_on_gpu = 1;  ///< ranks of the host on the same GPU, in any of its MIG instances
-};
-
 /// A device for every rank, in rank order: the one it requests, else the first that no lower rank
 /// of the host has taken, whatever CUDA_VISIBLE_DEVICES shows to each. Where there is none, ranks
-/// share in turn if they may, else throws Error (Usage). Pure.
-[[nodiscard]] std::vector<Assignment> assign_devices(std::span<const VisibleDevices> ranks);
+/// share in turn if they may, else throws Error (Usage). Of a Device it is the index, and who
+/// shares it. Pure.
+[[nodiscard]] std::vector<Device> assign_devices(std::span<const VisibleDevices> ranks);
 
 /// All that this process sees.
 [[nodiscard]] std::vector<Device> visible_cuda_devices();

@@ -221,15 +221,9 @@ class NcclCommunicator final : public Communicator {
       throw Error{Status::Unavailable,
                   fmt::format("NCCL configures no call of {}", call.collective->title)};
     }
-    const NcclArguments arguments{.send = call.send,
-                                  .recv = call.recv,
-                                  .count = call.count,
-                                  .element = info(call.type).size,
+    const NcclArguments arguments{.call = call,
                                   .type = nccl_type(call.type),
                                   .op = nccl_op(call.op),
-                                  .root = call.root,
-                                  .peers = call.peers,
-                                  .traffic = call.traffic,
                                   .rank = rank_,
                                   .ranks = ranks_,
                                   .comm = active().get(),

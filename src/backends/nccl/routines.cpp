@@ -15,10 +15,12 @@ class NcclGroup {
 
   /// `first` is an element of the buffer.
   void send(const A& a, std::size_t first, std::size_t count, int peer) {
-    note(nccl().send(a.send + first * a.element, count, a.type, peer, a.comm, a.stream));
+    const std::byte* from = a.call.send + first * info(a.call.type).size;
+    note(nccl().send(from, count, a.type, peer, a.comm, a.stream));
   }
   void receive(const A& a, std::size_t first, std::size_t count, int peer) {
-    note(nccl().receive(a.recv + first * a.element, count, a.type, peer, a.comm, a.stream));
+    std::byte* to = a.call.recv + first * info(a.call.type).size;
+    note(nccl().receive(to, count, a.type, peer, a.comm, a.stream));
   }
   [[nodiscard]] ncclResult_t end() {
     const ncclResult_t result = nccl().group_end();
@@ -40,24 +42,24 @@ ncclResult_t issue(const A& a, const Plain& plain, const Configured& configured,
   return plain(arguments...);
 }
 
-std::size_t block_of(const A& a, int rank) { return a.count * static_cast<std::size_t>(rank); }
+std::size_t block_of(const A& a, int rank) { return a.call.count * static_cast<std::size_t>(rank); }
 
 ncclResult_t alltoall(const A& a) {
   if (nccl().alltoall) {
-    return issue(a, nccl().alltoall, nccl().alltoall_config, a.send, a.recv, a.count, a.type,
-                 a.comm, a.stream);
+    return issue(a, nccl().alltoall, nccl().alltoall_config, a.call.send, a.call.recv, a.call.count,
+                 a.type, a.comm, a.stream);
   }
   NcclGroup group;
   for (int peer = 0; peer < a.ranks; ++peer) {
-    group.send(a, block_of(a, peer), a.count, peer);
-    group.receive(a, block_of(a, peer), a.count, peer);
+    group.send(a, block_of(a, peer), a.call.count, peer);
+    group.receive(a, block_of(a, peer), a.call.count, peer);
   }
   return group.end();
 }
 
 /// Who has nothing for another sends it nothing.
 ncclResult_t alltoallv(const A& a) {
-  const Traffic& traffic = *a.traffic;
+  const Traffic& traffic = *a.call.traffic;
   NcclGroup group;
   std::size_t sent = 0;
   std::size_t received = 0;
@@ -74,62 +76,62 @@ ncclResult_t alltoallv(const A& a) {
 
 ncclResult_t gather(const A& a) {
   if (nccl().gather) {
-    return issue(a, nccl().gather, nccl().gather_config, a.send, a.recv, a.count, a.type, a.root,
-                 a.comm, a.stream);
+    return issue(a, nccl().gather, nccl().gather_config, a.call.send, a.call.recv, a.call.count,
+                 a.type, a.call.root, a.comm, a.stream);
   }
   NcclGroup group;
-  for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
-    group.receive(a, block_of(a, peer), a.count, peer);
+  for (int peer = 0; a.rank == a.call.root && peer < a.ranks; ++peer) {
+    group.receive(a, block_of(a, peer), a.call.count, peer);
   }
-  group.send(a, 0, a.count, a.root);
+  group.send(a, 0, a.call.count, a.call.root);
   return group.end();
 }
 
 ncclResult_t scatter(const A& a) {
   if (nccl().scatter) {
-    return issue(a, nccl().scatter, nccl().scatter_config, a.send, a.recv, a.count, a.type, a.root,
-                 a.comm, a.stream);
+    return issue(a, nccl().scatter, nccl().scatter_config, a.call.send, a.call.recv, a.call.count,
+                 a.type, a.call.root, a.comm, a.stream);
   }
   NcclGroup group;
-  for (int peer = 0; a.rank == a.root && peer < a.ranks; ++peer) {
-    group.send(a, block_of(a, peer), a.count, peer);
+  for (int peer = 0; a.rank == a.call.root && peer < a.ranks; ++peer) {
+    group.send(a, block_of(a, peer), a.call.count, peer);
   }
-  group.receive(a, 0, a.count, a.root);
+  group.receive(a, 0, a.call.count, a.call.root);
   return group.end();
 }
 
 ncclResult_t sendrecv(const A& a) {
   NcclGroup group;
-  if (a.peers.to >= 0) group.send(a, 0, a.count, a.peers.to);
-  if (a.peers.from >= 0) group.receive(a, 0, a.count, a.peers.from);
+  if (a.call.peers.to >= 0) group.send(a, 0, a.call.count, a.call.peers.to);
+  if (a.call.peers.from >= 0) group.receive(a, 0, a.call.count, a.call.peers.from);
   return group.end();
 }
 
 const auto kRoutines = std::to_array<NcclRoutine>({
     {"allreduce",
      [](const A& a) {
-       return issue(a, nccl().allreduce, nccl().allreduce_config, a.send, a.recv, a.count, a.type,
-                    a.op, a.comm, a.stream);
+       return issue(a, nccl().allreduce, nccl().allreduce_config, a.call.send, a.call.recv,
+                    a.call.count, a.type, a.op, a.comm, a.stream);
      }},
     {"broadcast",
      [](const A& a) {
-       return issue(a, nccl().broadcast, nccl().broadcast_config, a.send, a.recv, a.count, a.type,
-                    a.root, a.comm, a.stream);
+       return issue(a, nccl().broadcast, nccl().broadcast_config, a.call.send, a.call.recv,
+                    a.call.count, a.type, a.call.root, a.comm, a.stream);
      }},
     {"reduce",
      [](const A& a) {
-       return issue(a, nccl().reduce, nccl().reduce_config, a.send, a.recv, a.count, a.type, a.op,
-                    a.root, a.comm, a.stream);
+       return issue(a, nccl().reduce, nccl().reduce_config, a.call.send, a.call.recv, a.call.count,
+                    a.type, a.op, a.call.root, a.comm, a.stream);
      }},
     {"reducescatter",
      [](const A& a) {
-       return issue(a, nccl().reducescatter, nccl().reducescatter_config, a.send, a.recv, a.count,
-                    a.type, a.op, a.comm, a.stream);
+       return issue(a, nccl().reducescatter, nccl().reducescatter_config, a.call.send, a.call.recv,
+                    a.call.count, a.type, a.op, a.comm, a.stream);
      }},
     {"allgather",
      [](const A& a) {
-       return issue(a, nccl().allgather, nccl().allgather_config, a.send, a.recv, a.count, a.type,
-                    a.comm, a.stream);
+       return issue(a, nccl().allgather, nccl().allgather_config, a.call.send, a.call.recv,
+                    a.call.count, a.type, a.comm, a.stream);
      }},
     {"gather", gather},
     {"scatter", scatter},

@@ -8,17 +8,11 @@
 
 namespace busbar {
 
-/// The arguments of one NCCL operation.
+/// One operation as NCCL is asked for it.
 struct NcclArguments {
-  const std::byte* send = nullptr;
-  std::byte* recv = nullptr;
-  std::size_t count = 0;  ///< elements, as Call::count
-  Bytes element = 1;      ///< bytes of one
+  const Call& call;
   ncclDataType_t type = ncclFloat;
   ncclRedOp_t op = ncclSum;
-  int root = 0;
-  Peers peers;
-  const Traffic* traffic = nullptr;
   int rank = 0;
   int ranks = 1;
   ncclComm_t comm = nullptr;

@@ -71,7 +71,7 @@ TEST(AssignDevices, GivesRanksTheirOwnDevicesOrLetsThemShareInTurn) {
     SCOPED_TRACE(one.what);
     Numbers indices;
     Numbers on_device;
-    for (const Assignment& assignment : assign_devices(one.ranks)) {
+    for (const Device& assignment : assign_devices(one.ranks)) {
       indices.push_back(assignment.index);
       on_device.push_back(assignment.ranks_on_device);
     }
@@ -118,7 +118,7 @@ TEST(AssignDevices, CountsTheRanksOnInstancesOfOneGpu) {
     rank.buses[0].front() = '1';
     rank.buses[1].front() = '1';  // MIG: two devices, one PCI address
   }
-  const std::vector<Assignment> assignments = assign_devices(ranks);
+  const std::vector<Device> assignments = assign_devices(ranks);
   EXPECT_EQ(assignments[0].ranks_on_device, 1);
   EXPECT_EQ(assignments[1].ranks_on_device, 1);
   EXPECT_EQ(assignments[0].ranks_on_gpu, 2);
