@@ -71,7 +71,7 @@ std::vector<CheckedHost> look_here(const O& options) {
 
 std::vector<CheckedHost> look_at_files(const std::vector<std::string>& files) {
   machine::HostWindows hosts;
-  for (const std::string& file : files) hosts.add(machine::read_facts(file));
+  for (const std::string& file : files) hosts.add_file(file);
   std::vector<CheckedHost> checked_hosts;
   for (const machine::HostWindow& host : hosts.all()) {
     checked_hosts.push_back(

@@ -145,18 +145,11 @@ LauncherChoice of_table(const Launcher& launcher, const LauncherRequest& request
           request.option, join(tried, " or "), missing)};
 }
 
-const Launcher* find_by(const std::function<bool(const Launcher&)>& fits) {
-  const auto* const found = std::ranges::find_if(
-      kLaunchers, [&](const auto& each) { return !each.name.empty() && fits(each); });
-  return found == kLaunchers.end() ? nullptr : found;
-}
-
 LauncherChoice choose_by_itself(const LauncherRequest& request) {
   if (request.has_hosts && request.environment("SLURM_JOB_ID") != nullptr &&
       request.is_program("srun")) {
-    const Launcher* srun =
-        find_by([](const auto& each) { return each.joins_by == JoinsBy::Slurm; });
-    return of_table(*srun, request, "in an allocation of Slurm");
+    return of_table(*find_by(kLaunchers, JoinsBy::Slurm, &Launcher::joins_by), request,
+                    "in an allocation of Slurm");
   }
   if (request.library == nullptr) {
     if (!request.has_hosts) return {.why = "built without MPI"};
@@ -167,7 +160,7 @@ LauncherChoice choose_by_itself(const LauncherRequest& request) {
   // Relatives of MPICH, which most others are, have a launcher that is asked like its own.
   const MpiFamily family =
       request.library->family == MpiFamily::Other ? MpiFamily::Mpich : request.library->family;
-  return of_table(*find_by([&](const auto& each) { return each.family == family; }), request,
+  return of_table(*find_by(kLaunchers, family, &Launcher::family), request,
                   "of " + request.library->name + ", which the programs are built with");
 }
 
@@ -358,11 +351,13 @@ std::string LauncherChoice::text() const {
 
 const Launcher* launcher_of_version(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
-  return find_by([&](const Launcher& launcher) {
-    return std::ranges::any_of(launcher.version_words, [&](std::string_view word) {
-      return !word.empty() && line.find(word) != std::string_view::npos;
-    });
-  });
+  const auto is_there = [&](std::string_view word) {
+    return !word.empty() && line.find(word) != std::string_view::npos;
+  };
+  for (const Launcher& launcher : kLaunchers) {
+    if (std::ranges::any_of(launcher.version_words, is_there)) return &launcher;
+  }
+  return nullptr;
 }
 
 LauncherChoice with_program(const Launcher& launcher, const std::string& program,
@@ -385,9 +380,8 @@ LauncherChoice choose_launcher(const LauncherRequest& request) {
     require_program_of_words(request);
     return {.words = wanted, .why = std::string(kAsked)};
   }
-  if (const Launcher* known = find_by([&](const auto& each) { return each.name == wanted; })) {
-    return of_table(*known, request, std::string(kAsked));
-  }
+  const Launcher* known = find_by(kLaunchers, wanted, &Launcher::name);
+  if (known != nullptr && !wanted.empty()) return of_table(*known, request, std::string(kAsked));
   const std::string near = nearest_word(wanted, names_of_launchers());
   throw usage_error(
       "invalid value '{}' for --launcher; expected {}, or a command with {{program}}, such as 'ssh "

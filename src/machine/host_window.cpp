@@ -125,11 +125,8 @@ bool HostWindows::add_cells(const Words& cells) {
   return line.has_value();
 }
 
-void HostWindows::add(const HostWindows& others) {
-  for (const HostWindow& other : others.windows_) {
-    for (const FactLine& line : lines_of(other.first)) add(line);
-    for (const FactLine& line : lines_of(other.last, &other.first)) add(line);
-  }
+void HostWindows::add_file(const std::string& path) {
+  for (const FactLine& line : read_lines(path)) add(line);
 }
 
 void HostWindows::add_run(const HostWindows& run) {
@@ -166,7 +163,7 @@ const HostWindow* HostWindows::find(std::string_view host) const {
 
 HostWindows read_facts(const std::string& path) {
   HostWindows windows;
-  for (const FactLine& line : read_lines(path)) windows.add(line);
+  windows.add_file(path);
   return windows;
 }
 

@@ -44,8 +44,8 @@ class HostWindows {
   void add(const FactLine& line);
   /// Adds the cells of a line as fact_columns has them; false where they are something else.
   bool add_cells(const Words& cells);
-  /// Adds the readings of others, which are later where both have a host.
-  void add(const HostWindows& others);
+  /// Adds the readings of facts.csv, which are later. Throws as read_facts.
+  void add_file(const std::string& path);
   /// Adds the readings of another run, earlier or later: a counter's rise is the sum of the runs'
   /// own, and what came between them is of neither.
   void add_run(const HostWindows& run);

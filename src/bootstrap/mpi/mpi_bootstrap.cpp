@@ -166,13 +166,7 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
     std::vector<std::string> texts;
     for (const int each : lengths) texts.emplace_back(static_cast<std::size_t>(each), '\0');
     if (rank_ == 0) texts.front() = mine;
-    std::vector<MPI_Request> requests;
-    if (rank_ != 0) transfer(MPI_Isend, mine.data(), length, 0, requests);
-    for (int rank = 1; rank < static_cast<int>(texts.size()); ++rank) {
-      std::string& text = texts[static_cast<std::size_t>(rank)];
-      transfer(MPI_Irecv, text.data(), length_of(text), rank, requests);
-    }
-    complete(requests, progress_);
+    transfer(MPI_Isend, mine, MPI_Irecv, texts);
     return texts;
   }
 
@@ -180,15 +174,9 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
     const std::vector<int> lengths = mapped(texts, length_of);
     int length = 0;
     run(MPI_Iscatter, lengths.data(), 1, MPI_INT, &length, 1, MPI_INT, 0);
-    std::vector<MPI_Request> requests;
     std::string mine =
         rank_ == 0 ? texts.front() : std::string(static_cast<std::size_t>(length), '\0');
-    if (rank_ != 0) transfer(MPI_Irecv, mine.data(), length, 0, requests);
-    for (int rank = 1; rank_ == 0 && rank < size_; ++rank) {
-      const std::string& text = texts[static_cast<std::size_t>(rank)];
-      transfer(MPI_Isend, text.data(), length_of(text), rank, requests);
-    }
-    complete(requests, progress_);
+    transfer(MPI_Irecv, mine, MPI_Isend, texts);
     return mine;
   }
 
@@ -233,12 +221,22 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
     return static_cast<int>(text.size());
   }
 
-  /// Begins to send or receive. One text by one: all of them may be more than an int counts.
-  template <class Call, class Text>
-  void transfer(Call call, Text* text, int length, int rank, std::vector<MPI_Request>& requests) {
-    if (length == 0) return;
-    requests.push_back(MPI_REQUEST_NULL);
-    check_mpi(call(text, length, MPI_BYTE, rank, 0, comm_.get(), &requests.back()));
+  /// Of rank 0 the texts for or of the others, of another rank its own. One text by one: all of
+  /// them may be more than an int counts.
+  template <class OwnCall, class Text, class RootCall, class Texts>
+  void transfer(OwnCall own_call, Text& own, RootCall root_call, Texts& texts) {
+    std::vector<MPI_Request> requests;
+    const auto begin = [&](auto call, auto& text, int rank) {
+      if (text.empty()) return;
+      requests.push_back(MPI_REQUEST_NULL);
+      check_mpi(
+          call(text.data(), length_of(text), MPI_BYTE, rank, 0, comm_.get(), &requests.back()));
+    };
+    if (rank_ != 0) begin(own_call, own, 0);
+    for (int rank = 1; rank_ == 0 && rank < size_; ++rank) {
+      begin(root_call, texts[static_cast<std::size_t>(rank)], rank);
+    }
+    complete(requests, progress_);
   }
 
   /// By the library, which knows who can share memory.
