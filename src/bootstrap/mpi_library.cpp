@@ -8,9 +8,8 @@
 namespace busbar {
 namespace {
 
-/// How a library's text begins: MPICH's with a label and a tab, Open MPI's with "v" and the
-/// version. Relatives of MPICH (Intel, Cray, MVAPICH) begin otherwise: they have algorithms of
-/// their own.
+/// How a library's text begins. Relatives of MPICH (Intel, Cray, MVAPICH) begin otherwise: they
+/// have algorithms of their own.
 struct Beginning {
   std::string_view text;
   std::string_view name;

@@ -18,8 +18,7 @@
 namespace busbar {
 
 /// A thread that watches the other ranks while this one is inside a library: it ends the process if
-/// one aborts or disconnects, and answers where this rank is. Rank 0 watches all, the others only
-/// rank 0.
+/// one aborts or disconnects, and answers where this rank is. Rank 0 watches all, others only it.
 class PeerMonitor {
  public:
   /// Rank 0 keeps the listener to refuse late ranks. Some of the job's `ranks` may have no

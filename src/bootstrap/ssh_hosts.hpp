@@ -9,8 +9,7 @@
 namespace busbar {
 
 /// The ssh that a launcher reaches hosts by, with what stands before a host's name: "ssh -p 22".
-/// Empty where it is something else, or its words, the user's arguments or the environment may have
-/// chosen something else.
+/// Empty where it is something else, or the user's arguments or the environment may have chosen so.
 [[nodiscard]] Words ssh_of(const LauncherChoice& choice, const Words& arguments,
                            const Environment& lookup = own_environment);
 

@@ -10,9 +10,8 @@
 
 namespace busbar {
 
-/// Ranks that find each other at an address, without MPI: rank 0 listens and the others come to it.
-/// Waits for all of them. Throws Error (Runtime) that names who has not come after the timeout, and
-/// Error (Usage) where this rank is refused.
+/// Ranks that find each other without MPI: rank 0 listens and the others come to it. Throws Error
+/// (Runtime) that names who has not come after the timeout, and Error (Usage) where it is refused.
 [[nodiscard]] std::unique_ptr<Bootstrap> join_by_tcp(const Rendezvous& rendezvous, Seconds timeout,
                                                      TcpEvents events);
 

@@ -96,8 +96,7 @@ struct Distribution {
 };
 
 /// "uniform", "distance", "distance:0.5", "zipf:1.2", "hot:2", "hot:2:0.8", "sparse:0.25",
-/// "matrix:FILE", whose bytes are multiplied by `scale`. Throws a usage error that begins with the
-/// option.
+/// "matrix:FILE", whose bytes are multiplied by `scale`. Throws a usage error of the option.
 [[nodiscard]] Distribution parse_skew(std::string_view option, std::string_view text,
                                       double scale = 1);
 /// "4096,7168,8,256" or "4096,7168,8,256,zipf:1": tokens, hidden, topk, experts.

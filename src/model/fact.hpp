@@ -68,9 +68,8 @@ inline constexpr Fact kGpu{"gpu", "names, of the ranks or the log"};
 /// All of them, for documents.
 [[nodiscard]] std::span<const Fact> fact_table();
 
-/// The key of a text that names a fact: "gpus_per_node" of "gpus-per-node", as files of older
-/// versions have it; "library" of "nccl" and "nccl_links" of "transport", as their specifications
-/// do.
+/// The key of a text that names a fact, also as files and specifications of older versions do:
+/// "gpus_per_node" of "gpus-per-node", "library" of "nccl" and "nccl_links" of "transport".
 [[nodiscard]] std::string fact_key(std::string_view text);
 
 [[nodiscard]] inline std::string key(const Fact& fact) { return std::string(fact.key); }

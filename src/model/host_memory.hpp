@@ -11,9 +11,8 @@
 
 namespace busbar {
 
-/// Host memory, on 2 MiB pages where they are asked for and the kernel has them, faulted in by the
-/// calling rank (so that it lies on that rank's NUMA node) and poisoned. Throws Error (Unavailable)
-/// where there is none.
+/// Host memory, on 2 MiB pages where the kernel has them, faulted in by the calling rank (so that
+/// it lies on its NUMA node) and poisoned. Throws Error (Unavailable) where there is none.
 [[nodiscard]] Buffer allocate_host(Bytes bytes, Pages pages = Pages::Huge);
 
 /// The share of a buffer of allocate_host that lies on huge pages, 0 to 1; nothing where the kernel

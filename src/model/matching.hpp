@@ -11,8 +11,7 @@
 namespace busbar {
 
 /// Where a node is in the fabric: the names of its units from the widest to the narrowest, {"pod2",
-/// "leaf7"}; all nodes of a fleet have as many. Empty: nothing is known, and all nodes are at one
-/// level.
+/// "leaf7"}; all nodes of a fleet have as many. Empty: nothing is known.
 using NodePath = std::vector<std::string>;
 
 /// Random perfect matchings of nodes, which measure round by round: no pair is in two of them, and

@@ -96,9 +96,8 @@ class ConnectedContext final : public gloo::Context {
   throw Error{Status::Runtime, "Gloo: " + text};
 }
 
-/// Every rank connected to every other by Gloo's TCP transport, over the interface that
-/// GLOO_SOCKET_IFNAME names, else the one by which ranks reach this host. Collective. Throws Error
-/// (Runtime) with Gloo's own words.
+/// Over the interface that GLOO_SOCKET_IFNAME names, else the one by which ranks reach this host.
+/// Collective. Throws Error (Runtime) with Gloo's own words.
 std::shared_ptr<gloo::Context> connect_gloo(Bootstrap& bootstrap, Seconds timeout) {
   // A write of Gloo's to a rank that has ended would kill this one before it reports that.
   std::signal(SIGPIPE, SIG_IGN);

@@ -61,10 +61,9 @@ class LibraryFunction<Result(Arguments...)> {
   Result (*call_)(Arguments...);
 };
 
-/// What the program calls of CUDA, found at run time in libcudart and in the driver's libcuda. Only
-/// functions and structs that are alike from CUDA 11.4 to 13 are used, so that any of these
-/// versions serves, whichever the program was built with. Signatures are the header's but where it
-/// has templates of the same name.
+/// What the program calls of CUDA, found at run time in libcudart and in the driver's libcuda: only
+/// what is alike from CUDA 11.4 to 13, so that any of these serves, whichever the program was built
+/// with. Signatures are the header's but where it has templates of the same name.
 struct CudaApi {
   SharedLibrary runtime{"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so"};
   SharedLibrary driver{"libcuda.so.1"};
@@ -151,9 +150,8 @@ using CudaOwned = std::unique_ptr<std::remove_pointer_t<Handle>, CudaRelease>;
 /// Memory of the current device.
 [[nodiscard]] CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes);
 
-/// ncclConfig_t as NCCL 2.30 lays it out, whatever the header knows: a library reads as many bytes
-/// of it as it knows itself, and leaves undefined fields at its own defaults (nccl.h, all
-/// versions).
+/// ncclConfig_t as NCCL 2.30 lays it out: a library reads as many bytes of it as it knows itself,
+/// and leaves undefined fields at its own defaults (nccl.h, all versions).
 struct NcclConfig {
   static constexpr int kUndefined = std::numeric_limits<int>::min();
 
@@ -197,8 +195,7 @@ struct NcclCallConfig {
 };
 
 /// What the program calls of NCCL, found at run time in libnccl. Whatever came after 2.14 may be
-/// null; types and constants of later versions are given as numbers, so that one program
-/// serves old and new libraries, whichever header it was built with.
+/// null; its types and constants are given as numbers, so that any header serves.
 struct NcclApi {
   SharedLibrary library{"libnccl.so.2", "libnccl.so"};
 
