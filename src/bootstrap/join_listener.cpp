@@ -225,15 +225,12 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
 }
 
 void JoinListener::close_idle() {
-  for (auto each = pending_.begin(); each != pending_.end();) {
-    if (Clock::now() - each->second.since < kHandshakeTimeout) {
-      ++each;
-      continue;
-    }
+  std::erase_if(pending_, [&](const auto& each) {
+    if (Clock::now() - each.second.since < kHandshakeTimeout) return false;
     report_stranger(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
-                                each->second.from, kHandshakeTimeout.count()));
-    each = pending_.erase(each);
-  }
+                                each.second.from, kHandshakeTimeout.count()));
+    return true;
+  });
 }
 
 std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {

@@ -400,17 +400,10 @@ void add_nvlink_errors(std::string_view text, HostReading& reading) {
 
 void add_kernel_log(std::string_view text, HostReading& reading) {
   constexpr std::size_t kMost = 50;
-  constexpr std::array<View, 11> kWords{"xid",
-                                        "nvrm",
-                                        "nvlink",
-                                        "mlx5",
-                                        "aer:",
-                                        "pcieport",
-                                        "mce:",
-                                        "hardware error",
-                                        "link is down",
-                                        "link is up",
-                                        "link becomes ready"};
+  const Words words = split(
+      "xid|nvrm|nvlink|mlx5|aer:|pcieport|mce:|hardware error|link is down|link is up|link becomes "
+      "ready",
+      '|');
   std::vector<std::pair<std::string, std::string>> lines;
   for (const std::string& line : split(text, '\n')) {
     const std::size_t semicolon = line.find(';');
@@ -419,7 +412,7 @@ void add_kernel_log(std::string_view text, HostReading& reading) {
     const std::string message = one_line(line.substr(semicolon + 1));
     const std::string plain = lower(message);
     const bool wanted = std::ranges::any_of(
-        kWords, [&](View word) { return plain.find(word) != std::string::npos; });
+        words, [&](const std::string& word) { return plain.find(word) != std::string::npos; });
     if (wanted) lines.emplace_back(head[1], message);
   }
   const std::size_t first = lines.size() - std::min(lines.size(), kMost);

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <utility>
 
-#include "base/lists.hpp"
+#include "base/text.hpp"
 
 namespace busbar {
 namespace {
@@ -284,11 +284,8 @@ constexpr auto kCollectives = std::to_array<Collective>({
 
 /// Letters in lower case; anything else only separates.
 std::string letters_of(std::string_view word) {
-  std::string letters;
-  for (const char character : word) {
-    const auto code = static_cast<unsigned char>(character);
-    if (std::isalpha(code) != 0) letters += static_cast<char>(std::tolower(code));
-  }
+  std::string letters = lower(word);
+  std::erase_if(letters, [](unsigned char code) { return std::isalpha(code) == 0; });
   return letters;
 }
 

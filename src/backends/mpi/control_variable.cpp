@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
-#include "bootstrap/mpi/mpi_calls.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "model/variant.hpp"
 

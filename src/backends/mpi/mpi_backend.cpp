@@ -9,7 +9,6 @@
 #include "backends/mpi/routines.hpp"
 #include "base/error.hpp"
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
-#include "bootstrap/mpi/mpi_calls.hpp"
 #include "model/backend.hpp"
 #include "model/host_memory.hpp"
 
