@@ -25,6 +25,12 @@ std::string kind_of_pages(Bootstrap& group, const std::vector<double>& huge_shar
   return group.agree(low >= 1) ? "huge" : "mixed";
 }
 
+/// On the rank where the library has taken most, so that all ranks make the same plan. Collective.
+Bytes largest_growth(const Run& run) {
+  const auto use = run.communicator.device_memory_use();
+  return run.world.largest(use ? use->collective : 0);
+}
+
 /// What each rank of an all-to-all is to connect to all others for; NCCL does it at the first
 /// operation. Without --groups it is what was asked for.
 std::string connections_obstacle(const Run& run) {
@@ -103,7 +109,7 @@ Bytes Runner::offset_of(DataType type) const { return options_.unalign * info(ty
 
 Bytes Runner::prepare() {
   if (run_.on_devices) run_first_operation();
-  const Bytes growth = run_.world.largest(run_.communicator.library_growth());
+  const Bytes growth = largest_growth(run_);
   Bytes most = 0;
   for (const SweepKey& key : sweeps_of(options_, run_.collective, 1)) {
     for (const SizePlan& plan : plan_sweep(run_, key.type, key.op, growth)) {
@@ -141,7 +147,7 @@ void Runner::run_sweep(const SweepKey& key) {
   Verifier verifier(round_group_, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
   // That of the rank where the library has taken most, so that all ranks make the same plan.
-  const Bytes growth = run_.world.largest(run_.communicator.library_growth());
+  const Bytes growth = largest_growth(run_);
   const auto plans = plan_sweep(run_, key.type, key.op, growth);
   for (const std::size_t number : visiting_order(options_, plans.size(), key.visit, key.part)) {
     run_size({.run = run_,

@@ -27,35 +27,18 @@ enum class Pages { Huge, Small };
 /// device) is the backend's business.
 class Buffer {
  public:
-  using Release = std::function<void(std::byte*, Bytes)>;
+  using Release = std::function<void(std::byte*)>;
 
   Buffer() = default;
   Buffer(std::byte* data, Bytes size, Release release)
-      : data_(data), size_(size), release_(std::move(release)) {}
-  Buffer(Buffer&& other) noexcept { swap(other); }
-  Buffer& operator=(Buffer&& other) noexcept {
-    Buffer(std::move(other)).swap(*this);
-    return *this;
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() {
-    if (data_ != nullptr) release_(data_, size_);
-  }
+      : data_(data, std::move(release)), size_(size) {}
 
-  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::byte* data() const { return data_.get(); }
   [[nodiscard]] Bytes size() const { return size_; }
 
  private:
-  void swap(Buffer& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(release_, other.release_);
-  }
-
-  std::byte* data_ = nullptr;
+  std::unique_ptr<std::byte, Release> data_{};
   Bytes size_ = 0;
-  Release release_;
 };
 
 /// How the library runs one operation, as far as its own log reports it.
@@ -155,8 +138,6 @@ class Communicator {
   /// Bytes of the device's last-level cache, which --cache rotate must leave; 0 for host memory.
   [[nodiscard]] virtual Bytes device_cache() const { return 0; }
 
-  /// Device memory that the library has taken since it connected; 0 for host memory.
-  [[nodiscard]] virtual Bytes library_growth() const { return 0; }
   /// So many bytes of buffers will be wanted at a time: a library that registers memory wants all
   /// buffers of a run at the same addresses.
   virtual void reserve(Bytes /*bytes*/) {}

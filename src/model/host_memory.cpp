@@ -70,7 +70,7 @@ Buffer allocate_host(Bytes bytes, Pages pages) {
   // Advice: a kernel without huge pages refuses it, and all pages are small. It also gives the
   // buffer a mapping of its own, which huge_page_share looks for.
   madvise(aligned, size, pages == Pages::Huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  Buffer buffer(aligned, bytes, [start, mapped](std::byte*, Bytes) { munmap(start, mapped); });
+  Buffer buffer(aligned, bytes, [start, mapped](std::byte*) { munmap(start, mapped); });
   poison_host(aligned, size);
   return buffer;
 }

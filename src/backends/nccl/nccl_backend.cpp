@@ -127,19 +127,15 @@ class NcclCommunicator final : public Communicator {
   }
 
   [[nodiscard]] std::optional<DeviceMemoryUse> device_memory_use() const override {
+    // On a shared device the memory may be another rank's.
+    const Bytes taken = shares_device_ ? 0 : less(free_when_connected_, device_memory_now().free);
     return DeviceMemoryUse{.initialization = less(free_at_first_, free_when_connected_),
                            .user = most_allocated_,
-                           .collective = library_growth()};
+                           .collective = less(taken, arena_.taken())};
   }
 
   [[nodiscard]] Bytes device_cache() const override {
     return static_cast<Bytes>(attribute(cudaDevAttrL2CacheSize));
-  }
-
-  /// On a shared device the memory may be another rank's.
-  [[nodiscard]] Bytes library_growth() const override {
-    if (shares_device_) return 0;
-    return less(less(free_when_connected_, device_memory_now().free), arena_.taken());
   }
 
   void reserve(Bytes bytes) override { arena_.reserve(bytes); }
@@ -149,7 +145,7 @@ class NcclCommunicator final : public Communicator {
       throw Error{Status::Unavailable,
                   fmt::format("no device memory for a buffer of {}", format_bytes(bytes))};
     }
-    Buffer buffer(data, bytes, [this](std::byte* memory, Bytes) { arena_.release(memory); });
+    Buffer buffer(data, bytes, [this](std::byte* memory) { arena_.release(memory); });
     most_allocated_ = std::max(most_allocated_, arena_.taken());
     poison(data, bytes);
     return buffer;
