@@ -178,9 +178,7 @@ void require_program_of_words(const LauncherRequest& request) {
 
 Words names_of_launchers() {
   Words names{"auto", std::string(kLocal)};
-  for (const Launcher& launcher : kLaunchers) {
-    if (!launcher.name.empty()) names.emplace_back(launcher.name);
-  }
+  for (const Launcher& launcher : kLaunchers) add_new(names, std::string(launcher.name));
   return names;
 }
 

@@ -63,10 +63,8 @@ int given(std::optional<int> value, std::string_view option, std::string_view va
 Rendezvous named(const RendezvousOptions& options, const Environment& lookup,
                  const std::string& address, bool by_option) {
   const std::string source = by_option ? "--rendezvous" : "BUSBAR_RENDEZVOUS";
-  std::optional<int> rank = options.rank;
-  if (!rank) rank = number_of(lookup, "BUSBAR_RANK");
-  std::optional<int> ranks = options.ranks;
-  if (!ranks) ranks = number_of(lookup, "BUSBAR_RANKS");
+  auto rank = options.rank ? options.rank : number_of(lookup, "BUSBAR_RANK");
+  auto ranks = options.ranks ? options.ranks : number_of(lookup, "BUSBAR_RANKS");
   std::string job = text_of(lookup, "BUSBAR_JOB");
   if (const auto started = find_launcher(lookup)) {
     if (!rank && job.empty()) job = job_of(lookup, started->joins_by);

@@ -23,10 +23,6 @@ struct Head {
   std::uint64_t bytes = 0;
 };
 
-std::string ranks_text(const std::vector<int>& ranks) {
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranges(ranks));
-}
-
 /// Waits at rank 0 until every other rank has a connection for each channel.
 class RankAcceptor {
  public:
@@ -38,10 +34,10 @@ class RankAcceptor {
     const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
     for (auto ranks = missing(); !ranks.empty(); ranks = missing()) {
       if (Clock::now() >= deadline) {
-        throw Error{
-            Status::Runtime,
-            fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {}",
-                        ranks.size(), ranks_, address.text(), timeout.count(), ranks_text(ranks))};
+        throw Error{Status::Runtime,
+                    fmt::format("timeout: {} of {} ranks did not join at {} within {:g} s: {} {}",
+                                ranks.size(), ranks_, address.text(), timeout.count(),
+                                ranks.size() == 1 ? "rank" : "ranks", format_ranges(ranks))};
       }
       constexpr int kTick = 100;
       pollfd look{.fd = listener_.descriptor(), .events = POLLIN, .revents = 0};
@@ -179,8 +175,9 @@ class TcpBootstrap final : public Bootstrap {
     std::vector<double> theirs(values.size());
     for (int rank = 1; rank < size(); ++rank) {
       receive(rank, std::as_writable_bytes(std::span{theirs}));
-      std::ranges::transform(values, theirs, values.begin(),
-                             [&](double a, double b) { return combined(a, b, how); });
+      std::ranges::transform(values, theirs, values.begin(), [&](double a, double b) {
+        return how == Combine::Min ? std::min(a, b) : how == Combine::Max ? std::max(a, b) : a + b;
+      });
     }
     send_to_all(bytes);
   }
@@ -193,15 +190,6 @@ class TcpBootstrap final : public Bootstrap {
   }
 
  private:
-  static double combined(double a, double b, Combine how) {
-    switch (how) {
-      case Combine::Min: return std::min(a, b);
-      case Combine::Max: return std::max(a, b);
-      case Combine::Sum: break;
-    }
-    return a + b;
-  }
-
   [[nodiscard]] const Socket& link(int rank) const {
     return sockets_.at(static_cast<std::size_t>(rank));
   }

@@ -38,18 +38,12 @@ void with_gloo_element(DataType type, const Use& use) {
   with_element(type, use);
 }
 
-template <class Element>
-GlooReduction reduction_of(ReduceOp op) {
-  using Function = void (*)(void*, const void*, const void*, std::size_t);
-  switch (op) {
-    case ReduceOp::Sum: return Function{&gloo::sum<Element>};
-    case ReduceOp::Prod: return Function{&gloo::product<Element>};
-    case ReduceOp::Max: return Function{&gloo::max<Element>};
-    case ReduceOp::Min: return Function{&gloo::min<Element>};
-    case ReduceOp::Avg:
-    case ReduceOp::None: break;
-  }
-  return {};
+/// Of Gloo's functions the one of an operation; null for an average, which it has not.
+template <class Function>
+Function of_operation(ReduceOp op, Function sum, Function product, Function max, Function min) {
+  const std::array functions{sum, product, max, min};  // as ReduceOp has them
+  const auto at = static_cast<std::size_t>(op);
+  return at < functions.size() ? functions.at(at) : nullptr;
 }
 
 template <class Options>
@@ -140,10 +134,8 @@ void scatter(GlooLinks& links, const Call& call) {
 template <class Element>
 std::unique_ptr<gloo::Algorithm> make_reduce_scatter(const Context& context, const Call& call) {
   using Function = gloo::ReductionFunction<Element>;
-  const Function* function = call.op == ReduceOp::Sum    ? Function::sum
-                             : call.op == ReduceOp::Prod ? Function::product
-                             : call.op == ReduceOp::Max  ? Function::max
-                                                         : Function::min;
+  const Function* function =
+      of_operation(call.op, Function::sum, Function::product, Function::max, Function::min);
   const std::vector<int> parts(static_cast<std::size_t>(context->size),
                                static_cast<int>(call.count));
   return std::make_unique<gloo::ReduceScatterHalvingDoubling<Element>>(
@@ -203,7 +195,12 @@ constexpr auto kRoutines = std::to_array<GlooRoutine>({
 
 GlooReduction gloo_reduction(DataType type, ReduceOp op) {
   GlooReduction reduction;
-  with_gloo_element(type, [&](auto element) { reduction = reduction_of<decltype(element)>(op); });
+  with_gloo_element(type, [&](auto element) {
+    using Element = decltype(element);
+    using Function = void (*)(void*, const void*, const void*, std::size_t);
+    reduction = of_operation<Function>(op, gloo::sum<Element>, gloo::product<Element>,
+                                       gloo::max<Element>, gloo::min<Element>);
+  });
   return reduction;
 }
 

@@ -169,15 +169,6 @@ std::string library_version() {
 /// and of 100 that all ranks left without MPI_Finalize none.
 bool hangs_in_finalize() { return library_version().find("ch4:ucx") != std::string::npos; }
 
-MPI_Op mpi_op(Combine how) {
-  switch (how) {
-    case Combine::Min: return MPI_MIN;
-    case Combine::Max: return MPI_MAX;
-    case Combine::Sum: break;
-  }
-  return MPI_SUM;
-}
-
 /// The control plane over the ranks of a communicator.
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
@@ -233,7 +224,9 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
 
   void combine(std::span<double> values, Combine how) override {
     run(MPI_Iallreduce, MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
-        mpi_op(how));
+        how == Combine::Min   ? MPI_MIN
+        : how == Combine::Max ? MPI_MAX
+                              : MPI_SUM);
   }
 
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
