@@ -2,10 +2,7 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <vector>
-
-#include "base/lists.hpp"
 
 namespace busbar {
 
@@ -13,12 +10,6 @@ namespace busbar {
 struct NodeMap {
   std::vector<int> of_rank{};
   int count = 0;
-
-  /// That of some of the ranks, in this order.
-  [[nodiscard]] NodeMap among(std::span<const int> ranks) const {
-    return numbered(
-        mapped(ranks, [this](int rank) { return of_rank[static_cast<std::size_t>(rank)]; }));
-  }
 
   /// Ranks with the same mark are on one node.
   template <class Mark>

@@ -316,14 +316,13 @@ Distribution parse_skew(std::string_view option, std::string_view text, double s
   }
   const std::vector<std::string> figures = split(rest, ':');
   if (figures.size() > (*skew == Skew::Hot ? 2U : 1U)) throw invalid_skew(option, text);
-  switch (*skew) {
-    case Skew::Zipf: result.figure = parse_number(option, figures[0], 0, kMostExponent); break;
-    case Skew::Hot:
-      result.figure = static_cast<double>(parse_integer(option, figures[0], 1, kMostRanks));
-      if (figures.size() > 1) result.hot_share = parse_number(option, figures[1], 0, 1);
-      break;
-    case Skew::Sparse: result.figure = parse_number(option, figures[0], 1e-6, 1); break;
-    default: result.figure = parse_number(option, figures[0], 0, 1);
+  if (*skew == Skew::Hot) {
+    result.figure = static_cast<double>(parse_integer(option, figures[0], 1, kMostRanks));
+    if (figures.size() > 1) result.hot_share = parse_number(option, figures[1], 0, 1);
+  } else {
+    const double least = *skew == Skew::Sparse ? 1e-6 : 0;
+    const double most = *skew == Skew::Zipf ? kMostExponent : 1;
+    result.figure = parse_number(option, figures[0], least, most);
   }
   return result;
 }

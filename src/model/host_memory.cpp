@@ -127,8 +127,7 @@ class HostSideWork final : public SideWork {
   }
 
  private:
-  static constexpr Bytes kPiece =
-      kMiB;  // a pass is short beside the time in which they are counted
+  static constexpr Bytes kPiece = kMiB;  // a pass is short beside the time of many
 
   Buffer from_;
   Buffer to_;

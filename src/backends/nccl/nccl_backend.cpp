@@ -295,13 +295,10 @@ class NcclCommunicator final : public Communicator {
 
   /// Why -R is not possible with this library, or nothing.
   [[nodiscard]] std::optional<std::string> no_registration() const {
-    if (registration_ == Registration::Local && !nccl().register_buffer) {
-      return newer_nccl_text("-R: it", kNcclRegistration);
-    }
-    if (registration_ == Registration::Symmetric && !nccl().register_window) {
-      return newer_nccl_text("-R: it", kNcclWindows);
-    }
-    return std::nullopt;
+    const bool is_local = registration_ == Registration::Local;
+    const bool can = is_local ? bool{nccl().register_buffer} : bool{nccl().register_window};
+    if (registration_ == Registration::None || can) return std::nullopt;
+    return newer_nccl_text("-R: it", is_local ? kNcclRegistration : kNcclWindows);
   }
 
   void deregister(std::byte* block) noexcept {

@@ -232,10 +232,15 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   [[nodiscard]] std::unique_ptr<Bootstrap> split(int color) override {
     const std::vector<int> colors = gather(color);
     std::vector<int> ranks;
+    std::vector<int> nodes;
     for (int rank = 0; rank < size_; ++rank) {
-      if (colors[static_cast<std::size_t>(rank)] == color) ranks.push_back(rank);
+      const auto at = static_cast<std::size_t>(rank);
+      if (colors[at] != color) continue;
+      ranks.push_back(rank);
+      nodes.push_back(nodes_.of_rank[at]);
     }
-    auto part = std::make_unique<MpiBootstrap>(MpiComm(comm_.get(), ranks), nodes_.among(ranks));
+    auto part =
+        std::make_unique<MpiBootstrap>(MpiComm(comm_.get(), ranks), NodeMap::numbered(nodes));
     part->set_progress(progress_);
     return part;
   }

@@ -12,12 +12,5 @@ TEST(NodeMap, NodesAreNumberedByTheirLowestRank) {
   EXPECT_EQ(map.count, 3);
 }
 
-TEST(NodeMap, SomeRanksNumberTheirNodesAnew) {
-  const NodeMap map{.of_rank = {0, 1, 0, 2, 1}, .count = 3};
-  const NodeMap part = map.among(std::vector<int>{3, 4, 1});
-  EXPECT_THAT(part.of_rank, ElementsAre(0, 1, 1));
-  EXPECT_EQ(part.count, 2);
-}
-
 }  // namespace
 }  // namespace busbar
