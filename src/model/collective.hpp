@@ -55,8 +55,7 @@ struct Pair {
   int receiver = 0;
 };
 
-/// One rank's view of a collective: which of how many it is, and the root or the pair where there
-/// is one.
+/// One rank's view of a collective.
 struct Position {
   int rank = 0;
   int ranks = 1;
@@ -125,8 +124,7 @@ struct Collective {
 
   /// True where a program of ours measures it; others are only imported.
   [[nodiscard]] constexpr bool is_measured() const { return footprint != nullptr; }
-  /// True where no rank can finish before the last has arrived: the end is at the same time for
-  /// all.
+  /// True where no rank can finish before the last has arrived.
   [[nodiscard]] constexpr bool waits_for_all() const { return !rooted && peers == nullptr; }
 };
 

@@ -23,8 +23,7 @@ namespace busbar {
 /// Pages that host memory lies on: the kernel's huge ones where it has them, or its ordinary ones.
 enum class Pages { Huge, Small };
 
-/// Memory that a backend allocated and that goes back to it; move-only. Where it lies (host or
-/// device) is the backend's business.
+/// Memory of the host or a device, which goes back to the backend that allocated it; move-only.
 class Buffer {
  public:
   using Release = std::function<void(std::byte*)>;
@@ -150,8 +149,7 @@ class Communicator {
   [[nodiscard]] virtual std::optional<double> huge_page_share(const Buffer& /*buffer*/) const {
     return std::nullopt;
   }
-  /// Makes memory of `allocate` known to the library where it was asked to register buffers.
-  /// Collective.
+  /// Registers memory of `allocate` with the library where that was asked for. Collective.
   virtual void register_buffer(const Buffer& /*buffer*/) {}
   /// Whether the library has really registered what it was asked to on this rank.
   [[nodiscard]] virtual bool is_registered() const { return false; }

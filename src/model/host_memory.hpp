@@ -15,17 +15,10 @@ namespace busbar {
 /// it lies on its NUMA node) and poisoned. Throws Error (Unavailable) where there is none.
 [[nodiscard]] Buffer allocate_host(Bytes bytes, Pages pages = Pages::Huge);
 
-/// The share of a buffer of allocate_host that lies on huge pages, 0 to 1; nothing where the kernel
-/// does not report it.
+/// What Communicator's functions of these names do with host memory.
 [[nodiscard]] std::optional<double> huge_page_share(const Buffer& buffer);
-
-/// Writes elements [first, first + count) of a tile's pattern to `to`.
 void fill_host(std::byte* to, std::uint64_t count, const Tile& tile, std::uint64_t first);
-
-/// Overwrites memory with bytes that no pattern contains.
 void poison_host(std::byte* to, Bytes bytes);
-
-/// Compares elements [first, first + count) of a tile's pattern with memory, bit by bit.
 [[nodiscard]] Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
                                       std::uint64_t first);
 

@@ -62,8 +62,7 @@ struct NcclVariant {
 };
 
 /// All values of a setting; `config` is what communicators are configured with anyway. Nothing
-/// where NCCL has no such setting; throws a usage error for a value that is none, for a library
-/// that is too old, and where a variable of the environment has the last word.
+/// where NCCL has no such setting; throws a usage error where it cannot have these values here.
 [[nodiscard]] std::optional<std::vector<NcclVariant>> nccl_variants(const Vary& vary,
                                                                     const NcclConfig& config);
 /// Whether this library takes a configuration with each operation.

@@ -12,8 +12,7 @@
 
 namespace busbar {
 
-/// The choice in the last line of subsystem TUNING about an operation, or nothing. Communicator
-/// rank 0 alone logs it: from 2.20 on algorithm and protocol, from 2.24 on with the channels.
+/// The choice in the last line of subsystem TUNING about an operation, which rank 0 alone logs.
 [[nodiscard]] std::optional<LibraryChoice> parse_nccl_choice(std::string_view log);
 
 /// What the lines of subsystem INIT say about connections.
