@@ -29,6 +29,75 @@ bool is_unresolved(std::string_view log) {
       kTexts, [&](std::string_view text) { return log.find(text) != std::string_view::npos; });
 }
 
+/// Rounds follow each other within a launch.
+double timeout_of(const Unit& jobs, double each_s) {
+  std::size_t rounds = 1;
+  double soak_s = 0;
+  for (const Job& job : jobs) {
+    rounds = std::max(rounds, job.rounds.size());
+    soak_s = std::max(soak_s, job.soak_s);
+  }
+  return each_s * static_cast<double>(rounds) + soak_s;
+}
+
+/// Whether an earlier run has made this launch, with whatever nodes were left then.
+bool is_made(const Job& job, std::span<const Observation> seen) {
+  return std::ranges::any_of(seen, [&](const Observation& line) {
+    return line.failure.empty() && line.device_set == job.device_set &&
+           line.collective == job.collective && line.launch == job.launch &&
+           line.attempt == job.attempt && line.purpose == job.purpose;
+  });
+}
+
+/// Rounds of all nodes as those of some, by the places of these.
+std::vector<NumberedRound> among(const std::vector<NumberedRound>& rounds,
+                                 const std::vector<std::string>& all,
+                                 const std::vector<std::string>& nodes) {
+  std::map<std::size_t, std::size_t> places;
+  for (std::size_t place = 0, number = 0; place < nodes.size(); ++number) {
+    if (all[number] == nodes[place]) places[number] = place++;
+  }
+  std::vector<NumberedRound> left;
+  for (const NumberedRound& round : rounds) {
+    NumberedRound& some = left.emplace_back(NumberedRound{.number = round.number});
+    for (const auto& [first, second] : round.pairs) {
+      if (places.contains(first) && places.contains(second)) {
+        some.pairs.emplace_back(places.at(first), places.at(second));
+      }
+    }
+    if (some.pairs.empty()) left.pop_back();
+  }
+  return left;
+}
+
+/// How long the turns that were made took, those at the same time once: they are of one matching,
+/// so that none of them shares a node with another.
+double soaked_s(std::span<const Observation> seen, std::size_t at_once) {
+  double sum = 0;
+  double longest = 0;
+  double all = 0;
+  std::tuple<std::string, std::string, int> turn;
+  std::set<std::string> nodes;
+  const auto add = [&] {
+    sum += std::max(longest, all / static_cast<double>(at_once));
+    longest = all = 0;
+    nodes.clear();
+  };
+  for (const Observation& line : seen) {
+    if (line.group > 0) continue;  // made with rail 0
+    const std::tuple of_line{line.device_set, line.collective, line.launch};
+    const bool meets = std::ranges::any_of(
+        line.nodes, [&](const std::string& node) { return nodes.contains(node); });
+    if (meets || turn != of_line) add();
+    turn = of_line;
+    nodes.insert(line.nodes.begin(), line.nodes.end());
+    longest = std::max(longest, line.seconds);
+    all += line.seconds;
+  }
+  add();
+  return sum;
+}
+
 }  // namespace
 
 Campaign::Campaign(CampaignRequest request, RunFolder& folder)
@@ -53,7 +122,7 @@ bool Campaign::run() {
   for (const DeviceSetRule& set : specification_.device_sets) {
     if (set.kind == SetKind::Pairwise && !is_stopped()) confirm(set);
   }
-  if (!is_stopped()) touch(answering());  // for what has changed in its facts
+  if (!is_stopped()) touch(answering(request_.nodes));  // for what has changed in their facts
   return !refusal_.empty() || !is_stopped();
 }
 
@@ -75,8 +144,7 @@ void Campaign::reach() {
     }
     const auto before = silent_;
     const std::vector<std::string> asked = std::exchange(absent, contact(absent));
-    const std::vector<std::string> late =
-        filtered(asked, [this](const std::string& node) { return !silent_.contains(node); });
+    const std::vector<std::string> late = answering(asked);
     if (late.empty()) continue;
     folder_.add_note(fmt::format("{} answered only at the {} contact ({} before: {})",
                                  hostlist(late), i == 0 ? "2nd" : "3rd", late.front(),
@@ -135,9 +203,8 @@ LaunchResult Campaign::silence(const std::string& node) const {
           .unreachable = node};
 }
 
-std::vector<std::string> Campaign::answering() const {
-  return filtered(request_.nodes,
-                  [this](const std::string& node) { return !silent_.contains(node); });
+std::vector<std::string> Campaign::answering(const std::vector<std::string>& nodes) const {
+  return filtered(nodes, [this](const std::string& node) { return !silent_.contains(node); });
 }
 
 /// Once.
@@ -165,8 +232,7 @@ void Campaign::run_units(const std::vector<Unit>& units) {
 
 /// Another machine than the specification's must not be measured to the end.
 void Campaign::ask() {
-  asked_ = std::any_of(seen().begin(), seen().end(),
-                       [](const Observation& launch) { return !launch.records.empty(); });
+  asked_ = std::ranges::any_of(seen(), [](const auto& launch) { return !launch.records.empty(); });
   if (!asked_) return;
   refusal_ = fingerprint_error(specification_, seen(), request_.input(seen()).assumed);
 }
@@ -177,7 +243,7 @@ void Campaign::run_unit(const Unit& unit) {
   const auto launches = mapped(
       jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
   std::vector<std::string> doubtful;
-  launch(launches, timeout_of(jobs),
+  launch(launches, timeout_of(jobs, specification_.run.timeout_s),
          {.begun =
               [&](std::size_t i) {
                 ++begun_;
@@ -191,17 +257,6 @@ void Campaign::run_unit(const Unit& unit) {
   // A node that has gone while others were measured must not cost a timeout in each of its
   // launches.
   if (!is_stopped()) touch(doubtful);
-}
-
-/// Rounds follow each other within a launch.
-double Campaign::timeout_of(const Unit& jobs) const {
-  std::size_t rounds = 1;
-  double soak_s = 0;
-  for (const Job& job : jobs) {
-    rounds = std::max(rounds, job.rounds.size());
-    soak_s = std::max(soak_s, job.soak_s);
-  }
-  return specification_.run.timeout_s * static_cast<double>(rounds) + soak_s;
 }
 
 /// Random partners, other ones in each launch.
@@ -219,36 +274,26 @@ std::vector<NumberedRound> Campaign::draw(const Job& job) const {
 }
 
 std::vector<std::string> Campaign::left() const {
-  return filtered(request_.nodes, [this](const std::string& node) {
-    return !silent_.contains(node) && !breaking_.contains(node);
-  });
+  return filtered(answering(request_.nodes),
+                  [this](const std::string& node) { return !breaking_.contains(node); });
 }
 
 /// Whether the launch of a job, now or in an earlier run, went wrong by a node that is now left
 /// out.
 bool Campaign::is_broken(const Job& job) {
   const LaunchKey key = launch_key(job, job.instances.front());
-  const auto made = std::find_if(seen().rbegin(), seen().rend(),
-                                 [&](const Observation& line) { return launch_key(line) == key; });
+  const auto made = std::ranges::find(seen().rbegin(), seen().rend(), key,
+                                      [](const auto& line) { return launch_key(line); });
   if (made == seen().rend() || !made->hung_or_crashed()) return false;
   if (!made->unreachable.empty()) breaking_.insert(made->unreachable);
   return left().size() < job.nodes().size();
-}
-
-/// Whether an earlier run has made this launch, with whatever nodes were left then.
-bool Campaign::is_made(const Job& job) const {
-  return std::any_of(seen().begin(), seen().end(), [&](const Observation& line) {
-    return line.failure.empty() && line.device_set == job.device_set &&
-           line.collective == job.collective && line.launch == job.launch &&
-           line.attempt == job.attempt && line.purpose == job.purpose;
-  });
 }
 
 /// A launch of all nodes that are left; one that a node breaks is repeated without it.
 void Campaign::run_pairs(Job job,
                          const std::function<std::vector<NumberedRound>(const Job&)>& draw) {
   constexpr int kMostRepeats = 3;
-  if (is_made(job)) {
+  if (is_made(job, seen())) {
     ++begun_;
     return;
   }
@@ -274,9 +319,8 @@ void Campaign::add_silent(Job job) {
   for (const auto& [node, how] : silent_) {
     job.instances = {{.name = node, .nodes = {node}}};
     const LaunchKey key = launch_key(job, job.instances.front());
-    const auto is_it = [&](const Observation& line) { return launch_key(line) == key; };
-    if (std::any_of(seen().begin(), seen().end(), is_it)) continue;
-    end(begun_, job, silence(node));
+    const auto key_of = [](const Observation& line) { return launch_key(line); };
+    if (!any_has(seen(), key, key_of)) end(begun_, job, silence(node));
   }
 }
 
@@ -297,7 +341,7 @@ void Campaign::confirm(const DeviceSetRule& set) {
                  .launch = launch,
                  .purpose = Purpose::Confirm,
                  .collective = collective},
-                [&](const Job& job) { return among(rounds, job.nodes()); });
+                [&](const Job& job) { return among(rounds, request_.nodes, job.nodes()); });
     }
   }
 }
@@ -327,26 +371,6 @@ void Campaign::announce(const Screening& screening, std::size_t rounds) const {
                             std::ceil(each * static_cast<double>(rounds))));
 }
 
-/// Rounds of all nodes as those of some, by the places of these.
-std::vector<NumberedRound> Campaign::among(const std::vector<NumberedRound>& rounds,
-                                           const std::vector<std::string>& nodes) const {
-  std::map<std::size_t, std::size_t> places;
-  for (std::size_t place = 0, number = 0; place < nodes.size(); ++number) {
-    if (request_.nodes[number] == nodes[place]) places[number] = place++;
-  }
-  std::vector<NumberedRound> left;
-  for (const NumberedRound& round : rounds) {
-    NumberedRound& some = left.emplace_back(NumberedRound{.number = round.number});
-    for (const auto& [first, second] : round.pairs) {
-      if (places.contains(first) && places.contains(second)) {
-        some.pairs.emplace_back(places.at(first), places.at(second));
-      }
-    }
-    if (some.pairs.empty()) left.pop_back();
-  }
-  return left;
-}
-
 Unit Campaign::possible(const Unit& unit) {
   Unit jobs;
   for (const Job& job : unit) {
@@ -354,8 +378,8 @@ Unit Campaign::possible(const Unit& unit) {
       ++begun_;
       continue;
     }
-    const auto silent = std::find_if(job.nodes().begin(), job.nodes().end(),
-                                     [this](const auto& node) { return silent_.contains(node); });
+    const auto silent = std::ranges::find_if(
+        job.nodes(), [this](const auto& node) { return silent_.contains(node); });
     if (silent == job.nodes().end()) {
       jobs.push_back(job);
     } else {
@@ -392,34 +416,6 @@ void Campaign::rerun() {
   }
 }
 
-/// How long the turns that were made took, those at the same time once: they are of one matching,
-/// so that none of them shares a node with another.
-double Campaign::soaked_s() const {
-  double sum = 0;
-  double longest = 0;
-  double all = 0;
-  std::tuple<std::string, std::string, int> turn;
-  std::set<std::string> nodes;
-  const auto add = [&] {
-    sum += std::max(longest, all / static_cast<double>(request_.at_once));
-    longest = all = 0;
-    nodes.clear();
-  };
-  for (const Observation& line : seen()) {
-    if (line.group > 0) continue;  // made with rail 0
-    const std::tuple of_line{line.device_set, line.collective, line.launch};
-    const bool meets = std::ranges::any_of(
-        line.nodes, [&](const std::string& node) { return nodes.contains(node); });
-    if (meets || turn != of_line) add();
-    turn = of_line;
-    nodes.insert(line.nodes.begin(), line.nodes.end());
-    longest = std::max(longest, line.seconds);
-    all += line.seconds;
-  }
-  add();
-  return sum;
-}
-
 /// Round after round of all instances and collectives; between rounds nodes report their facts.
 void Campaign::soak() {
   const double turn_s = specification_.soak->turn_s;
@@ -427,7 +423,7 @@ void Campaign::soak() {
   once.run.launches = 1;
   std::mt19937_64 random(request_.seed);
   const Clock::time_point start = Clock::now();
-  const double before = soaked_s();
+  const double before = soaked_s(seen(), request_.at_once);
   const auto left = [&] {
     return *request_.soak_s - before - Seconds(Clock::now() - start).count();
   };
@@ -446,7 +442,7 @@ void Campaign::soak() {
       if (!asked_ && !is_stopped()) ask();
       if (request_.after_turn) request_.after_turn();
     }
-    if (!is_stopped()) touch(answering());
+    if (!is_stopped()) touch(answering(request_.nodes));
   }
 }
 

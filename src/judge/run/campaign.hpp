@@ -62,17 +62,13 @@ class Campaign {
   /// Returns who could not be reached, but may be later.
   [[nodiscard]] std::vector<std::string> contact(const std::vector<std::string>& nodes);
   [[nodiscard]] LaunchResult silence(const std::string& node) const;
-  [[nodiscard]] std::vector<std::string> answering() const;
+  [[nodiscard]] std::vector<std::string> answering(const std::vector<std::string>& nodes) const;
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   [[nodiscard]] std::vector<std::string> left() const;
-  [[nodiscard]] bool is_made(const Job& job) const;
   [[nodiscard]] bool is_broken(const Job& job);
   void run_pairs(Job job, const std::function<std::vector<NumberedRound>(const Job&)>& draw);
-  [[nodiscard]] double timeout_of(const Unit& jobs) const;
   [[nodiscard]] std::vector<NumberedRound> draw(const Job& job) const;
-  [[nodiscard]] std::vector<NumberedRound> among(const std::vector<NumberedRound>& rounds,
-                                                 const std::vector<std::string>& nodes) const;
   void add_silent(Job job);
   void confirm(const DeviceSetRule& set);
   void announce(const Screening& screening, std::size_t rounds) const;
@@ -81,7 +77,6 @@ class Campaign {
   [[nodiscard]] Unit possible(const Unit& unit);
   void rerun();
   void soak();
-  [[nodiscard]] double soaked_s() const;
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;
   void note_banner(const std::string& nodes, const std::string& line);
   void end(std::size_t number, const Job& job, LaunchResult result);
