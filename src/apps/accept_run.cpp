@@ -70,20 +70,22 @@ std::vector<std::string> hosts_of_run(const AcceptOptions& options,
   return hosts;
 }
 
-/// The folder of the measuring programs, in which all that the specification needs are.
-std::string find_programs(const AcceptOptions& options, const judge::Specification& specification) {
+/// The measuring programs that the specification needs, all in one folder.
+std::vector<fs::path> find_programs(const AcceptOptions& options,
+                                    const judge::Specification& specification) {
+  std::vector<fs::path> programs;
   const fs::path folder = options.programs.empty() ? fs::path(own_program()).parent_path()
                                                    : fs::absolute(options.programs);
   for (const judge::DeviceSetRule& set : specification.device_sets) {
     for (const std::string& collective : judge::collectives_of(specification, set.id)) {
-      const fs::path program = folder / (collective + "_perf");
-      if (is_program(program)) continue;
+      programs.push_back(folder / (collective + "_perf"));
+      if (is_program(programs.back())) continue;
       throw usage_error(
           "{} not found; build it, or name the folder of the programs with --programs DIR",
-          program.string());
+          programs.back().string());
     }
   }
-  return folder.string();
+  return programs;
 }
 
 /// What a program's --version prints, by the words before the colons.
@@ -190,11 +192,6 @@ void refuse_unresolved(const AcceptOptions& options, const LauncherChoice& launc
       hostlist(unknown));
 }
 
-std::string any_program(const std::string& folder, const judge::Specification& specification) {
-  const judge::DeviceSetRule& set = specification.device_sets.front();
-  return fmt::format("{}/{}_perf", folder, judge::collectives_of(specification, set.id).front());
-}
-
 /// How many launches run at the same time: printed on stderr with the launcher where there is more
 /// than one node.
 std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
@@ -283,10 +280,10 @@ Status accept_run(const AcceptOptions& options) {
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);
-  const std::string programs = find_programs(options, specification);
-  judge::LaunchSetup setup{.arguments = options.launcher_arguments, .programs = programs};
-  setup.launcher = find_launcher_of(options, specification.run.backend, hosts,
-                                    any_program(programs, specification));
+  const fs::path program = find_programs(options, specification).front();
+  judge::LaunchSetup setup{.arguments = options.launcher_arguments,
+                           .programs = program.parent_path().string()};
+  setup.launcher = find_launcher_of(options, specification.run.backend, hosts, program.string());
   refuse_unresolved(options, setup.launcher, hosts);
   setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
     return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
