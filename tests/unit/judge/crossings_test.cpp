@@ -19,7 +19,6 @@ namespace {
 
 using Role = RecordField::Role;
 using test::failure_of;
-using testing::HasSubstr;
 
 Record row_of(const RecordField& column, std::string_view cell) {
   Record row = test::measured(false);
