@@ -139,7 +139,7 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
 }
 
 std::string format_figure(double value) {
-  if (std::abs(value) >= 1000) return fmt::format("{:.0f}", value);
+  if (std::abs(value) >= 999.5) return fmt::format("{:.0f}", value);
   return fmt::format("{:.3g}", value);
 }
 

@@ -138,11 +138,7 @@ void lessen(CheckedRow& row, std::string_view reason, Outcome outcome) {
 
 }  // namespace
 
-std::string percent_text(double share) {
-  const double percent = share * 100;
-  return std::abs(percent) >= 999.5 ? fmt::format("{:.0f} %", percent)
-                                    : fmt::format("{:.3g} %", percent);
-}
+std::string percent_text(double share) { return format_figure(share * 100) + " %"; }
 
 void decide(CheckedRow& row, Outcome outcome, std::string reason, DecidedBy decided_by) {
   row.decided = true;
