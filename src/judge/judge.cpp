@@ -108,6 +108,15 @@ RuleResult checked_rule(const Rule& rule, const JudgeInput& input) {
   return judged;
 }
 
+/// Nothing can be said by the rules of another system.
+void refuse_strangers(Acceptance& acceptance, const JudgeInput& input) {
+  std::string& why = acceptance.head.refused;
+  why = fingerprint_error(input.specification, input.observations, input.assumed);
+  if (why.empty()) return;
+  for (CheckResult& verdict : acceptance.verdicts) refuse(verdict, why);
+  acceptance.suspects.clear();
+}
+
 }  // namespace
 
 Acceptance judge_all(const JudgeInput& given) {
@@ -144,13 +153,7 @@ Acceptance judge_all(const JudgeInput& given) {
   drop_explained(acceptance.suspects);
   add_log_names(acceptance.suspects, input.observations);
   if (input.machines != nullptr) add_fact_evidence(acceptance.suspects, *input.machines);
-  const std::string stranger =
-      fingerprint_error(input.specification, input.observations, input.assumed);
-  if (!stranger.empty()) {  // nothing can be said by the rules of another system
-    acceptance.head.refused = stranger;
-    for (CheckResult& verdict : acceptance.verdicts) refuse(verdict, stranger);
-    acceptance.suspects.clear();
-  }
+  refuse_strangers(acceptance, input);
   acceptance.nodes = accounts_of(input.nodes, acceptance.verdicts, acceptance.suspects);
   return acceptance;
 }

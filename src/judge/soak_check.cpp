@@ -194,33 +194,31 @@ std::vector<CheckResult> judge_series(const SoakRule& rule, const SoakSeries& se
   add("soak-wrong", Metric::WrongElements, wrong_of(series));
   const std::size_t points = series.timeline.points().size();
   if (points == 0) return results;
-  const std::size_t parts = series.timeline.rates().size();
+  const std::string intervals = counted(points, "interval");
+  const std::string parts = counted(series.timeline.rates().size(), "part");
   const auto [level, drift, slowdowns, period] = stats::find_events(series.timeline);
-  const auto enough = [](const auto& scan, std::size_t count, std::string_view noun,
-                         SoakFinding found) {
-    if (scan.needed == 0) return found;
-    return SoakFinding{Outcome::Inconclusive,
-                       fmt::format("not judged: {}, {} needed", counted(count, noun), scan.needed)};
+  const auto add_limit = [&](std::string_view name, Metric metric, double most, SoakFinding found,
+                             std::size_t needed, const std::string& there) {
+    if (needed > 0) {
+      found = {Outcome::Inconclusive, fmt::format("not judged: {}, {} needed", there, needed)};
+    }
+    add(name, metric, std::move(found), most);
   };
-  if (rule.level_max) {
-    add("soak-level", Metric::Change,
-        enough(level, points, "interval", level_of(series, level, *rule.level_max)),
-        kPercent * *rule.level_max);
+  if (const auto most = rule.level_max) {
+    add_limit("soak-level", Metric::Change, kPercent * *most, level_of(series, level, *most),
+              level.needed, intervals);
   }
-  if (rule.drift_max) {
-    add("soak-drift", Metric::Change,
-        enough(drift, points, "interval", drift_of(drift, *rule.drift_max)),
-        kPercent * *rule.drift_max);
+  if (const auto most = rule.drift_max) {
+    add_limit("soak-drift", Metric::Change, kPercent * *most, drift_of(drift, *most), drift.needed,
+              intervals);
   }
-  if (rule.dips_max) {
-    add("soak-dips", Metric::Dips,
-        enough(slowdowns, parts, "part", dips_of(series, slowdowns, *rule.dips_max)),
-        *rule.dips_max);
+  if (const auto most = rule.dips_max) {
+    add_limit("soak-dips", Metric::Dips, *most, dips_of(series, slowdowns, *most), slowdowns.needed,
+              parts);
   }
-  if (rule.recover_s_max) {
-    add("soak-recover", Metric::Recovery,
-        enough(slowdowns, parts, "part", recovery_of(series, slowdowns, *rule.recover_s_max)),
-        rule.recover_s_max);
+  if (const auto most = rule.recover_s_max) {
+    add_limit("soak-recover", Metric::Recovery, *most, recovery_of(series, slowdowns, *most),
+              slowdowns.needed, parts);
   }
   return results;
 }

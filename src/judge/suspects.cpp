@@ -219,13 +219,10 @@ void drop_explained(std::vector<Suspect>& suspects) {
     return node.nodes.size() == 1 && contains(link.nodes, node.nodes.front()) &&
            node.defect >= link.defect;
   };
-  std::vector<Suspect> kept;
-  for (const Suspect& one : suspects) {
-    const bool explained =
-        one.nodes.size() == 2 &&
-        std::ranges::any_of(suspects, [&](const Suspect& other) { return explains(other, one); });
-    if (!explained) kept.push_back(one);
-  }
+  std::vector<Suspect> kept = filtered(suspects, [&](const Suspect& one) {
+    const auto is_of_node = [&](const Suspect& other) { return explains(other, one); };
+    return one.nodes.size() != 2 || std::ranges::none_of(suspects, is_of_node);
+  });
   std::ranges::stable_sort(kept, std::ranges::greater{}, &Suspect::defect);
   suspects = std::move(kept);
 }
