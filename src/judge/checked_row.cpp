@@ -214,7 +214,7 @@ void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest) {
   }
 }
 
-void FailedLaunches::NodeLaunches::count(const Observation& launch, const std::string& name) {
+void NodeLaunches::count(const Observation& launch, const std::string& name) {
   if (launch.failure.empty()) {
     ++good;
     return;
@@ -231,47 +231,42 @@ void FailedLaunches::NodeLaunches::count(const Observation& launch, const std::s
                       .crashed = is_crash && !is_explained});
 }
 
-FailedLaunches::FailedLaunches(const std::string& device_set, const std::string& collective,
-                               std::span<const Observation> observations,
-                               std::span<const std::string> nodes)
-    : nodes_(nodes.size()) {
+std::vector<NodeLaunches> node_launches(const SampleKey& key, const JudgeInput& input) {
+  std::vector<NodeLaunches> all(input.nodes.size());
   std::map<std::string, NodeLaunches*> by_name;
-  for (std::size_t i = 0; i < nodes.size(); ++i) by_name[nodes[i]] = &nodes_[i];
-  for (const Observation& launch : observations) {
-    if (launch.device_set != device_set || launch.collective != collective) continue;
-    if (launch.failure.empty()) ++good_;
+  for (std::size_t i = 0; i < all.size(); ++i) by_name[input.nodes[i]] = &all[i];
+  std::size_t good = 0;
+  for (const Observation& launch : input.observations) {
+    if (launch.device_set != key.set.id || launch.collective != key.collective) continue;
+    if (launch.failure.empty()) ++good;
     for (const std::string& name : launch.nodes) {
       const auto found = by_name.find(name);
       if (found != by_name.end()) found->second->count(launch, name);
     }
   }
   for (const auto& [name, node] : by_name) {
-    std::erase_if(node->failures, [&own = name, good = node->good](const LaunchFailure& one) {
-      return good > 0 && !one.unreachable.empty() && one.unreachable != own;
+    node->without = good - node->good;
+    std::erase_if(node->failures, [&own = name, any = node->good > 0](const LaunchFailure& one) {
+      return any && !one.unreachable.empty() && one.unreachable != own;
     });
   }
+  return all;
 }
 
-void FailedLaunches::judge(std::span<CheckedRow> rows, int fewest) const {
+void NodeLaunches::judge(CheckedRow& row, int fewest) const {
   const auto least = static_cast<std::size_t>(std::max(1, fewest));
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const NodeLaunches& node = nodes_[i];
-    CheckedRow& row = rows[i];
-    const std::size_t without = good_ - node.good;
-    const bool fell_silent = !node.silent.empty() && !node.quoted.empty();
-    const bool mostly = node.crashed >= least && node.crashed > node.good;
-    if (without > 0 && (node.named || fell_silent || mostly)) {
-      const std::size_t with = std::max<std::size_t>(node.crashed, 1);
-      decide(row, Outcome::Fail,
-             fmt::format("{} of {} with it hung or crashed{}; {} without it went well ({})", with,
-                         counted(with + node.good, "launch"),
-                         node.silent.empty() ? "" : ", and then it did not answer", without,
-                         node.quoted),
-             DecidedBy::FailedLaunches);
-    } else if (!node.silent.empty()) {
-      decide(row, Outcome::Error, node.silent);
-      row.unreachable = row.nodes.front();
-    }
+  const bool fell_silent = !silent.empty() && !quoted.empty();
+  const bool mostly = crashed >= least && crashed > good;
+  if (without > 0 && (named || fell_silent || mostly)) {
+    const std::size_t with = std::max<std::size_t>(crashed, 1);
+    decide(row, Outcome::Fail,
+           fmt::format("{} of {} with it hung or crashed{}; {} without it went well ({})", with,
+                       counted(with + good, "launch"),
+                       silent.empty() ? "" : ", and then it did not answer", without, quoted),
+           DecidedBy::FailedLaunches);
+  } else if (!silent.empty()) {
+    decide(row, Outcome::Error, silent);
+    row.unreachable = row.nodes.front();
   }
 }
 

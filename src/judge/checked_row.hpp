@@ -62,38 +62,25 @@ struct Miss {
 /// without such a launch, the software may be at fault, and nothing changes.
 void judge_failed_launches(std::span<CheckedRow> rows, std::size_t fewest);
 
-/// What launches of a pairwise set without data say of its nodes.
-class FailedLaunches {
- public:
-  /// Of one set and collective.
-  FailedLaunches(const std::string& device_set, const std::string& collective,
-                 std::span<const Observation> observations, std::span<const std::string> nodes);
+/// What launches of a pairwise set that hang or crash say of one of its nodes.
+struct NodeLaunches {
+  std::size_t good = 0;
+  std::size_t without = 0;                ///< good ones of other nodes
+  std::size_t crashed = 0;                ///< and no other node was named
+  bool named = false;                     ///< by a launch that hung or crashed
+  std::string silent{};                   ///< how it does not answer
+  std::string quoted{};                   ///< the first launch that hung or crashed with it
+  std::vector<LaunchFailure> failures{};  ///< where there are good ones, of no other node
 
-  /// Launches that failed with a node; of one with good launches those that no other node explains.
-  [[nodiscard]] const std::vector<LaunchFailure>& failures_of(std::size_t node) const {
-    return nodes_[node].failures;
-  }
-
-  /// A FAIL of nodes that launches hang or crash with while those without them go well: the one
-  /// that a launch names, one that then does not answer, or one with which most do, `fewest` at
-  /// least. An ERROR of others that do not answer. `rows`: of each node.
-  void judge(std::span<CheckedRow> rows, int fewest) const;
-
- private:
-  struct NodeLaunches {
-    std::size_t good = 0;
-    std::size_t crashed = 0;  ///< and no other node was named
-    bool named = false;       ///< by a launch that hung or crashed
-    std::string silent{};     ///< how it does not answer
-    std::string quoted{};     ///< the first launch that hung or crashed with it
-    std::vector<LaunchFailure> failures{};
-
-    void count(const Observation& launch, const std::string& name);
-  };
-
-  std::vector<NodeLaunches> nodes_;
-  std::size_t good_ = 0;  ///< launches
+  void count(const Observation& launch, const std::string& name);
+  /// A FAIL where launches hang or crash with it while those without it go well: of the node that a
+  /// launch names, of one that then does not answer, or one with which most do, `fewest` at least.
+  /// An ERROR where else it does not answer.
+  void judge(CheckedRow& row, int fewest) const;
 };
+/// Of each node, for one set and collective.
+[[nodiscard]] std::vector<NodeLaunches> node_launches(const SampleKey& key,
+                                                      const JudgeInput& input);
 
 /// No bound is to be asked any more.
 void decide(CheckedRow& row, Outcome outcome, std::string reason,

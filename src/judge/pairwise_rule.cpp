@@ -31,12 +31,12 @@ class PairwiseJudge {
         paths_(input.paths_of(input.nodes)),
         table_(gather_pairs(keys.front(), input.observations, input.nodes, false)),
         again_(gather_pairs(keys.front(), input.observations, input.nodes, true)),
-        launches_(keys.front().set.id, keys.front().collective, input.observations, input.nodes) {
+        launches_(node_launches(keys.front(), input)) {
     for (const SampleKey& key : keys) {
       CheckedRow& row =
           point_.rows.emplace_back(blank_row(rule_, key.instance, key.collective, key.size));
       row.sample = table_.common;
-      row.sample.failures = launches_.failures_of(point_.rows.size() - 1);
+      row.sample.failures = launches_[point_.rows.size() - 1].failures;
       append(row.sample.failures, table_.common.failures);
     }
   }
@@ -47,7 +47,9 @@ class PairwiseJudge {
     } else {
       judge_by_bounds();
     }
-    launches_.judge(point_.rows, input_.specification.run.min_launches);
+    for (std::size_t node = 0; node < launches_.size(); ++node) {
+      launches_[node].judge(point_.rows[node], input_.specification.run.min_launches);
+    }
     blame_wrong_data();
     add_pairs();
     return std::move(point_);
@@ -470,7 +472,7 @@ class PairwiseJudge {
   std::vector<NodePath> paths_;
   PairTable table_;
   PairTable again_;
-  FailedLaunches launches_;
+  std::vector<NodeLaunches> launches_;   ///< of each node
   std::vector<Reference> references_{};  ///< of each node, by bounds
   std::string fleet_text_{};             ///< that it is the fleet; else empty
   std::vector<bool> has_value_{};
