@@ -52,6 +52,15 @@ struct AcceptFiles {
   std::vector<std::string> notes{};
 };
 
+std::string unlisted_text(const std::string& journal, const std::vector<std::string>& csvs) {
+  const bool is_one = csvs.size() == 1;
+  return fmt::format(
+      "{} does not list {} beside it ({}{}), which {} not judged: the run was killed before it "
+      "could add the line",
+      journal, counted(csvs.size(), "CSV"), csvs.front(), is_one ? "" : ", ...",
+      is_one ? "is" : "are");
+}
+
 /// All runs as one: with the profile that is theirs, if there is one, and the rules that they were
 /// measured for, unless one was for all.
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
@@ -71,13 +80,7 @@ void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
     runs.soak = runs.soak || journal.soak;
     if (runs.levels.empty()) runs.levels = journal.levels;
     append(files.notes, journal.notes);
-    const std::vector<std::string>& unlisted = journal.unlisted;
-    if (unlisted.empty()) continue;
-    files.notes.push_back(
-        fmt::format("{} does not list {} beside it ({}{}), which {} not judged: the run was "
-                    "killed before it could add the line",
-                    path, counted(unlisted.size(), "CSV"), unlisted.front(),
-                    unlisted.size() == 1 ? "" : ", ...", unlisted.size() == 1 ? "is" : "are"));
+    if (!journal.unlisted.empty()) files.notes.push_back(unlisted_text(path, journal.unlisted));
   }
   if (profiles.size() == 1) runs.profile = profiles.front();
   if (has_all_rules) runs.rules.clear();
