@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd one
 
-std::string too_few(std::size_t instances) {
-  return fmt::format("data of {} only; a fleet comparison needs {}", counted(instances, "instance"),
-                     kFewest);
-}
-
 /// The bounds of a value beside the outlier's: too good, and warnings; the finding decides on low.
 void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& reference, bool low) {
   apply_reference(row, reference);
@@ -36,12 +31,6 @@ void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& re
     row.outcome = row.bounds.warn_below ? Outcome::Warn : Outcome::Pass;
     add_reason(row, fmt::format("robust z {:.3g} is within the fleet's scatter", z));
   }
-}
-
-std::string scatter_text(const FleetFinding& finding, const Rule& rule) {
-  return fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
-                     percent_text(finding.spread.mad / finding.spread.median),
-                     percent_text(rule.max_fleet_mad));
 }
 
 /// Whether members, each measured by itself, are fewer hosts.
@@ -93,7 +82,10 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   fleet.value = finding.spread.median;
   fleet.reference_kind = reference.kind;
   fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
-  if (!finding.homogeneous) fleet.reason = scatter_text(finding, key.rule);
+  if (finding.homogeneous) return;
+  fleet.reason = fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
+                             percent_text(finding.spread.mad / finding.spread.median),
+                             percent_text(key.rule.max_fleet_mad));
 }
 
 /// Judges the rows of one collective and size by their own fleet, and adds the row that says
@@ -108,7 +100,8 @@ void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& inp
     judge_values(point, rows, key);
   } else {
     fleet.outcome = Outcome::Inconclusive;
-    fleet.reason = too_few(rows.size());
+    fleet.reason = fmt::format("data of {} only; a fleet comparison needs {}",
+                               counted(rows.size(), "instance"), kFewest);
     fleet.values.clear();
     for (CheckedRow* row : rows) {
       row->outcome = fleet.outcome;
