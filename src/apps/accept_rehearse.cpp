@@ -61,25 +61,20 @@ std::string minutes_text(double seconds) {
   return fmt::format("about {:.0f} min", seconds / kMinute);
 }
 
-std::string loss_text(const judge::FleetPower& power) {
-  if (power.least_loss == 0) {
-    return "even a node that loses half its bandwidth would be missed more than once in 100 runs";
-  }
-  return fmt::format("a node that loses {:.0f} % of its bandwidth is found in 99 of 100 runs",
-                     100 * power.least_loss);
-}
-
-std::string alarm_text(const judge::FleetPower& power) {
-  if (power.alarms == 0) return fmt::format("No false alarms in {} healthy fleets", power.fleets);
-  return fmt::format("False alarms in {} of {} healthy fleets", power.alarms, power.fleets);
-}
-
 std::string power_line(const judge::FleetPlan& plan, const judge::FleetPower& power,
                        const AcceptOptions& options) {
+  const std::string loss =
+      power.least_loss == 0
+          ? "even a node that loses half its bandwidth would be missed more than once in 100 runs"
+          : fmt::format("a node that loses {:.0f} % of its bandwidth is found in 99 of 100 runs",
+                        100 * power.least_loss);
+  const std::string alarms =
+      power.alarms == 0 ? "No false alarms in" : fmt::format("False alarms in {} of", power.alarms);
   return fmt::format(
-      "Rehearsed at {}, {} partners in each of {} on {} nodes: {}. {}. A run takes {}.\n",
-      noise_text(options), plan.partners, counted(plan.launches, "launch"), plan.nodes,
-      loss_text(power), alarm_text(power), minutes_text(power.seconds));
+      "Rehearsed at {}, {} partners in each of {} on {} nodes: {}. {} {} healthy fleets. A run "
+      "takes {}.\n",
+      noise_text(options), plan.partners, counted(plan.launches, "launch"), plan.nodes, loss,
+      alarms, power.fleets, minutes_text(power.seconds));
 }
 
 /// "pair-floor (absolute)": no part of a rehearsal.
