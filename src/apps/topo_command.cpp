@@ -386,7 +386,8 @@ std::string list_of_systems() {
   for (const topo::BuiltInSystem& system : topo::built_in_systems()) {
     const std::span aliases = std::span(system.names).subspan(1);
     const std::string also = aliases.empty() ? "" : fmt::format(" (also {})", join(aliases, ", "));
-    const std::string line = fmt::format("  {:<19} {}{}", system.name(), system.title(), also);
+    const std::string line =
+        fmt::format("  {:<19} {}{}", system.name(), system.machine.host.title, also);
     text += wrapped(line, 100, 22) + "\n";
   }
   return text;

@@ -146,7 +146,6 @@ void Runner::run_pass(std::uint64_t pass) {
 void Runner::run_sweep(const SweepKey& key) {
   Verifier verifier(round_group_, run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
-  // That of the rank where the library has taken most, so that all ranks make the same plan.
   const Bytes growth = largest_growth(run_);
   const auto plans = plan_sweep(run_, key.type, key.op, growth);
   for (const std::size_t number : visiting_order(options_, plans.size(), key.visit, key.part)) {

@@ -109,28 +109,23 @@ struct LinkCounts {
   }
 };
 
-using Places = std::map<std::string, std::size_t>;
-
-Places places_of(const std::vector<GpuEntry>& gpus) {
-  Places places;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (!gpus[i].bus_id.empty()) places[gpus[i].bus_id] = i;
-  }
-  return places;
+/// The place of the GPU with a bus id, or their number where it is not there.
+std::size_t place_of(const std::string& bus_id, const std::vector<GpuEntry>& gpus) {
+  const auto found = std::ranges::find(gpus, bus_id, &GpuEntry::bus_id);
+  return bus_id.empty() ? gpus.size() : static_cast<std::size_t>(found - gpus.begin());
 }
 
 LinkCounts from_nccl(const HostTree& tree, const std::vector<GpuEntry>& gpus) {
-  const Places places = places_of(gpus);
   LinkCounts counts(gpus.size());
   if (tree.xgmi) counts.kind = LinkKind::Xgmi;
   for (const NvlinkEnd& end : tree.nvlinks) {
-    const auto from = places.find(end.from);
-    if (from == places.end()) continue;
-    const auto to = places.find(end.to);
-    if (end.kind == NvlinkKind::PowerBridge) counts.to_processor[from->second] += end.count;
-    if (end.kind == NvlinkKind::NvSwitch) counts.to_switch[from->second] += end.count;
-    if (end.kind == NvlinkKind::Gpu && to != places.end() && to != from) {
-      counts.between[from->second][to->second] += end.count;
+    const std::size_t from = place_of(end.from, gpus);
+    if (from == gpus.size()) continue;
+    const std::size_t to = place_of(end.to, gpus);
+    if (end.kind == NvlinkKind::PowerBridge) counts.to_processor[from] += end.count;
+    if (end.kind == NvlinkKind::NvSwitch) counts.to_switch[from] += end.count;
+    if (end.kind == NvlinkKind::Gpu && to < gpus.size() && to != from) {
+      counts.between[from][to] += end.count;
     }
   }
   return counts;
@@ -220,18 +215,16 @@ LinkCounts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<
 /// hwloc's figures depend on its version, so they only show that there are links.
 LinkCounts from_hwloc(Graph& graph, const NvlinkMatrix& matrix, const std::vector<GpuEntry>& gpus,
                       bool power) {
-  const Places places = places_of(gpus);
   LinkCounts counts(gpus.size());
   std::vector<int>& elsewhere = power ? counts.to_processor : counts.to_switch;
   for (std::size_t i = 0; i < matrix.bus_ids.size(); ++i) {
     for (std::size_t j = 0; j < matrix.bus_ids.size(); ++j) {
-      const auto from = places.find(matrix.bus_ids[i]);
-      const auto to = places.find(matrix.bus_ids[j]);
-      if (i == j || from == places.end() || matrix.GBps[i][j] <= 0) continue;
+      const std::size_t from = place_of(matrix.bus_ids[i], gpus);
+      const std::size_t to = place_of(matrix.bus_ids[j], gpus);
+      if (i == j || from == gpus.size() || matrix.GBps[i][j] <= 0) continue;
       constexpr double kOne = 25;  // GB/s, of NVLink 2 and 3 in every version of hwloc
       const int links = std::max(1, static_cast<int>(std::lround(matrix.GBps[i][j] / kOne)));
-      const bool to_gpu = to != places.end();
-      (to_gpu ? counts.between[from->second][to->second] : elsewhere[from->second]) += links;
+      (to < gpus.size() ? counts.between[from][to] : elsewhere[from]) += links;
     }
   }
   if (counts.any()) {
@@ -298,9 +291,8 @@ Medium medium_of(Graph& graph, const GpuEntry& gpu, LinkKind kind) {
 }
 
 void add_switch(Graph& graph, const std::vector<GpuEntry>& gpus, const LinkCounts& counts) {
-  if (std::ranges::all_of(counts.to_switch, [](int n) { return n == 0; })) {
-    return;
-  }
+  const bool any = std::ranges::any_of(counts.to_switch, [](int count) { return count > 0; });
+  if (!any) return;
   const bool all_known =
       std::ranges::all_of(gpus, [](const GpuEntry& gpu) { return gpu.model.has_value(); });
   if (!all_known) {

@@ -295,22 +295,13 @@ void check_hwloc_xml(const std::string& text, const std::string& origin) {
   }
 }
 
-/// A topology of an XML text; nothing where hwloc cannot import it.
-HwlocTopology import_xml(const std::string& text) {
-  HwlocTopology topology = new_topology_with_devices(true);
+HostTree import_tree(const std::string& text, const std::string& origin) {
+  const HwlocTopology topology = new_topology_with_devices(true);
   // hwloc counts the closing zero byte in.
   if (!topology || text.size() >= std::size_t{std::numeric_limits<int>::max()} ||
       hwloc_topology_set_xmlbuffer(topology.get(), text.c_str(),
                                    static_cast<int>(text.size() + 1)) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {
-    return nullptr;
-  }
-  return topology;
-}
-
-HostTree import_tree(const std::string& text, const std::string& origin) {
-  const HwlocTopology topology = import_xml(text);
-  if (!topology) {
     throw usage_error("{}: hwloc cannot import it; {}", origin, kHwlocRemedy);
   }
   return HwlocReader(topology, origin).read();

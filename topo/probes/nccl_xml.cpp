@@ -101,20 +101,14 @@ void mark_endless(HostTree& tree) {
   }
 }
 
-/// How many NVLinks the GPU at the other end reports back; empty where it reports none at all.
-std::optional<int> count_back(const HostTree& tree, const NvlinkEnd& end) {
-  std::optional<int> back;
-  for (const NvlinkEnd& other : tree.nvlinks) {
-    if (other.from == end.to) back = other.to == end.from ? other.count : back.value_or(0);
-  }
-  return back;
-}
-
 /// Ends that disagree; a GPU that reports no NVLink at all contradicts nothing.
 void check_ends(HostTree& tree) {
   for (const NvlinkEnd& end : tree.nvlinks) {
     if (end.kind != NvlinkKind::Gpu || end.from >= end.to) continue;
-    const std::optional<int> back = count_back(tree, end);
+    std::optional<int> back;
+    for (const NvlinkEnd& other : tree.nvlinks) {
+      if (other.from == end.to) back = other.to == end.from ? other.count : back.value_or(0);
+    }
     if (!back || *back == end.count) continue;
     tree.warnings.push_back(
         fmt::format("asymmetric link: {} reports {} to {}, which reports {} back", end.from,

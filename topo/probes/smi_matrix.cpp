@@ -18,8 +18,7 @@ struct GridKind {
 
 using WordSpan = std::span<const Word>;
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-bool is_letter(char letter) { return std::isalpha(static_cast<unsigned char>(letter)) != 0; }
+constexpr std::string_view kDigits = "0123456789";
 
 /// "GPU12" -> 12.
 std::optional<int> gpu_index(std::string_view label) {
@@ -33,11 +32,11 @@ std::optional<int> gpu_index(std::string_view label) {
 bool is_device(std::string_view word) {
   if (word.starts_with("GPU")) return gpu_index(word).has_value();
   if (word.starts_with("NIC")) return whole_number(word.substr(3)).has_value();
-  const auto fits = [](char letter) {
-    return is_letter(letter) || is_digit(letter) || letter == '_' || letter == '-' || letter == '.';
+  const auto fits = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '_' || letter == '-' || letter == '.';
   };
-  return is_letter(word.front()) && std::ranges::any_of(word, is_digit) &&
-         std::ranges::all_of(word, fits);
+  return std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
+         word.find_first_of(kDigits) != std::string_view::npos && std::ranges::all_of(word, fits);
 }
 
 bool begins_headings(std::string_view word) {
@@ -67,7 +66,7 @@ bool is_heading(const GridKind& kind, const TextLine& line) {
 std::string sort_key(std::string_view label) {
   std::string key = gpu_index(label) ? "0" : "1";
   for (std::size_t at = 0; at < label.size();) {
-    const std::size_t end = std::min(label.find_first_not_of("0123456789", at), label.size());
+    const std::size_t end = std::min(label.find_first_not_of(kDigits, at), label.size());
     key += end > at ? fmt::format("{:0>9}", label.substr(at, end - at)) : std::string(1, label[at]);
     at = std::max(end, at + 1);
   }

@@ -23,8 +23,6 @@ struct BuiltInSystem {
   std::size_t based_on = 0;          ///< files under its own
 
   [[nodiscard]] const std::string& name() const { return machine.host.name; }
-  [[nodiscard]] const std::string& title() const { return machine.host.title; }
-  [[nodiscard]] const std::string& source() const { return machine.host.source; }
   [[nodiscard]] bool is_called(std::string_view wanted) const;  ///< in any case
 };
 

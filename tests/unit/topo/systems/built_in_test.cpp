@@ -28,8 +28,8 @@ TEST(BuiltInSystems, ShareNoNameOrAliasAndHaveATitleAndASource) {
     EXPECT_TRUE(seen.insert(system.name()).second) << system.name();
     for (const std::string& alias : std::span(system.names).subspan(1))
       EXPECT_TRUE(seen.insert(alias).second) << alias;
-    EXPECT_FALSE(system.title().empty()) << system.name();
-    EXPECT_FALSE(system.source().empty()) << system.name();
+    EXPECT_FALSE(system.machine.host.title.empty()) << system.name();
+    EXPECT_FALSE(system.machine.host.source.empty()) << system.name();
   }
 }
 
