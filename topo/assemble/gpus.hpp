@@ -46,9 +46,4 @@ void add_host_from_labels(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMa
 /// which is an assumption: no bound rests on a source that is missing.
 void add_unplaced_gpus(Graph& graph, const std::vector<GpuEntry>& gpus);
 
-/// Adds to the graph's warnings what a person should know before trusting it (GPUs made for NVLink
-/// without any, one off the fabric, inactive links, P2P that is off, MIG), and to its assumptions
-/// what no source shows: NVLink at all, the link between sockets, a virtual machine's PCIe.
-void add_warnings(Graph& graph, const std::vector<GpuEntry>& gpus, const Sources& sources);
-
 }  // namespace busbar::topo

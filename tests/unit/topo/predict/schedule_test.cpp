@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/predict/schedule.hpp"
+#include "topo/predict/predictor.hpp"
 
 #include <numeric>
 
