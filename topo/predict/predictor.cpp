@@ -18,6 +18,17 @@ struct Steps {
   double between = 0;
 };
 
+/// Time of a step between two devices of a host over a kind of link.
+double step_us(const StepTimes& times, LinkKind kind) {
+  switch (kind) {
+    case LinkKind::NvLink:
+    case LinkKind::Xgmi: return times.nvlink_us;
+    case LinkKind::Smp: return times.smp_us;
+    case LinkKind::Network: return times.network_us;
+    default: return times.pcie_us;
+  }
+}
+
 /// Nothing where the links have no rate.
 std::optional<Schedule> made_of(const SetLimits& limits, const StepTimes& times, Steps steps,
                                 std::optional<double> seconds_per_size) {
@@ -50,6 +61,18 @@ std::optional<double> hierarchical_seconds(const SetLimits& limits) {
   const auto between = between_hosts_seconds(limits);
   if (limits.hosts < 2 || !between || limits.host_GBps <= 0) return std::nullopt;
   return within_seconds(limits) + *between;
+}
+
+/// What limits an algorithm on a set: the ring through all ranks, the links of a host, or what
+/// leads out of it.
+const std::string& limit_of(Algorithm algorithm, const SetLimits& limits) {
+  if (algorithm == Algorithm::Ring) return limits.limit;
+  const double between = between_hosts_seconds(limits).value_or(0);
+  const double seconds = algorithm == Algorithm::Nvls   ? switch_tree_seconds(limits).value_or(0)
+                         : algorithm == Algorithm::Tree ? chain_tree_seconds(limits).value_or(0)
+                                                        : std::max(within_seconds(limits), between);
+  const bool network = between > 0 && between >= seconds * (1 - kTolerance);
+  return network ? limits.network_limit : limits.host_limit;
 }
 
 /// Who sends what to whom.
@@ -233,16 +256,6 @@ bool is_direct(Sending sending) {
   return sending == Sending::Direct || sending == Sending::DirectLowLatency;
 }
 
-double step_us(const StepTimes& times, LinkKind kind) {
-  switch (kind) {
-    case LinkKind::NvLink:
-    case LinkKind::Xgmi: return times.nvlink_us;
-    case LinkKind::Smp: return times.smp_us;
-    case LinkKind::Network: return times.network_us;
-    default: return times.pcie_us;
-  }
-}
-
 std::optional<Schedule> schedule(const Collective& collective, Sending sending,
                                  const SetLimits& limits, const StepTimes& times) {
   if (limits.ranks < 2 || !is_ringed(collective.movement) || is_direct(sending)) {
@@ -262,16 +275,6 @@ std::optional<Schedule> schedule(const Collective& collective, Sending sending,
     return made_of(limits, times, {.between = tree}, switch_tree_seconds(limits));
   }
   return made_of(limits, times, {.within = chain, .between = tree}, chain_tree_seconds(limits));
-}
-
-const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits) {
-  if (algorithm == Algorithm::Ring) return limits.limit;
-  const double between = between_hosts_seconds(limits).value_or(0);
-  const double seconds = algorithm == Algorithm::Nvls   ? switch_tree_seconds(limits).value_or(0)
-                         : algorithm == Algorithm::Tree ? chain_tree_seconds(limits).value_or(0)
-                                                        : std::max(within_seconds(limits), between);
-  const bool network = between > 0 && between >= seconds * (1 - kTolerance);
-  return network ? limits.network_limit : limits.host_limit;
 }
 
 std::optional<Exchange> exchange(Movement movement, const Routed& routed, const Cluster& cluster,
@@ -387,7 +390,7 @@ std::optional<Exchange> Predictor::quickest(const Collective& collective,
     const auto way = schedule(collective, sending, nominal_, kNoLoss);
     const double seconds = way ? way->us_per_byte * 1e3 : 0;
     if (!way || (best && seconds >= best->seconds)) continue;
-    best = {.seconds = seconds, .limit = topo::bottleneck(algorithm_of(sending), nominal_)};
+    best = {.seconds = seconds, .limit = limit_of(algorithm_of(sending), nominal_)};
   }
   return best && best->seconds > 0 ? best : std::nullopt;
 }

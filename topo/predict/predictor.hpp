@@ -30,13 +30,6 @@ struct Schedule {
 [[nodiscard]] std::optional<Schedule> schedule(const Collective& collective, Sending sending,
                                                const SetLimits& limits, const StepTimes& times);
 
-/// Time of a step between two devices of a host over a kind of link.
-[[nodiscard]] double step_us(const StepTimes& times, LinkKind kind);
-
-/// What limits an algorithm on a set, as Bound::limit: the ring through all ranks, the links of a
-/// host, or what leads out of it.
-[[nodiscard]] const std::string& bottleneck(Algorithm algorithm, const SetLimits& limits);
-
 /// An operation in which every rank sends straight to those whom it has data for.
 struct Exchange {
   double seconds = 0;   ///< for a GB of its size
