@@ -76,9 +76,9 @@ void add_assumptions(const Graph& graph, const std::set<LinkKind>& kinds, Bound&
 }
 
 /// Sets the rings and what they go over; returns that.
-PathKind add_rings(const Graph& graph, const PathTable& table, const std::vector<PackedRing>& rings,
-                   Bound& bound) {
-  PathKind paths = PathKind::None;
+PathKinds add_rings(const Graph& graph, const PathTable& table,
+                    const std::vector<PackedRing>& rings, Bound& bound) {
+  PathKinds paths;
   std::set<LinkKind> links;
   for (const PackedRing& ring : rings) {
     RatedRing& rated = bound.rings.emplace_back();
@@ -86,7 +86,7 @@ PathKind add_rings(const Graph& graph, const PathTable& table, const std::vector
     for (std::size_t k = 0; k < ring.order.size(); ++k) {
       rated.devices.push_back(bound.devices[to_size(ring.order[k])]);
       const auto& path = table.between(ring.order[k], ring.order[(k + 1) % ring.order.size()]);
-      paths = paths | path->kinds;
+      paths.insert(path->kinds.begin(), path->kinds.end());
       for (const Use& use : path->uses) {
         links.insert(link_kind(graph, graph.links[to_size(use.resource)]));
       }
@@ -133,9 +133,9 @@ bool bound_at(Level level, const Graph& graph, const BoundOptions& options, Boun
   bound.lower_GBps = packing.value;
   bound.exact = bound.exact && packing.exact;
   bound.cut_GBps = crossing.cut.value;
-  const PathKind kinds = add_rings(graph, table, packing.rings, bound);
+  const PathKinds kinds = add_rings(graph, table, packing.rings, bound);
   bound.limit = limit_of(graph, bound, packing, problem, crossing);
-  if (has(kinds, PathKind::Network)) add_between_hosts(graph, options, bound);
+  if (kinds.contains(PathKind::Network)) add_between_hosts(graph, options, bound);
   return true;
 }
 
@@ -144,7 +144,7 @@ void bound_switched(const Graph& graph, const SwitchedDomain& domain, Bound& bou
   bound.cut_GBps = domain.port_GBps;
   bound.bound_GBps = domain.port_GBps;
   bound.lower_GBps = domain.port_GBps;
-  bound.kind = describe(PathKind::NvSwitch);
+  bound.kind = describe({PathKind::NvSwitch});
   bound.in_switch_GBps = domain.in_switch_GBps;
   bound.limit = limit_text(graph, {.resources = domain.narrowest}, domain.links, bound.devices);
   bound.rings = {{.devices = bound.devices, .GBps = domain.port_GBps}};
@@ -248,7 +248,7 @@ std::optional<double> collective_GBps(const Bound& bound, std::string_view colle
   if (known == nullptr) return std::nullopt;
   if (!known->equal_parts) {  // bus bandwidth is of the fullest port
     const bool by_port =
-        known->movement == Movement::AllToAll && bound.kind == describe(PathKind::NvSwitch);
+        known->movement == Movement::AllToAll && bound.kind == describe({PathKind::NvSwitch});
     return by_port ? std::optional{bound.bound_GBps} : std::nullopt;
   }
   if (known->movement == Movement::AllReduce) {
@@ -256,14 +256,14 @@ std::optional<double> collective_GBps(const Bound& bound, std::string_view colle
         {bound.bound_GBps, bound.in_switch_GBps.value_or(0), bound.tree_GBps.value_or(0)});
   }
   if (known->movement == Movement::AllToAll && bound.alltoall_GBps) return bound.alltoall_GBps;
-  const bool bounded = is_ringed(known->movement) || bound.kind == describe(PathKind::NvSwitch);
+  const bool bounded = is_ringed(known->movement) || bound.kind == describe({PathKind::NvSwitch});
   return bounded ? std::optional{bound.bound_GBps} : std::nullopt;
 }
 
 Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOptions& options) {
   check_devices(graph, devices);
   Bound bound{.devices = {devices.begin(), devices.end()},
-              .kind = describe(PathKind::None),
+              .kind = describe({}),
               .gpu_link = gpu_link_kind(graph)};
   if (devices.size() < 2) return bound;
   if (const auto domain = switched_domain(graph, devices, options)) {

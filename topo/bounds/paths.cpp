@@ -203,7 +203,7 @@ class PathFinder {
 
   [[nodiscard]] std::optional<Path> over_gpu_links(int start, int end) {
     if (const int direct = length(start, end, RoutePolicy::GpuLink); direct > 0) {
-      Path path{.kinds = direct > 1 ? PathKind::NvSwitch : over_gpu_links_};
+      Path path{.kinds = {direct > 1 ? PathKind::NvSwitch : over_gpu_links_}};
       if (direct <= 2) {
         path.uses = share(parallel(start, end, direct == 2));
       } else {
@@ -215,7 +215,7 @@ class PathFinder {
     if (links.empty() || !is_gpu_link(kind(links.front())) || !is_gpu_link(kind(links.back()))) {
       return std::nullopt;
     }
-    Path path{.kinds = over_gpu_links_ | PathKind::Smp};
+    Path path{.kinds = {over_gpu_links_, PathKind::Smp}};
     append(path, links);
     return path;
   }
@@ -260,14 +260,14 @@ class PathFinder {
     const bool gpus = node_kind(start) == NodeKind::Gpu && node_kind(end) == NodeKind::Gpu;
     const int memory = gpus && !peers_work(from, to) ? home(start) : -1;
     if (memory >= 0 && length(memory, end, RoutePolicy::Host) > 0) {
-      Path staged{.kinds = PathKind::SharedMemory};
+      Path staged{.kinds = {PathKind::SharedMemory}};
       append(staged, route(start, memory, RoutePolicy::Host));
       append(staged, route(memory, end, RoutePolicy::Host));
       return staged;
     }
     const Links links = route(start, end, RoutePolicy::Bus);
     if (links.empty()) return std::nullopt;
-    Path path{.kinds = gpus ? PathKind::Pcie : PathKind::SharedMemory};
+    Path path{.kinds = {gpus ? PathKind::Pcie : PathKind::SharedMemory}};
     append(path, links);
     const bool by_root = std::ranges::any_of(links, [&](int number) {
       const NodeKind kind = node_kind(link(number).to);
@@ -324,7 +324,7 @@ class PathFinder {
     for (const int out : gates(from)) {
       for (const int in : gates(to)) {
         if (length(out, in, RoutePolicy::Network) <= 0) continue;
-        Path path{.kinds = PathKind::Network};
+        Path path{.kinds = {PathKind::Network}};
         append(path, route(graph_.devices[to_size(from)], out, RoutePolicy::Host));
         append(path, route(out, in, RoutePolicy::Network));
         append(path, route(in, graph_.devices[to_size(to)], RoutePolicy::Host));
@@ -351,20 +351,8 @@ std::vector<double> capacities(const Graph& graph, const BoundOptions& options) 
 
 }  // namespace
 
-std::string describe(PathKind kinds) {
-  constexpr std::array<std::pair<PathKind, std::string_view>, 7> kTexts{
-      {{PathKind::NvLink, "nvlink"},
-       {PathKind::Xgmi, "xgmi"},
-       {PathKind::NvSwitch, "nvswitch"},
-       {PathKind::Smp, "smp"},
-       {PathKind::Pcie, "pcie"},
-       {PathKind::SharedMemory, "shared memory"},
-       {PathKind::Network, "network"}}};
-  std::vector<std::string> parts;
-  for (const auto& [kind, text] : kTexts) {
-    if (has(kinds, kind)) parts.emplace_back(text);
-  }
-  return parts.empty() ? "none" : join(parts, "+");
+std::string describe(const PathKinds& kinds) {
+  return kinds.empty() ? "none" : join_each(kinds, "+", name<PathKind>);
 }
 
 PathTable::PathTable(const Graph& graph, std::span<const int> devices, Level level,

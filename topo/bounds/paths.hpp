@@ -17,31 +17,23 @@ enum class Level {
   All       ///< those where a pair has them, else PCIe, or shared memory where peers are off
 };
 
-/// What a path is made of, as bits: the parts of Bound::kind.
-enum class PathKind : unsigned {
-  None = 0,
-  NvLink = 1,
-  Xgmi = 2,
-  NvSwitch = 4,
-  Smp = 8,
-  Pcie = 16,
-  SharedMemory = 32,
-  Network = 64
-};
-
-[[nodiscard]] constexpr PathKind operator|(PathKind a, PathKind b) {
-  return static_cast<PathKind>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+/// What a path is made of: the parts of Bound::kind, in that order.
+enum class PathKind { NvLink, Xgmi, NvSwitch, Smp, Pcie, SharedMemory, Network };
+constexpr auto enum_names(PathKind) {
+  return std::array{
+      Named{PathKind::NvLink, "nvlink"},     Named{PathKind::Xgmi, "xgmi"},
+      Named{PathKind::NvSwitch, "nvswitch"}, Named{PathKind::Smp, "smp"},
+      Named{PathKind::Pcie, "pcie"},         Named{PathKind::SharedMemory, "shared memory"},
+      Named{PathKind::Network, "network"}};
 }
-[[nodiscard]] constexpr bool has(PathKind kinds, PathKind one) {
-  return (static_cast<unsigned>(kinds) & static_cast<unsigned>(one)) != 0;
-}
+using PathKinds = std::set<PathKind>;
 /// "nvlink", "nvlink+smp", "xgmi+pcie"; "none" for no path.
-[[nodiscard]] std::string describe(PathKind kinds);
+[[nodiscard]] std::string describe(const PathKinds& kinds);
 
 /// The one best path of an ordered pair of devices.
 struct Path {
   std::vector<Use> uses{};  ///< resources are indices of Graph::links, in order
-  PathKind kinds = PathKind::None;
+  PathKinds kinds{};
 };
 
 /// Best paths between some devices of a graph, found once for many sets.

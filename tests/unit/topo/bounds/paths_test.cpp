@@ -161,7 +161,7 @@ TEST(PathTable, JoinsHostsBySwitchWhereThereIsOne) {
   for (int k = 0; k < 4; ++k) graph.nodes[static_cast<std::size_t>(k) + 1].host = k / 2;
   EXPECT_EQ(nodes(graph, 0, 3, Level::GpuLink), "GPU0 NVSwitch GPU3");
   const PathTable table(graph, std::vector<int>{0, 3}, Level::GpuLink, {});
-  EXPECT_EQ(table.between(0, 1)->kinds, PathKind::NvSwitch);
+  EXPECT_EQ(table.between(0, 1)->kinds, PathKinds{PathKind::NvSwitch});
 }
 
 TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
@@ -174,10 +174,10 @@ TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
 }
 
 TEST(PathKind, IsWrittenAsAllThatRingsMix) {
-  EXPECT_EQ(describe(PathKind::None), "none");
-  EXPECT_EQ(describe(PathKind::NvLink | PathKind::Smp), "nvlink+smp");
-  EXPECT_EQ(describe(PathKind::Pcie | PathKind::NvLink | PathKind::Network), "nvlink+pcie+network");
-  EXPECT_EQ(describe(PathKind::SharedMemory), "shared memory");
+  EXPECT_EQ(describe({}), "none");
+  EXPECT_EQ(describe({PathKind::NvLink, PathKind::Smp}), "nvlink+smp");
+  EXPECT_EQ(describe({PathKind::Pcie, PathKind::NvLink, PathKind::Network}), "nvlink+pcie+network");
+  EXPECT_EQ(describe({PathKind::SharedMemory}), "shared memory");
 }
 
 TEST(NetworkLinks, AreThoseOfTheNearestAdapterOfEachDeviceBothWays) {
