@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cerrno>
 #include <filesystem>
 
 #include "apps/commands.hpp"
@@ -164,7 +165,13 @@ void check(const O& options, View action) {
 /// Takes what is read of a capture where there is one.
 template <class Part, class Parse>
 void read(Part& part, const char* option, const std::string& path, const Parse& parse) {
-  if (!path.empty()) part = parse(topo::read_text_file(option, path), path);
+  if (path.empty()) return;
+  const auto text = read_file(path);
+  if (!text) {
+    throw usage_error("{}: cannot read {}: {}", option, path,
+                      std::generic_category().message(errno));
+  }
+  part = parse(*text, path);
 }
 
 /// What nvidia-smi or AMD's tools print.

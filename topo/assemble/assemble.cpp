@@ -33,14 +33,13 @@ bool shows_host(const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus) {
 
 void add_host(Graph& graph, std::vector<GpuEntry>& gpus, const Sources& sources) {
   const auto& matrix = sources.smi.matrix;
-  if (knows_all(sources.nccl, gpus)) {
-    add_host_from_tree(graph, gpus, *sources.nccl);
-  } else if (knows_all(sources.hwloc, gpus)) {
-    add_host_from_tree(graph, gpus, *sources.hwloc);
-  } else if (matrix && matrix->gpus.size() == gpus.size() && shows_host(*matrix, gpus)) {
+  const bool by_hwloc = knows_all(sources.hwloc, gpus) && !knows_all(sources.nccl, gpus);
+  const auto& tree = by_hwloc || !sources.nccl ? sources.hwloc : sources.nccl;
+  const bool has_matrix = matrix && matrix->gpus.size() == gpus.size();
+  if (has_matrix && !knows_all(tree, gpus) && shows_host(*matrix, gpus)) {
     add_host_from_labels(graph, gpus, *matrix);
-  } else if (sources.nccl || sources.hwloc) {
-    add_host_from_tree(graph, gpus, sources.nccl ? *sources.nccl : *sources.hwloc);
+  } else if (tree) {
+    add_host_from_tree(graph, gpus, *tree);
   }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/nvidia_smi.hpp"
 
-#include <cerrno>
-
 #include "topo/probes/smi_text.hpp"
 
 namespace busbar::topo {
@@ -322,11 +320,6 @@ std::vector<GpuFacts> parse_nvlink_status(std::string_view text, std::string_vie
 
 SmiProbe probe_nvidia_smi(const std::string& path, Seconds timeout) {
   return Prober(path, timeout).probe();
-}
-
-std::string read_text_file(const std::string& option, const std::string& path) {
-  if (auto text = read_file(path)) return *text;
-  throw usage_error("{}: cannot read {}: {}", option, path, std::generic_category().message(errno));
 }
 
 }  // namespace busbar::topo

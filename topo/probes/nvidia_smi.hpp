@@ -43,7 +43,4 @@ struct SmiProbe {
 [[nodiscard]] SmiProbe probe_nvidia_smi(const std::string& path = "nvidia-smi",
                                         Seconds timeout = kCommandTimeout);
 
-/// The whole of a file. Throws Error (Usage) that begins with `option` where it cannot be read.
-[[nodiscard]] std::string read_text_file(const std::string& option, const std::string& path);
-
 }  // namespace busbar::topo
