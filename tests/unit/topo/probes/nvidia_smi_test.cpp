@@ -162,16 +162,5 @@ TEST(ProbeNvidiaSmi, LeavesOutDamagedTextWithItsLineAndColumn) {
   expect_warning(found, 0, "(left out)");
 }
 
-TEST(ReadTextFile, NamesTheOptionWhereAFileCannotBeRead) {
-  const auto message = [](const std::string& path) {
-    return test::failure_of([&] { (void)read_text_file("--smi", path); }).message;
-  };
-  EXPECT_EQ(message("/nowhere/file"),
-            "--smi: cannot read /nowhere/file: No such file or directory");
-  EXPECT_EQ(message("/tmp"), "--smi: cannot read /tmp: Is a directory");
-  EXPECT_EQ(read_text_file("--smi", "/dev/null"), "");
-  EXPECT_FALSE(read_text_file("--smi", "/proc/self/status").empty());
-}
-
 }  // namespace
 }  // namespace busbar::topo
