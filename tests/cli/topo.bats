@@ -87,7 +87,7 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "nominal, reported or nccl" bound --system dgx-1v --constants real
   printf '\tGPU0\tGPU1\nGPU0\t X \tNV1\n' > "$DIR/cut.txt"
   refused "$DIR/cut.txt:2:" show --smi "$DIR/cut.txt"
-  refused "--smi" show --smi "$DIR/absent"
+  refused "--smi: cannot read $DIR/absent: No such file" show --smi "$DIR/absent"
 }
 # Eight GPUs, NVLinks between pairs of them; lines of --query for the first N.
 eight() {

@@ -61,10 +61,7 @@ void take_two(const Cluster& cluster, const HostPart& one, const HostPart& other
 std::string RankSet::to_text() const {
   std::vector<std::string> of_hosts;
   for (const HostPart& part : parts) {
-    const std::string text = fmt::format("{}", fmt::join(part.devices, ","));
-    if (std::ranges::find(of_hosts, text) == of_hosts.end()) {
-      of_hosts.push_back(text);
-    }
+    add_new(of_hosts, fmt::format("{}", fmt::join(part.devices, ",")));
   }
   return join(of_hosts, ";");
 }

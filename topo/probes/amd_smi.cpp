@@ -103,15 +103,12 @@ class MatrixBuilder {
     return one > 0 && all > one ? static_cast<int>(std::lround(static_cast<double>(all) / one)) : 1;
   }
 
-  [[nodiscard]] static std::string p2p_cell(std::string_view access) {
-    if (access == "ENABLED") return "OK";
-    return access == "DISABLED" ? "NS" : "U";
-  }
-
   [[nodiscard]] std::optional<P2pMatrix> access(const std::vector<int>& gpus) const {
     if (!tables_.tables.contains(AmdTable::Access)) return std::nullopt;
-    const auto text = [&](std::size_t i, std::size_t j) {
-      return i == j ? "X" : p2p_cell(tables_.cell(AmdTable::Access, i, j));
+    const auto text = [&](std::size_t i, std::size_t j) -> std::string {
+      const std::string access = tables_.cell(AmdTable::Access, i, j);
+      if (i == j) return "X";
+      return access == "ENABLED" ? "OK" : access == "DISABLED" ? "NS" : "U";
     };
     return P2pMatrix{.gpus = gpus, .cells = square_matrix(gpus_, text)};
   }
