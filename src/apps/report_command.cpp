@@ -55,15 +55,16 @@ void recognize_machine(study::Dataset& dataset) {
 
 /// Writes the folder's index.html, or replaces an index.
 Status write_index(const std::string& folder) {
-  study::RunIndex index = study::index_of(folder);
+  std::vector<std::string> notes;
+  Document index = study::index_of(folder, notes);
   const std::string path = (std::filesystem::path(folder) / "index.html").string();
   const auto earlier = read_file(path);
   if (earlier && earlier->find(study::kIndexMark) == std::string::npos) {
     throw usage_error("--index: {} is there and is not an index of busbar; move it", path);
   }
-  draw_charts(index.document);
-  replace_file(path, html_page(index.document), "--index");
-  print_warnings(index.notes);
+  draw_charts(index);
+  replace_file(path, html_page(index), "--index");
+  print_warnings(notes);
   fmt::print(stderr, "busbar: wrote {}\n", path);
   return Status::Ok;
 }

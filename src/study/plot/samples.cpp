@@ -126,29 +126,24 @@ constexpr auto kSampleFigures = std::to_array<SampleFigure>({
      }},
 });
 
-/// Where the columns stand, or an empty list where one is missing; the ranks' comes last, if there
-/// is one.
-std::vector<std::size_t> positions(const std::string& header) {
-  const std::vector<std::string> names = split(trim(header), ',');
+/// Where those of the columns stand that there are.
+std::vector<std::size_t> positions(const Words& names, const Words& columns) {
   std::vector<std::size_t> found;
-  for (const char* column : {"collective", "type", "op", "in_place", "size_bytes", "time_us"}) {
+  for (const std::string& column : columns) {
     const auto at = std::ranges::find(names, column);
-    if (at == names.end()) return {};
-    found.push_back(static_cast<std::size_t>(std::distance(names.begin(), at)));
+    if (at != names.end()) found.push_back(static_cast<std::size_t>(at - names.begin()));
   }
-  const auto rank = std::ranges::find(names, "rank");
-  if (rank != names.end()) found.push_back(static_cast<std::size_t>(rank - names.begin()));
   return found;
 }
 
-/// Where the setting columns stand, of which older files have none.
-std::vector<std::size_t> setting_positions(const std::string& header) {
-  const std::vector<std::string> names = split(trim(header), ',');
-  std::vector<std::size_t> found;
-  for (const RecordField* column : fields_of(RecordField::Role::Setting)) {
-    const auto at = std::ranges::find(names, column->name);
-    if (at != names.end()) found.push_back(static_cast<std::size_t>(at - names.begin()));
-  }
+/// Where the columns stand, or an empty list where one is missing; the ranks' comes last, if there
+/// is one.
+std::vector<std::size_t> positions(const std::string& header) {
+  const Words names = split(trim(header), ',');
+  const Words columns{"collective", "type", "op", "in_place", "size_bytes", "time_us"};
+  std::vector<std::size_t> found = positions(names, columns);
+  if (found.size() < columns.size()) return {};
+  append(found, positions(names, {"rank"}));
   return found;
 }
 
@@ -193,7 +188,9 @@ bool is_samples_file(const std::string& path) { return !positions(first_line_of(
 std::vector<SampleSet> read_samples(const std::string& path, const std::string& label) {
   CsvReader reader(path);
   const std::vector<std::size_t> at = positions(reader.columns());
-  const std::vector<std::size_t> settings = setting_positions(reader.columns());
+  const std::vector<std::size_t> settings =  // of which older files have none
+      positions(split(trim(reader.columns()), ','),
+                mapped<std::string>(fields_of(RecordField::Role::Setting), &RecordField::name));
   std::map<std::pair<CurveKey, Bytes>, SampleSet> sets;
   while (reader.next()) {
     const std::vector<std::string>& cells = reader.cells();

@@ -11,7 +11,6 @@
 #include "model/collective.hpp"
 #include "study/plot/figures.hpp"
 #include "study/report/data.hpp"
-#include "study/report/findings.hpp"
 
 namespace busbar::study {
 namespace {

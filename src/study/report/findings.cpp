@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report/findings.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,6 +8,7 @@
 #include "base/text.hpp"
 #include "format/console_table.hpp"
 #include "model/collective.hpp"
+#include "study/report/data.hpp"
 
 namespace busbar::study {
 namespace {

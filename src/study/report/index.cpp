@@ -47,7 +47,8 @@ std::vector<fs::path> files_below(const fs::path& folder) {
 
 class IndexedFolder {
  public:
-  explicit IndexedFolder(const std::string& folder) : folder_(fs::absolute(folder) / "") {
+  IndexedFolder(const std::string& folder, std::vector<std::string>& notes)
+      : folder_(fs::absolute(folder) / ""), notes_(notes) {
     folder_ = folder_.lexically_normal().parent_path();
     const std::vector<fs::path> paths = files_below(folder_);
     for (const fs::path& path : paths) {
@@ -68,15 +69,14 @@ class IndexedFolder {
     std::ranges::stable_sort(verdicts_, std::greater{}, &IndexedVerdict::cells);
   }
 
-  [[nodiscard]] RunIndex index() && {
-    RunIndex index{
-        .document = {
-            .title = "Runs in " + folder_.filename().string(),
-            .tone = tone(),
-            .answer = answer(),
-            .lead = fmt::format("{} and {}; {} {}.", counted(runs_.size(), "run"),
-                                counted(verdicts_.size(), "acceptance"), kIndexMark, version())}};
-    std::vector<Section>& sections = index.document.sections;
+  [[nodiscard]] Document document() {
+    Document index{
+        .title = "Runs in " + folder_.filename().string(),
+        .tone = tone(),
+        .answer = answer(),
+        .lead = fmt::format("{} and {}; {} {}.", counted(runs_.size(), "run"),
+                            counted(verdicts_.size(), "acceptance"), kIndexMark, version())};
+    std::vector<Section>& sections = index.sections;
     const auto add = [&](const std::string& heading, const Table& table) {
       if (table.rows.empty()) return;
       sections.push_back({.id = markup_id(heading), .heading = heading, .blocks = {table}});
@@ -91,7 +91,6 @@ class IndexedFolder {
     Table pages{.caption = "Reports and other pages", .columns = {"Page"}, .links = pages_};
     for (const std::string& page : pages_) pages.rows.push_back({page});
     add("Pages", pages);
-    index.notes = std::move(notes_);
     return index;
   }
 
@@ -257,11 +256,13 @@ class IndexedFolder {
   std::vector<IndexedVerdict> verdicts_{};
   std::vector<std::string> acceptances_{};  ///< folders
   std::vector<std::string> pages_{};
-  std::vector<std::string> notes_{};
+  std::vector<std::string>& notes_;
 };
 
 }  // namespace
 
-RunIndex index_of(const std::string& folder) { return IndexedFolder(folder).index(); }
+Document index_of(const std::string& folder, std::vector<std::string>& notes) {
+  return IndexedFolder(folder, notes).document();
+}
 
 }  // namespace busbar::study

@@ -73,7 +73,8 @@ Seen compared(const TwoRows& two) {
 }
 Seen indexed(const TwoRows& two) {
   Seen seen;
-  for (const Section& section : study::index_of(two.folder()).document.sections) {
+  std::vector<std::string> notes;
+  for (const Section& section : study::index_of(two.folder(), notes).sections) {
     for (const DocumentBlock& block : section.blocks) {
       if (const auto* table = std::get_if<Table>(&block)) {
         for (const auto& row : table->rows) seen.insert(join(row, "|"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tuple>
 
-#include "study/report/findings.hpp"
+#include "study/report/data.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
