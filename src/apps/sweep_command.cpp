@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "apps/commands.hpp"
-#include "apps/launch_folder.hpp"
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/interrupt_watch.hpp"
@@ -152,6 +151,32 @@ Words sweep_command(const Words& command, const TurnLaunch& launch) {
   append(words, Words{"--csv", "-"});
   return words;
 }
+
+/// Where launches are kept: -o, else a folder that goes away.
+class LaunchFolder {
+ public:
+  explicit LaunchFolder(std::string named) : path_(std::move(named)), is_named_(!path_.empty()) {
+    if (is_named_) return;
+    std::error_code error;
+    path_ = (fs::temp_directory_path(error) / "busbar-launches-XXXXXX").string();
+    if (error || mkdtemp(path_.data()) == nullptr) {
+      throw Error(Status::Runtime,
+                  "cannot make a temporary folder; let TMPDIR name one, or name one with -o");
+    }
+  }
+  LaunchFolder(const LaunchFolder&) = delete;
+  LaunchFolder& operator=(const LaunchFolder&) = delete;
+  ~LaunchFolder() {
+    std::error_code ignored;
+    if (!is_named_) fs::remove_all(path_, ignored);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool is_named_;
+};
 
 /// From the plan to the report.
 class SweepRun {

@@ -179,6 +179,10 @@ SizeCurve size_curve(const CurveKey& key, const Rows& rows, std::span<const Data
   return result;
 }
 
+std::string placement_text(const CurveKey& key) {
+  return key.in_place ? "in place" : "out of place";
+}
+
 /// What may distinguish curves, in the order of their names; the last three only where nothing else
 /// does.
 constexpr std::size_t kMainParts = 5;
@@ -187,7 +191,7 @@ std::array<std::string, 8> parts_of(const CurveKey& key) {
           key.setting,
           key.collective,
           key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
-          key.in_place ? "in place" : "out of place",
+          placement_text(key),
           counted(std::max(key.nodes, 0), "node"),
           key.device_set,
           key.root ? fmt::format("root {}", *key.root) : ""};
@@ -298,9 +302,11 @@ void add_slow_sizes(const SizeCurve& curve, std::vector<CurveFinding>& found) {
     if (first == last) continue;
     const Slowness& worst = *std::max_element(
         first, last, [](const auto& a, const auto& b) { return a.factor < b.factor; });
-    CurveFinding& finding = found.emplace_back(
-        CurveFinding{curve.key, slow_text(worst, first->point->size, std::prev(last)->point->size),
-                     worst.factor});
+    CurveFinding& finding = found.emplace_back(CurveFinding{
+        curve.key,
+        fmt::format("{} {}", placement_text(curve.key),
+                    slow_text(worst, first->point->size, std::prev(last)->point->size)),
+        worst.factor});
     for (; first != last; ++first) {
       if (first->factor > 1 / kFallen) finding.size = first->point->size;
     }
@@ -326,10 +332,10 @@ void add_placement(const SizeCurve& slow, const SizeCurve& fast, std::vector<Cur
     worst = &point;
   }
   if (worst == nullptr) return;
-  std::string text =
-      fmt::format("has {} GB/s at {}, {} {}: less than half at {}", format_figure(rate_at(*worst)),
-                  format_bytes(worst->size), fast.key.in_place ? "in place" : "out of place",
-                  format_figure(rate_at(*point_at(fast, worst->size))), counted(sizes, "size"));
+  std::string text = fmt::format(
+      "{} has {} GB/s at {}, {} {}: less than half at {}", placement_text(slow.key),
+      format_figure(rate_at(*worst)), format_bytes(worst->size), placement_text(fast.key),
+      format_figure(rate_at(*point_at(fast, worst->size))), counted(sizes, "size"));
   found.push_back({slow.key, std::move(text), 1 / least, largest});
 }
 
@@ -398,14 +404,10 @@ CurveLooks curve_looks(std::span<const CurveKey> keys, std::vector<std::string> 
   return looks;
 }
 
-std::string placement_and_text(const CurveFinding& finding) {
-  return fmt::format("{} {}", finding.key.in_place ? "in place" : "out of place", finding.text);
-}
-
 std::string curve_and_text(const CurveFinding& finding) {
   const CurveKey& key = finding.key;
   return fmt::format("{}, {} ranks: {}{}, {}", collective_name(key.collective), key.ranks,
-                     key.label, origin_suffix(key), placement_and_text(finding));
+                     key.label, origin_suffix(key), finding.text);
 }
 
 std::vector<CurveFinding> curve_findings(std::span<const SizeCurve> curves) {

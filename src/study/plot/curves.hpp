@@ -114,15 +114,13 @@ inline constexpr double kFallen = 0.5;       ///< its rate over that of any smal
 /// What is wrong with a curve by itself.
 struct CurveFinding {
   CurveKey key{};
-  /// "falls from 30.2 GB/s at 8 MiB to 0.789 at 64 MiB (1/38.3): slow from 16 MiB to 2 GiB", "takes
-  /// 218 us at 8 B and 41 at 16 B (5.32 times)".
+  /// "out of place falls from 30.2 GB/s at 8 MiB to 0.789 at 64 MiB (1/38.3): slow from 16 MiB to 2
+  /// GiB", "in place takes 218 us at 8 B and 41 at 16 B (5.32 times)".
   std::string text{};
   double factor = 0;  ///< the worst
   Bytes size = 0;     ///< the largest that is slow by more than 1 / kFallen, if any
 };
 
-/// "in place falls from ...", "out of place ...".
-[[nodiscard]] std::string placement_and_text(const CurveFinding& finding);
 /// "all-reduce, 8 ranks: box, in place falls from ...".
 [[nodiscard]] std::string curve_and_text(const CurveFinding& finding);
 

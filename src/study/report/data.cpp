@@ -90,9 +90,8 @@ std::optional<ExpectRequest> request_of(const ReportSystem& system, const SizeCu
                        .is_of_file = true};
 }
 
-std::optional<CurveExpectation> expectation_of(const ReportData& data, const ReportSystem& system,
-                                               const SizeCurve& curve,
-                                               const PublishedRates& published) {
+std::optional<Answer> expectation_of(const ReportData& data, const ReportSystem& system,
+                                     const SizeCurve& curve, const PublishedRates& published) {
   const CurveKey& key = curve.key;
   const bool has_gpus = system.graph && device(*system.graph, 0).kind == topo::NodeKind::Gpu;
   if (!has_gpus || key.simulated || key.fake || find_collective(key.collective) == nullptr ||
@@ -100,10 +99,8 @@ std::optional<CurveExpectation> expectation_of(const ReportData& data, const Rep
     return std::nullopt;
   }
   try {
-    auto request = request_of(system, curve);
-    if (!request) return std::nullopt;
-    Answer expected = expect(*request, published);
-    return CurveExpectation{std::move(*request), std::move(expected)};
+    const auto request = request_of(system, curve);
+    return request ? std::optional(expect(*request, published)) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;  // more GPUs or nodes than the machine has, or no network
   }
@@ -114,14 +111,14 @@ void add_expectations(ReportData& data) {
   for (SizeCurves& collective : data.collectives) {
     for (SizeCurve& curve : collective.curves) {
       const ReportSystem& system = *find_by(data.systems, curve.key.label, &ReportSystem::name);
-      auto added = expectation_of(data, system, curve, published);
-      if (!added) continue;
+      auto expected = expectation_of(data, system, curve, published);
+      if (!expected) continue;
       // Of several nodes the topology of one has no bound.
-      if (added->expected.bound_GBps && !curve.points.back().bound_GBps) {
-        for (SizePoint& point : curve.points) point.bound_GBps = added->expected.bound_GBps;
-        curve.limit = added->expected.bottleneck;
+      if (expected->bound_GBps && !curve.points.back().bound_GBps) {
+        for (SizePoint& point : curve.points) point.bound_GBps = expected->bound_GBps;
+        curve.limit = expected->bottleneck;
       }
-      data.expectations.emplace(curve.key, std::move(*added));
+      data.expectations.emplace(curve.key, std::move(*expected));
     }
   }
 }

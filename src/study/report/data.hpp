@@ -27,12 +27,6 @@ struct ReportSystem {
   [[nodiscard]] std::vector<std::string> doubts() const;
 };
 
-/// What machines like a curve's reach at its largest size.
-struct CurveExpectation {
-  ExpectRequest request{};
-  Answer expected{};
-};
-
 /// The contents of a report, before they are text.
 struct ReportData {
   std::vector<ReportSystem> systems{};
@@ -40,8 +34,9 @@ struct ReportData {
   /// Those of each collective, all-reduce first; in the order of the systems, each by rising ranks.
   /// The bound is that of the rows, else of the topology; it is the same at all sizes.
   std::vector<SizeCurves> collectives{};
-  /// Of the curves that NCCL measured on a known machine of GPUs.
-  std::map<CurveKey, CurveExpectation> expectations{};
+  /// What machines like a curve's reach at its largest size: of the curves that NCCL measured on a
+  /// known machine of GPUs.
+  std::map<CurveKey, Answer> expectations{};
   std::vector<std::string> notes{};           ///< what was left out, and why
   std::vector<std::string> curve_findings{};  ///< sizes at which a curve falls; sentences
 };

@@ -38,13 +38,13 @@ std::optional<Bytes> last_led(const std::map<Bytes, Rates>& sizes, Bytes until, 
 }
 
 /// Whether it is compared with figures of others, not with a prediction alone.
-bool is_published(const CurveExpectation& expectation) {
-  return expectation.expected.reference != ReferenceKind::Prediction;
+bool is_published(const Answer& expected) {
+  return expected.reference != ReferenceKind::Prediction;
 }
 
-bool is_low(const CurveExpectation& expectation) {
-  const Grade grade = expectation.expected.grade;
-  return grade == Grade::TooLow || (grade == Grade::Low && is_published(expectation));
+bool is_low(const Answer& expected) {
+  return expected.grade == Grade::TooLow ||
+         (expected.grade == Grade::Low && is_published(expected));
 }
 
 /// "all-reduce, 16 ranks: mine".
@@ -55,28 +55,26 @@ std::string name_of(const SizeCurve& curve) {
 
 /// "all-reduce, 16 ranks: mine has 196 GB/s at 8 GiB, 0.41 of the median that others measured at
 /// this size: too low; first to check: ...".
-std::string low_text(const SizeCurve& curve, const CurveExpectation& expectation) {
+std::string low_text(const SizeCurve& curve, const Answer& expected) {
   constexpr std::size_t kMostCauses = 2;
-  const double rate_GBps = *expectation.request.measured_GBps;
+  const double rate_GBps = curve.points.back().busbw_GBps.median;
   std::vector<std::string> causes;
-  for (const CauseResult& each : expectation.expected.causes) {
+  for (const CauseResult& each : expected.causes) {
     if (each.fits && causes.size() < kMostCauses) causes.emplace_back(each.cause->text);
   }
   return fmt::format("{} has {} GB/s at {}, {}{}", name_of(curve), format_figure(rate_GBps),
-                     format_bytes(expectation.request.size),
-                     verdict_text(expectation.expected, rate_GBps),
+                     format_bytes(curve.points.back().size), verdict_text(expected, rate_GBps),
                      causes.empty() ? "" : "; first to check: " + join(causes, "; "));
 }
 
 /// Why a curve is suspect; nothing where it is not.
-void add_suspect(const SizeCurve& curve, const CurveExpectation* expectation,
-                 std::vector<std::string>& found) {
+void add_suspect(const SizeCurve& curve, const Answer* expected, std::vector<std::string>& found) {
   constexpr double kLowShare = 0.6;
   constexpr double kSuspect = 1.02;
-  const bool low = expectation != nullptr && is_low(*expectation);
-  if (low) found.push_back(low_text(curve, *expectation));
+  const bool low = expected != nullptr && is_low(*expected);
+  if (low) found.push_back(low_text(curve, *expected));
   const double share = best_share(curve).value_or(1);
-  const bool is_compared = low || (expectation != nullptr && is_published(*expectation));
+  const bool is_compared = low || (expected != nullptr && is_published(*expected));
   if (share <= kSuspect && (share >= kLowShare || is_compared)) return;
   found.push_back(fmt::format(
       "{} reaches {} of its bound{}: {}", name_of(curve), format_percent(share),

@@ -82,7 +82,7 @@ TEST(CurveFindings, NameTheFallItsSizesAndWhatNcclChose) {
   auto found = curve_findings({&curve, 1});
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(
-      placement_and_text(found[0]),
+      found[0].text,
       "out of place falls from 30.2 GB/s at 8 MiB to 0.79 at 64 MiB (1/38.2): slow from 16 MiB "
       "to 2 GiB");
   EXPECT_EQ(found[0].size, 2 * kGiB);
@@ -99,7 +99,7 @@ TEST(CurveFindings, ComparePlacementsAtEachSize) {
   const std::vector<SizeCurve> curves{placed(false, {22, 30, 40, 50}), placed(true, {22, 14, 10})};
   const auto found = curve_findings(curves);
   ASSERT_THAT(found, SizeIs(2)) << "in place falls, too";
-  EXPECT_EQ(placement_and_text(found[0]),
+  EXPECT_EQ(found[0].text,
             "in place has 10 GB/s at 16 MiB, out of place 40: less than half at 2 sizes");
   std::vector<SizeCurve> others = curves;
   others[0].key.label = "another machine";
