@@ -43,8 +43,6 @@ namespace busbar::study {
 /// Seconds since 1970 of "YYYY-MM-DD HH:MM:SS[.FRACTION]", read as a calendar without time zones;
 /// empty where it is something else.
 [[nodiscard]] std::optional<double> calendar_seconds(const std::string& text);
-/// Those of the head's "started".
-[[nodiscard]] std::optional<double> started_at(const Dataset& dataset);
 
 /// Names the datasets that have no system and no LABEL by their hosts, so that launches on one
 /// machine are one system. Where two of them have the same rows they are compared and keep their

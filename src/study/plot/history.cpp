@@ -107,16 +107,13 @@ std::optional<double> calendar_seconds(const std::string& text) {
   return static_cast<double>(timegm(&time)) + *fraction;
 }
 
-std::optional<double> started_at(const Dataset& dataset) {
-  return calendar_seconds(dataset.fact(fact::kStarted));
-}
-
 Chart history_figure(std::vector<Dataset> datasets, PlotPlacement placement,
                      std::optional<Bytes> size, std::optional<bool> logarithmic) {
   keep_collective_rows(datasets, placement);
   StartedRuns launches;  // those without a start are left out
   for (Dataset& dataset : datasets) {
-    if (const auto start = started_at(dataset)) launches.emplace(*start, std::move(dataset));
+    const auto start = calendar_seconds(dataset.fact(fact::kStarted));
+    if (start) launches.emplace(*start, std::move(dataset));
   }
   const History history = history_of(launches);
   if (!size) size = usual_size(history);

@@ -94,33 +94,25 @@ ChartRange round_limits(double low, double high) {
 Chart pairs_figure(std::span<const Dataset> datasets, std::optional<Bytes> size,
                    std::optional<ChartRange> limits) {
   std::vector<PairRates> all;
-  std::set<std::string> collectives;
-  std::set<Bytes> sizes;
+  for (const Dataset& dataset : datasets) {
+    append(all, mapped(split_by(dataset, setting_of),
+                       [&](const Dataset& part) { return pair_rates_of(part, size); }));
+  }
+  std::erase_if(all, [](const PairRates& pairs) { return pairs.GBps.empty(); });
+  Chart figure{.name = "pairs"};
+  if (all.empty()) return figure;
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
-  std::vector<PairRates> found;
-  for (const Dataset& dataset : datasets) {
-    for (const Dataset& part : split_by(dataset, setting_of)) {
-      found.push_back(pair_rates_of(part, size));
-    }
-  }
-  for (PairRates& pairs : found) {
-    if (pairs.GBps.empty()) continue;
-    collectives.insert(pairs.collective);
-    sizes.insert(pairs.size);
+  for (const PairRates& pairs : all) {
     for (const auto& [pair, rate_GBps] : pairs.GBps) {
       low = std::min(low, rate_GBps);
       high = std::max(high, rate_GBps);
     }
-    all.push_back(std::move(pairs));
   }
-  Chart figure{.name = "pairs"};
-  if (all.empty()) return figure;
-  figure.title = "Pairs: " + join_all(collectives, ", ");
+  const auto sizes = set_of(all, &PairRates::size);
+  figure.title = "Pairs: " + join_all(set_of(all, &PairRates::collective), ", ");
   if (sizes.size() == 1) figure.title += ", " + format_bytes(*sizes.begin());
-  if (std::ranges::all_of(all, &PairRates::simulated)) {
-    figure.title += ", simulated";
-  }
+  if (std::ranges::all_of(all, &PairRates::simulated)) figure.title += ", simulated";
   for (const PairRates& pairs : all) {
     figure.curves.push_back(cells_of(pairs, static_cast<int>(figure.panels.size())));
     ChartPanel& panel = figure.panels.emplace_back();
