@@ -46,36 +46,27 @@ std::vector<int> read_ranks(const TomlFields& fields) {
   return ranks;
 }
 
-/// A list of numbers above 0, or one of them.
-std::vector<double> read_numbers(const TomlFields& fields, std::string_view key) {
+/// The figures of a [[rate]], numbers above 0: one for all its ranks and sizes, or one for each
+/// element of `other`; nothing where the source has none.
+std::vector<std::optional<double>> read_figures(const TomlFields& fields, std::string_view key,
+                                                std::string_view other, std::size_t wanted) {
   const toml::node* found = fields.find(key);
-  if (found != nullptr && !found->is_array()) return {fields.positive(key, 0)};
-  std::vector<double> numbers;
+  std::vector<std::optional<double>> figures;
+  if (found == nullptr || !found->is_array()) {
+    figures.resize(wanted,
+                   found == nullptr ? std::nullopt : std::optional(fields.positive(key, 0)));
+    return figures;
+  }
   for (const toml::node* element : fields.list(key)) {
     const auto value = element->is_number() ? element->value<double>() : std::nullopt;
     if (!value || !std::isfinite(*value) || *value <= 0) {
       throw fault_at(fields.origin(), element->source(),
                      fmt::format("{} must be numbers above 0", key));
     }
-    numbers.push_back(*value);
+    figures.push_back(value);
   }
-  return numbers;
-}
-
-/// The figures of a [[rate]]: one for all its ranks and sizes, or one for each element of `other`.
-std::vector<double> read_figures(const TomlFields& fields, std::string_view key,
-                                 std::string_view other, std::size_t wanted) {
-  std::vector<double> numbers = read_numbers(fields, key);
-  const toml::node* found = fields.find(key);
-  if (found != nullptr && found->is_array() && numbers.size() != wanted) {
-    throw fields.fault(key, "{} has {} numbers, and {} has {}", key, numbers.size(), other, wanted);
-  }
-  return numbers;
-}
-
-std::optional<double> figure_at(const std::vector<double>& numbers, std::size_t place) {
-  if (numbers.empty()) return std::nullopt;
-  return numbers.size() == 1 ? numbers.front() : numbers[place];
+  if (figures.size() == wanted) return figures;
+  throw fields.fault(key, "{} has {} numbers, and {} has {}", key, figures.size(), other, wanted);
 }
 
 /// The sizes of `size` or `sizes`; one without a value if the source does not state it.
@@ -125,20 +116,20 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
   const bool by_size = fields.has("sizes");  // else by ranks
   const char* other = by_size ? "sizes" : "ranks";
   const std::size_t count = by_size ? sizes.size() : ranks.size();
-  const std::vector<double> busbw = read_figures(fields, "busbw_GBps", other, count);
-  const std::vector<double> time = read_figures(fields, "time_us", other, count);
+  const auto busbw = read_figures(fields, "busbw_GBps", other, count);
+  const auto time = read_figures(fields, "time_us", other, count);
   if (fields.has("theoretical_GBps")) {
     rate.theoretical_GBps = fields.positive("theoretical_GBps", 0);
   }
-  if (busbw.empty() && time.empty() && !rate.theoretical_GBps) {
+  if (!busbw.front() && !time.front() && !rate.theoretical_GBps) {
     throw fields.fault("busbw_GBps", "[[rate]] needs busbw_GBps, time_us or theoretical_GBps");
   }
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       rate.ranks = ranks[r];
       rate.size = sizes[s];
-      rate.busbw_GBps = figure_at(busbw, by_size ? s : r);
-      rate.time_us = figure_at(time, by_size ? s : r);
+      rate.busbw_GBps = busbw[by_size ? s : r];
+      rate.time_us = time[by_size ? s : r];
       rates.push_back(rate);
     }
   }
