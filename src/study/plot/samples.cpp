@@ -85,13 +85,9 @@ std::vector<Bytes> sizes_drawn(const std::vector<SampleSet>& sets, std::optional
   return all.size() <= 3 ? all : std::vector{all.front(), all[all.size() / 2], all.back()};
 }
 
-bool has_samples(const SampleSet& set) { return !set.times_us.empty(); }
-
 bool has_density(const SampleSet& set) {
   return !are_few(set) && std::ranges::all_of(set.times_us, [](double time) { return time > 0; });
 }
-
-bool has_ranks(const SampleSet& set) { return !set.times_by_rank_us.empty(); }
 
 /// The axes of a panel, by the ranges of its data.
 struct PanelAxes {
@@ -108,7 +104,8 @@ struct SampleFigure {
 };
 constexpr double kHeadroom = 1.06;
 constexpr auto kSampleFigures = std::to_array<SampleFigure>({
-    {"samples", "Distribution of the samples", has_samples, distribution,
+    {"samples", "Distribution of the samples",
+     [](const SampleSet& set) { return !set.times_us.empty(); }, distribution,
      [](ChartRange x, ChartRange) -> PanelAxes {
        return {log_axis("time (µs)", x, 1.2),
                {.title = "samples up to this time (%)", .high = 100}};
@@ -118,8 +115,8 @@ constexpr auto kSampleFigures = std::to_array<SampleFigure>({
        return {density_axis(x),
                {.title = "density (% of the samples per % of time)", .high = y.high * kHeadroom}};
      }},
-    {"ranks", "Time of each rank (the last to arrive has the shortest)", has_ranks,
-     medians_of_ranks,
+    {"ranks", "Time of each rank (the last to arrive has the shortest)",
+     [](const SampleSet& set) { return !set.times_by_rank_us.empty(); }, medians_of_ranks,
      [](ChartRange x, ChartRange y) -> PanelAxes {
        return {{.title = "rank", .low = x.low - 0.5, .high = x.high + 0.5},
                {.title = "time (µs)", .high = y.high * kHeadroom}};

@@ -15,11 +15,6 @@
 namespace busbar::study {
 namespace {
 
-/// The system's name, marked where it is in doubt.
-std::string doubted_name(const ReportSystem& system) {
-  return system.name + (system.doubts().empty() ? "" : " (doubtful)");
-}
-
 using Texts = std::vector<std::string>;
 
 Texts row_of(const SizeCurve& curve) {
@@ -38,7 +33,7 @@ Texts row_of(const SizeCurve& curve) {
 /// All devices of a system that no curve is of.
 Texts row_of(const ReportSystem& system) {
   Texts row(8);
-  row[0] = doubted_name(system);
+  row[0] = system.name + (system.doubts().empty() ? "" : " (doubtful)");
   if (system.sets.empty()) return row;
   const topo::Bound& bound = system.sets.front().choice.bound;
   row[1] = collective_name("allreduce");

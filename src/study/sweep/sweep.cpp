@@ -16,10 +16,6 @@ namespace {
 constexpr std::string_view kOpenMpiTuned = "OMPI_MCA_coll_tuned_";
 constexpr std::string_view kOpenMpiDynamic = "OMPI_MCA_coll_tuned_use_dynamic_rules";
 
-bool is_verdict(Verdict verdict) {
-  return verdict == Verdict::Faster || verdict == Verdict::Slower;
-}
-
 void mark_winners(std::span<SweepRow> rows, std::span<const VariantRuns> runs) {
   std::map<RowKey, SweepRow*> best;
   for (SweepRow& row : rows) {
@@ -113,9 +109,8 @@ std::vector<SweepRow> judge_variants(std::span<const VariantRuns> runs, double t
       stats::holm(mapped(rows, [](const SweepRow& row) { return row.row.p.value_or(1); }));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].p = adjusted[i];
-    if (adjusted[i] >= kVerdictLevel && is_verdict(rows[i].row.verdict)) {
-      rows[i].row.verdict = Verdict::CannotTell;
-    }
+    Verdict& verdict = rows[i].row.verdict;
+    if (adjusted[i] >= kVerdictLevel && verdict != Verdict::Same) verdict = Verdict::CannotTell;
   }
   std::ranges::stable_sort(rows, {}, [](const SweepRow& row) { return row.row.key; });
   mark_winners(rows, runs);
