@@ -4,8 +4,7 @@
 #include "base/text.hpp"
 #include "study/compare/comparison.hpp"
 
-namespace busbar {
-namespace compare_command {
+namespace busbar::compare_command {
 
 struct CompareOptions {
   std::vector<std::string> before{};
@@ -74,10 +73,8 @@ Status run(O& options, const Arguments& line) {
   return Status::Wrong;
 }
 
-}  // namespace compare_command
+}  // namespace busbar::compare_command
 
-Command make_compare_command() {
+busbar::Command busbar::make_compare_command() {
   return command_of<compare_command::kTable, compare_command::run>();
 }
-
-}  // namespace busbar

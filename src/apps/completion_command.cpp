@@ -7,8 +7,7 @@
 #include "model/collective.hpp"
 #include "topo/systems/system_file.hpp"
 
-namespace busbar {
-namespace completion_command {
+namespace busbar::completion_command {
 
 constexpr CommandLineTable<NoOptions> kTable{{.program = "busbar completion",
                                               .help = "docs/completion-options.md",
@@ -93,10 +92,8 @@ Status run(NoOptions& /*options*/, const Arguments& /*line*/) {
   return Status::Ok;
 }
 
-}  // namespace completion_command
+}  // namespace busbar::completion_command
 
-Command make_completion_command() {
+busbar::Command busbar::make_completion_command() {
   return command_of<completion_command::kTable, completion_command::run>();
 }
-
-}  // namespace busbar

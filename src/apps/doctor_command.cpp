@@ -9,8 +9,7 @@
 #include "format/json.hpp"
 #include "study/doctor/host_check.hpp"
 
-namespace busbar {
-namespace doctor_command {
+namespace busbar::doctor_command {
 
 namespace fs = std::filesystem;
 using study::HostFinding;
@@ -134,8 +133,8 @@ Status run(O& options, const Arguments& line) {
   return problems == 0 ? Status::Ok : Status::Wrong;
 }
 
-}  // namespace doctor_command
+}  // namespace busbar::doctor_command
 
-Command make_doctor_command() { return command_of<doctor_command::kTable, doctor_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_doctor_command() {
+  return command_of<doctor_command::kTable, doctor_command::run>();
+}

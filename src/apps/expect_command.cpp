@@ -12,8 +12,7 @@
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
-namespace busbar {
-namespace expect_command {
+namespace busbar::expect_command {
 
 struct ExpectOptions {
   std::optional<Bytes> size{};
@@ -219,8 +218,8 @@ Status run(O& options, const Arguments& line) {
   return is_wrong ? Status::Wrong : Status::Ok;
 }
 
-}  // namespace expect_command
+}  // namespace busbar::expect_command
 
-Command make_expect_command() { return command_of<expect_command::kTable, expect_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_expect_command() {
+  return command_of<expect_command::kTable, expect_command::run>();
+}

@@ -11,8 +11,7 @@
 #include "format/table.hpp"
 #include "machine/host_window.hpp"
 
-namespace busbar {
-namespace facts_command {
+namespace busbar::facts_command {
 
 using machine::FactChange;
 using machine::FactLine;
@@ -188,8 +187,8 @@ Status run(O& options, const Arguments& line) {
   return show_changes(options, line.positionals);
 }
 
-}  // namespace facts_command
+}  // namespace busbar::facts_command
 
-Command make_facts_command() { return command_of<facts_command::kTable, facts_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_facts_command() {
+  return command_of<facts_command::kTable, facts_command::run>();
+}

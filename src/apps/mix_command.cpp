@@ -5,8 +5,7 @@
 #include "base/child_process.hpp"
 #include "harness/mix_spec.hpp"
 
-namespace busbar {
-namespace mix_command {
+namespace busbar::mix_command {
 
 constexpr CommandLineTable<NoOptions> kTable{
     {.program = "busbar mix", .help = "docs/mix-options.md"}, {}};
@@ -33,8 +32,8 @@ Status run(NoOptions& /*options*/, const Arguments& line) {
               fmt::format("mix: cannot start {}: {}", command.front(), std::strerror(error))};
 }
 
-}  // namespace mix_command
+}  // namespace busbar::mix_command
 
-Command make_mix_command() { return command_of<mix_command::kTable, mix_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_mix_command() {
+  return command_of<mix_command::kTable, mix_command::run>();
+}

@@ -11,8 +11,7 @@
 #include "format/gnuplot.hpp"
 #include "study/plot/figures.hpp"
 
-namespace busbar {
-namespace plot_command {
+namespace busbar::plot_command {
 
 namespace fs = std::filesystem;
 
@@ -144,8 +143,8 @@ Status run(O& options, const Arguments& line) {
   return Status::Ok;
 }
 
-}  // namespace plot_command
+}  // namespace busbar::plot_command
 
-Command make_plot_command() { return command_of<plot_command::kTable, plot_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_plot_command() {
+  return command_of<plot_command::kTable, plot_command::run>();
+}

@@ -13,8 +13,7 @@
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 
-namespace busbar {
-namespace report_command {
+namespace busbar::report_command {
 
 struct ReportOptions {
   std::vector<std::string> systems{};  ///< names of built-in systems, or system files
@@ -99,8 +98,8 @@ Status run(O& options, const Arguments& line) {
   return Status::Ok;
 }
 
-}  // namespace report_command
+}  // namespace busbar::report_command
 
-Command make_report_command() { return command_of<report_command::kTable, report_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_report_command() {
+  return command_of<report_command::kTable, report_command::run>();
+}

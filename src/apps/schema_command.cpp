@@ -17,8 +17,7 @@
 #include "topo/choice/choose.hpp"
 #include "topo/graph/protocol.hpp"
 
-namespace busbar {
-namespace schema_command {
+namespace busbar::schema_command {
 
 struct SchemaOptions {
   std::optional<std::string> json{};
@@ -144,8 +143,8 @@ Status run(O& options, const Arguments& /*line*/) {
   return Status::Ok;
 }
 
-}  // namespace schema_command
+}  // namespace busbar::schema_command
 
-Command make_schema_command() { return command_of<schema_command::kTable, schema_command::run>(); }
-
-}  // namespace busbar
+busbar::Command busbar::make_schema_command() {
+  return command_of<schema_command::kTable, schema_command::run>();
+}

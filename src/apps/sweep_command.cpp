@@ -28,8 +28,7 @@
 #include "judge/run/launch_queue.hpp"
 #include "study/sweep/sweep.hpp"
 
-namespace busbar {
-namespace sweep_command_line {
+namespace busbar::sweep_command_line {
 
 namespace fs = std::filesystem;
 using study::Pairing;
@@ -413,10 +412,8 @@ Status run(O& options, const Arguments& line) {
   return SweepRun(options, line.positionals).run();
 }
 
-}  // namespace sweep_command_line
+}  // namespace busbar::sweep_command_line
 
-Command make_sweep_command() {
+busbar::Command busbar::make_sweep_command() {
   return command_of<sweep_command_line::kTable, sweep_command_line::run>();
 }
-
-}  // namespace busbar

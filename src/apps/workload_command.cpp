@@ -7,8 +7,7 @@
 #include "study/dataset.hpp"
 #include "study/workload/workload.hpp"
 
-namespace busbar {
-namespace workload_command {
+namespace busbar::workload_command {
 
 constexpr double kLeast = 1e-9;
 constexpr double kMost = 1e15;
@@ -85,8 +84,9 @@ std::vector<study::WorkloadModel> chosen_models(const O& options) {
     if (!text) throw usage_error("--models {}: this file cannot be read", options.models_file);
     study::add_workload_models(known, *text, options.models_file);
   }
+  const auto names = mapped(known, &study::WorkloadModel::name);
   auto chosen = mapped(options.models, [&](const std::string& name) {
-    return study::find_workload_model(known, "--model", name);
+    return known[parse_choice("--model", name, names)];
   });
   if (options.parameters) chosen.push_back({.name = "given", .parameters = *options.parameters});
   if (chosen.empty()) chosen = known;
@@ -151,10 +151,8 @@ Status run(O& options, const Arguments& /*line*/) {
   return Status::Ok;
 }
 
-}  // namespace workload_command
+}  // namespace busbar::workload_command
 
-Command make_workload_command() {
+busbar::Command busbar::make_workload_command() {
   return command_of<workload_command::kTable, workload_command::run>();
 }
-
-}  // namespace busbar

@@ -9,7 +9,6 @@
 #include <toml++/toml.h>
 
 #include "base/embedded_text.hpp"
-#include "base/options.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
 #include "format/json.hpp"
@@ -123,11 +122,6 @@ std::vector<WorkloadModel> built_in_workload_models() {
   std::vector<WorkloadModel> models;
   add_workload_models(models, embedded_text(kModels), kModels);
   return models;
-}
-
-const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
-                                         std::string_view option, std::string_view name) {
-  return models[parse_choice(option, name, mapped(models, &WorkloadModel::name))];
 }
 
 std::vector<RateCurve> rates_of(const std::vector<Dataset>& datasets, std::string_view type) {

@@ -26,10 +26,6 @@ void add_workload_models(std::vector<WorkloadModel>& models, std::string_view te
                          std::string_view origin);
 /// The models that are compiled in: src/study/workload/models.toml.
 [[nodiscard]] std::vector<WorkloadModel> built_in_workload_models();
-/// The model of a name. Throws Error (Usage) that names `option` and the models.
-[[nodiscard]] const WorkloadModel& find_workload_model(std::span<const WorkloadModel> models,
-                                                       std::string_view option,
-                                                       std::string_view name);
 
 /// The all-reduces of one system on one number of ranks.
 struct RateCurve {

@@ -70,6 +70,10 @@ TEST(Workload, WithoutAComputeTimeThereIsOnlyTheExchange) {
 
 const std::string kLeast = "[[model]]\nname = \"net\"\nsource = \"me\"\nparameters_M = 7.5\n";
 
+const WorkloadModel& named(const std::vector<WorkloadModel>& models, std::string_view name) {
+  return *find_by(models, name, &WorkloadModel::name);
+}
+
 TEST(WorkloadModel, OfTheUserIsAddedOrReplacesOneOfTheSameName) {
   auto models = built_in_workload_models();
   EXPECT_EQ(models.size(), 13U);
@@ -80,12 +84,10 @@ TEST(WorkloadModel, OfTheUserIsAddedOrReplacesOneOfTheSameName) {
                           "parameters_M = 60\nbatch = 3\n",
                       "m.toml");
   EXPECT_EQ(models.size(), 14U);
-  EXPECT_EQ(find_workload_model(models, "--model", "alexnet").parameters, 60e6);
-  EXPECT_EQ(find_workload_model(models, "--model", "alexnet").batch, 3);
-  EXPECT_EQ(find_workload_model(models, "--model", "net").parameters, 7.5e6);
-  EXPECT_EQ(find_workload_model(models, "--model", "net").batch, 0);
-  EXPECT_THAT(refusal_of([&] { (void)find_workload_model(models, "--model", "nets"); }),
-              testing::AllOf(HasSubstr("'nets' for --model"), HasSubstr("resnet50")));
+  EXPECT_EQ(named(models, "alexnet").parameters, 60e6);
+  EXPECT_EQ(named(models, "alexnet").batch, 3);
+  EXPECT_EQ(named(models, "net").parameters, 7.5e6);
+  EXPECT_EQ(named(models, "net").batch, 0);
 }
 
 TEST(WorkloadModel, FaultsAreReportedWithTheirPlace) {
@@ -195,7 +197,7 @@ constexpr double kTwoThirds = 2.0 / 3;
 
 Bytes gradients(std::string_view model, DataType type = DataType::Float) {
   const auto models = built_in_workload_models();
-  const double parameters = find_workload_model(models, "--model", model).parameters;
+  const double parameters = named(models, model).parameters;
   return static_cast<Bytes>(std::round(parameters)) * info(type).size;
 }
 
