@@ -45,6 +45,11 @@ std::string join_and(std::span<const std::string> words, std::string_view last) 
   return join(words.first(words.size() - 1), ", ").append(last) + words.back();
 }
 
+std::string join_some(std::span<const std::string> words, std::size_t most) {
+  if (words.size() <= most) return join(words, ", ");
+  return fmt::format("{} and {} more", join(words.first(most), ", "), words.size() - most);
+}
+
 std::string alternatives(std::span<const std::string> names) { return join_and(names, " or "); }
 
 std::vector<std::string> split(std::string_view text, char separator) {

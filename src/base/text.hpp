@@ -40,6 +40,8 @@ template <class Items>
 /// "dgx-2", "dgx-2 and ac922", "a, b and c".
 [[nodiscard]] std::string join_and(std::span<const std::string> words,
                                    std::string_view last = " and ");
+/// "a, b and 3 more": at most so many of them.
+[[nodiscard]] std::string join_some(std::span<const std::string> words, std::size_t most);
 /// "a, b or c".
 [[nodiscard]] std::string alternatives(std::span<const std::string> names);
 

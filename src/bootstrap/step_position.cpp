@@ -27,12 +27,10 @@ std::string point_text(const StepPosition& position) {
 /// "rank 3 on h2, rank 4 on h2 and 5 more".
 std::string names_of(const Positions& ranks) {
   constexpr std::size_t kNamed = 8;
-  std::vector<std::string> names;
-  for (const RankPosition& each : ranks) {
-    if (names.size() < kNamed) names.push_back(fmt::format("rank {} on {}", each.rank, each.host));
-  }
-  const std::string text = join(names, ", ");
-  return ranks.size() > kNamed ? fmt::format("{} and {} more", text, ranks.size() - kNamed) : text;
+  const auto named = [](const RankPosition& each) {
+    return fmt::format("rank {} on {}", each.rank, each.host);
+  };
+  return join_some(mapped(ranks, named), kNamed);
 }
 
 /// "2 others wait in: ...", of ranks in ascending order of position.

@@ -141,7 +141,7 @@ std::string cause_text(const Acceptance& acceptance) {
     });
     others.erase(others.begin());
     std::vector<std::string> also;
-    add_new(also, short_list(std::move(others), kMostNamed));
+    add_new(also, join_some(others, kMostNamed));
     add_new(also, silent);
     return fmt::format("{}: {}.{}", charge(first, acceptance), why(first, acceptance),
                        also.empty() ? "" : fmt::format(" Also: {}.", join(also, "; ")));

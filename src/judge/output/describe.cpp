@@ -191,12 +191,6 @@ std::vector<Suspect> worst_suspects(const Acceptance& acceptance) {
   return worst;
 }
 
-std::string short_list(std::vector<std::string> texts, std::size_t most) {
-  const std::size_t count = texts.size();
-  texts.resize(std::min(count, most));
-  return join(texts, ", ") + (count > most ? fmt::format(" and {} more", count - most) : "");
-}
-
 SilentNodes silent_nodes(const Acceptance& acceptance) {
   std::map<std::string, const CheckResult*> results;
   for (const CheckResult& result : acceptance.verdicts) {

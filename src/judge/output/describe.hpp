@@ -44,8 +44,6 @@ namespace busbar::judge {
 [[nodiscard]] std::vector<Suspect> listed_suspects(const Acceptance& acceptance);
 /// The first finding on each node, link and path, which is its worst.
 [[nodiscard]] std::vector<Suspect> worst_suspects(const Acceptance& acceptance);
-/// "h2 slow, h5 link flapped and 3 more".
-[[nodiscard]] std::string short_list(std::vector<std::string> texts, std::size_t most);
 
 /// Nodes without data since they do not answer: no suspects, but something to be done about.
 struct SilentNodes {

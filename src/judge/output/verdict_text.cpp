@@ -153,11 +153,11 @@ std::string accounts(const Acceptance& acceptance, const Specification& specific
 std::string conclusion(const Acceptance& acceptance, const std::string& page) {
   constexpr std::size_t kMost = 4;
   const std::string bad =
-      short_list(mapped(worst_suspects(acceptance),
-                        [&](const Suspect& one) {
-                          return suspect_title(one) + " " + defect_text(one, acceptance);
-                        }),
-                 kMost);
+      join_some(mapped(worst_suspects(acceptance),
+                       [&](const Suspect& one) {
+                         return suspect_title(one) + " " + defect_text(one, acceptance);
+                       }),
+                kMost);
   std::string text;
   for (const std::string& part :
        {bad.empty() ? bad : "bad: " + bad, silent_text(silent_nodes(acceptance)), page}) {

@@ -100,9 +100,7 @@ std::map<std::string, std::string> instances_of(const HostView& view, View fact)
 
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 4;
-  if (names.size() <= kMost) return join(names, ", ");
-  return fmt::format("{} and {} more", join(std::span(names).first(kMost - 1), ", "),
-                     names.size() - kMost + 1);
+  return join_some(names, names.size() > kMost ? kMost - 1 : kMost);
 }
 
 std::vector<std::string> active_ports(const HostView& view) {

@@ -33,9 +33,7 @@ std::string hosts_of(const Dataset& dataset) {
     const std::string name(trim(host.substr(0, host.find(','))));
     if (!name.empty()) hosts.push_back(name);
   }
-  if (hosts.empty()) return {};
-  return hosts.size() == 1 ? hosts.front()
-                           : fmt::format("{} and {} more", hosts.front(), hosts.size() - 1);
+  return join_some(hosts, 1);
 }
 
 /// A row with its backend and devices; roots and groups are not distinguished.
