@@ -20,14 +20,13 @@ void LateCount::add(const Record& record) {
 }
 
 std::string LateCount::text() const {
-  std::string text;
-  for (const auto& [who, late] : late_) {
-    const int decimals = late.most_us < 100 ? 1 : 0;
-    text += fmt::format("{}{} in {} of {} measurements, late by up to {:.{}f} us",
-                        text.empty() ? "last to arrive: " : "; ", who, late.measurements, measured_,
-                        late.most_us, decimals);
-  }
-  return text;
+  if (late_.empty()) return {};
+  return "last to arrive: " + join_each(late_, "; ", [&](const auto& each) {
+           const auto& [who, late] = each;
+           return fmt::format("{} in {} of {} measurements, late by up to {:.{}f} us", who,
+                              late.measurements, measured_, late.most_us,
+                              late.most_us < 100 ? 1 : 0);
+         });
 }
 
 namespace {
