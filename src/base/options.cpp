@@ -12,7 +12,6 @@ View first_of(View names) { return names.substr(0, names.find(',')); }
 
 bool looks_like_option(View argument) { return argument.size() > 1 && argument.front() == '-'; }
 
-/// Takes one command line apart.
 class Splitter {
  public:
   Splitter(const CommandSyntax& syntax, std::span<const OptionSyntax> options,

@@ -25,14 +25,12 @@ std::string cell(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? fmt::format("{:.7g}", *value) : "nan";
 }
 
-/// How many panels stand side by side.
 int panels_across(const Chart& chart) {
   const auto panels = static_cast<int>(chart.panels.size());
   if (panels == 4) return 2;
   return std::clamp(panels, 1, 3);
 }
 
-/// Width and height of a panel, with `across` panels side by side.
 std::pair<int, int> panel_size(const Chart& chart, int across) {
   std::pair size{across == 1 ? 900 : across == 2 ? 560 : 480, across == 1 ? 430 : 330};
   if (chart.colours) size = across == 1 ? std::pair{760, 620} : std::pair{600, 500};

@@ -23,32 +23,6 @@ std::string sample_keys(const Record& record, std::size_t sample) {
                      record.batch.value_or(1), sample);
 }
 
-std::string lines_of_row(const Row& row) {
-  const Record& record = row.record;
-  std::string lines;
-  for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
-    lines += fmt::format("{},{:.7g},{},{},{},{},{}", sample_keys(record, i), row.samples_us[i],
-                         cell(record.group), cell(record.sender), cell(record.receiver),
-                         cell(record.round), csv_line(settings_of(record)));
-  }
-  return lines;
-}
-
-std::string lines_of_ranks(const Row& row, const RunContext& context) {
-  const std::vector<int> ranks = context.ranks_of(row.record);
-  std::string lines;
-  for (std::size_t i = 0; i < row.rank_times_us.size(); ++i) {
-    const std::string keys = sample_keys(row.record, i);
-    for (std::size_t k = 0; k < ranks.size(); ++k) {
-      lines += fmt::format("{},{},{},{:.7g},{},{},{}", keys, ranks[k],
-                           context.hosts[static_cast<std::size_t>(ranks[k])],
-                           row.rank_times_us[i].at(k), cell(row.record.group),
-                           cell(row.record.round), csv_line(settings_of(row.record)));
-    }
-  }
-  return lines;
-}
-
 }  // namespace
 
 CsvWriter::CsvWriter(const std::string& path, bool resume) : file_(path, "--csv", mode(resume)) {
@@ -98,8 +72,27 @@ void SamplesWriter::begin(const RunContext& context) {
 }
 
 void SamplesWriter::write(const Row& row) {
-  const std::string lines =
-      times_ == Times::OfRow ? lines_of_row(row) : lines_of_ranks(row, context_);
+  const Record& record = row.record;
+  const std::string settings = csv_line(settings_of(record));
+  std::string lines;
+  if (times_ == Times::OfRow) {
+    for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
+      lines += fmt::format("{},{:.7g},{},{},{},{},{}", sample_keys(record, i), row.samples_us[i],
+                           cell(record.group), cell(record.sender), cell(record.receiver),
+                           cell(record.round), settings);
+    }
+  } else {
+    const std::vector<int> ranks = context_.ranks_of(record);
+    for (std::size_t i = 0; i < row.rank_times_us.size(); ++i) {
+      const std::string keys = sample_keys(record, i);
+      for (std::size_t k = 0; k < ranks.size(); ++k) {
+        lines += fmt::format("{},{},{},{:.7g},{},{},{}", keys, ranks[k],
+                             context_.hosts[static_cast<std::size_t>(ranks[k])],
+                             row.rank_times_us[i].at(k), cell(record.group), cell(record.round),
+                             settings);
+      }
+    }
+  }
   if (!lines.empty()) file_.append(lines);
 }
 

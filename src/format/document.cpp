@@ -13,7 +13,6 @@ std::string_view mark_of(Tone tone) {
   return kMarks.at(static_cast<std::size_t>(tone));
 }
 
-/// What blocks are in HTML.
 struct HtmlBlocks {
   std::string operator()(const Paragraph& block) const {
     if (!block.warning) return fmt::format("<p>{}</p>\n", markup_text(block.text));
@@ -99,7 +98,6 @@ struct HtmlBlocks {
   }
 };
 
-/// What blocks are in Markdown.
 struct MarkdownBlocks {
   std::string operator()(const Paragraph& block) const {
     return fmt::format("{}{}\n\n", block.warning ? "**Warning:** " : "", markdown_text(block.text));
