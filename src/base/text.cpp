@@ -157,7 +157,7 @@ std::string format_percent(double share) { return fmt::format("{:.0f} %", share 
 
 std::string without_controls(std::string_view text) {
   std::string line(text);
-  const auto is_control = [](unsigned char character) { return std::iscntrl(character) != 0; };
+  const auto is_control = [](unsigned char letter) { return letter < ' ' || letter == 0x7f; };
   std::ranges::replace_if(line, is_control, ' ');
   return line;
 }

@@ -4,7 +4,6 @@
 // The library copies file names into a fixed array on purpose; g++ 12 warns of it when it inlines.
 #pragma GCC diagnostic ignored "-Wstringop-truncation"
 
-#include <cctype>
 #include <libfccp/csv.h>
 
 #include "base/input_file.hpp"
@@ -99,11 +98,8 @@ CsvReader::~CsvReader() = default;
 void CsvReader::ahead() {
   try {
     const char* line = lines_->reader.next_line();
-    next_ = line == nullptr ? std::nullopt : std::optional<std::string>(line);
-    if (!next_) return;
-    // Its texts reach a terminal.
-    const auto is_control = [](unsigned char letter) { return std::iscntrl(letter) != 0; };
-    std::replace_if(next_->begin(), next_->end(), is_control, ' ');
+    next_.reset();
+    if (line != nullptr) next_ = without_controls(line);  // it may reach a terminal
   } catch (const io::error::line_length_limit_exceeded&) {
     throw usage_error("{}:{}: a line is too long for a CSV", path_, number_ + 1);
   }
