@@ -7,29 +7,6 @@
 #include <numbers>
 #include <numeric>
 
-namespace busbar::stats {
-
-std::vector<double> centered_ranks(std::span<const double> samples) {
-  const std::size_t count = samples.size();
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [samples](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
-
-  std::vector<double> ranks(count);
-  for (std::size_t first = 0; first < count;) {
-    std::size_t last = first + 1;
-    while (last < count && samples[order[last]] == samples[order[first]]) ++last;
-    // Ranks first + 1 .. last share (first + 1 + last) / 2; less (count + 1) / 2. Exact in halves.
-    const double rank =
-        (static_cast<double>(first) + static_cast<double>(last) - static_cast<double>(count)) / 2;
-    for (; first < last; ++first) ranks[order[first]] = rank;
-  }
-  return ranks;
-}
-
-}  // namespace busbar::stats
-
 // Ranks, because one 1000-fold outlier would otherwise hide every correlation.
 //
 // Two estimates, the larger counts. Geyer's sequence takes any shape of correlation, but reads far
@@ -40,7 +17,6 @@ std::vector<double> centered_ranks(std::span<const double> samples) {
 //   true time            1             3             19            66
 //   Geyer alone     1.1, 97.2 %   2.7, 96.1 %  16.2, 95.1 %  41.0, 90.0 %
 //   with the floor  1.2, 97.2 %   3.1, 97.6 %  20.6, 98.4 %  72.9, 96.8 %
-
 namespace busbar::stats {
 namespace {
 
@@ -75,6 +51,25 @@ double first_order_time(double rank_correlation, double count) {
 }
 
 }  // namespace
+
+std::vector<double> centered_ranks(std::span<const double> samples) {
+  const std::size_t count = samples.size();
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [samples](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
+
+  std::vector<double> ranks(count);
+  for (std::size_t first = 0; first < count;) {
+    std::size_t last = first + 1;
+    while (last < count && samples[order[last]] == samples[order[first]]) ++last;
+    // Ranks first + 1 .. last share (first + 1 + last) / 2; less (count + 1) / 2. Exact in halves.
+    const double rank =
+        (static_cast<double>(first) + static_cast<double>(last) - static_cast<double>(count)) / 2;
+    for (; first < last; ++first) ranks[order[first]] = rank;
+  }
+  return ranks;
+}
 
 double integrated_autocorrelation_time(std::span<const double> samples) {
   if (samples.size() < 3) return 1;

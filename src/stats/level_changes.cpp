@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stats/level_changes.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include "base/lists.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"
+#include "stats/timeline.hpp"
 
 namespace busbar::stats {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/lists.hpp"
 #include "stats/autocorrelation.hpp"
@@ -97,9 +96,10 @@ std::optional<MedianInterval> median_interval(std::span<const double> samples) {
   std::sort(sorted.begin(), sorted.end());
   const double low = sorted[ranks->low - 1];
   const double high = sorted[ranks->high - 1];
-  const double median = std::midpoint(sorted[(sorted.size() - 1) / 2], sorted[sorted.size() / 2]);
-  return MedianInterval{
-      .low = low, .high = high, .half_width = relative_half_width(low, high, median), .iact = iact};
+  return MedianInterval{.low = low,
+                        .high = high,
+                        .half_width = relative_half_width(low, high, median(samples)),
+                        .iact = iact};
 }
 
 std::vector<double> all_samples(VisitSamples visits) {

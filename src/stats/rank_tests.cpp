@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
-#include <vector>
 
+#include "base/lists.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/summary.hpp"
 
@@ -30,31 +31,16 @@ std::vector<double> ways_to_sum(std::span<const std::size_t> weights, std::size_
   return ways[taken];
 }
 
-struct Pooled {
-  std::vector<std::size_t> doubled;  // twice the mid-rank of each value, the first sample's first
-  double ties = 0;                   // sum of t^3 - t over groups of t equal values
-};
-
-Pooled pool(std::span<const double> first, std::span<const double> second) {
-  std::vector<double> all(first.begin(), first.end());
-  all.insert(all.end(), second.begin(), second.end());
-  const double middle = (static_cast<double>(all.size()) + 1) / 2;
-  Pooled pooled;
-  for (const double rank : centered_ranks(all)) {
-    pooled.doubled.push_back(static_cast<std::size_t>(std::llround(2 * (rank + middle))));
-  }
-  std::sort(all.begin(), all.end());
-  for (auto begin = all.begin(); begin != all.end();) {
-    const auto end = std::upper_bound(begin, all.end(), *begin);
-    const auto equal = static_cast<double>(end - begin);
-    pooled.ties += equal * equal * equal - equal;
-    begin = end;
-  }
-  return pooled;
+/// Twice the mid-ranks of the values, which are whole numbers.
+std::vector<std::size_t> doubled_ranks(std::span<const double> values) {
+  const double middle = (static_cast<double>(values.size()) + 1) / 2;
+  return mapped(centered_ranks(values), [=](double rank) {
+    return static_cast<std::size_t>(std::llround(2 * (rank + middle)));
+  });
 }
 
-double exact_p(const Pooled& pooled, std::size_t taken, std::size_t sum) {
-  const std::vector<double> ways = ways_to_sum(pooled.doubled, taken);
+double exact_p(std::span<const std::size_t> doubled, std::size_t taken, std::size_t sum) {
+  const std::vector<double> ways = ways_to_sum(doubled, taken);
   const double all = std::accumulate(ways.begin(), ways.end(), 0.0);
   const auto at = ways.begin() + static_cast<std::ptrdiff_t>(sum);
   const double below = std::accumulate(ways.begin(), at + 1, 0.0);
@@ -62,28 +48,76 @@ double exact_p(const Pooled& pooled, std::size_t taken, std::size_t sum) {
   return std::min(1.0, 2 * std::min(below, above) / all);
 }
 
-double approximate_p(const Pooled& pooled, double n, double m, double u) {
+/// `u`: pairs in which the first sample's value is the larger; ties count half.
+double approximate_p(std::span<const std::size_t> doubled, double n, double m, double u) {
+  std::map<std::size_t, double> equal;
+  for (const std::size_t rank : doubled) ++equal[rank];
+  double ties = 0;
+  for (const auto& [rank, t] : equal) ties += t * t * t - t;
   const double all = n + m;
-  const double variance = n * m / 12 * (all + 1 - pooled.ties / (all * (all - 1)));
+  const double variance = n * m / 12 * (all + 1 - ties / (all * (all - 1)));
   if (variance <= 0) return 1;
   constexpr double kContinuity = 0.5;
   const double distance = std::max(0.0, std::abs(u - n * m / 2) - kContinuity);
   return std::min(1.0, std::erfc(distance / std::sqrt(2 * variance)));
 }
 
+double log_choose(double all, double some) {
+  return std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1);
+}
+
+double log_beta(double first, double second) {
+  return std::lgamma(first) + std::lgamma(second) - std::lgamma(first + second);
+}
+
+/// P(the sum of the ranks of one sign is at most `sum`), both doubled.
+double lower_tail(std::span<const std::size_t> ranks, std::size_t sum) {
+  constexpr std::size_t kMostExactPairs = 50;
+  std::size_t total = 0;
+  double squares = 0;
+  for (const std::size_t rank : ranks) {
+    total += rank;
+    squares += static_cast<double>(rank * rank);
+  }
+  if (ranks.size() > kMostExactPairs) {
+    const double mean = static_cast<double>(total) / 4;
+    const double distance = mean - static_cast<double>(sum) / 2 - 0.5;
+    return std::erfc(distance / std::sqrt(squares / 16) / std::sqrt(2.0)) / 2;
+  }
+  std::vector<double> chances(total + 1);  // of each sum
+  chances[0] = 1;
+  for (const std::size_t rank : ranks) {
+    for (std::size_t at = total + 1; at-- > 0;) {
+      chances[at] = (chances[at] + (at >= rank ? chances[at - rank] : 0)) / 2;
+    }
+  }
+  double tail = 0;
+  for (std::size_t at = 0; at <= std::min(sum, total); ++at) tail += chances[at];
+  return tail;
+}
+
+/// How many averages on each side are outside of an interval of 95 %; 0: so few pairs have none.
+std::size_t averages_outside(std::size_t count) {
+  constexpr double kLevel = 0.05;
+  std::vector<std::size_t> ranks(count);
+  for (std::size_t i = 0; i < count; ++i) ranks[i] = 2 * (i + 1);
+  std::size_t outside = 0;
+  while (2 * lower_tail(ranks, 2 * outside) <= kLevel) ++outside;
+  return outside;
+}
+
 }  // namespace
 
-MannWhitney mann_whitney(std::span<const double> first, std::span<const double> second) {
-  const Pooled pooled = pool(first, second);
-  const auto own = pooled.doubled.begin() + static_cast<std::ptrdiff_t>(first.size());
-  const std::size_t sum = std::accumulate(pooled.doubled.begin(), own, std::size_t{0});
+double mann_whitney_p(std::span<const double> first, std::span<const double> second) {
+  std::vector<double> all(first.begin(), first.end());
+  append(all, second);
+  const std::vector<std::size_t> doubled = doubled_ranks(all);
+  const auto own = doubled.begin() + static_cast<std::ptrdiff_t>(first.size());
+  const std::size_t sum = std::accumulate(doubled.begin(), own, std::size_t{0});
+  if (all.size() <= kMostExact) return exact_p(doubled, first.size(), sum);
   const auto n = static_cast<double>(first.size());
   const auto m = static_cast<double>(second.size());
-  MannWhitney result{.u = static_cast<double>(sum) / 2 - n * (n + 1) / 2};
-  result.exact = pooled.doubled.size() <= kMostExact;
-  result.p =
-      result.exact ? exact_p(pooled, first.size(), sum) : approximate_p(pooled, n, m, result.u);
-  return result;
+  return approximate_p(doubled, n, m, static_cast<double>(sum) / 2 - n * (n + 1) / 2);
 }
 
 double least_p(std::size_t first, std::size_t second) {
@@ -135,18 +169,6 @@ std::optional<Interval> shift_interval(std::span<const double> first,
   return Interval{.low = shifts[cut - 1], .high = shifts[shifts.size() - cut]};
 }
 
-namespace {
-
-double log_choose(double all, double some) {
-  return std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1);
-}
-
-double log_beta(double first, double second) {
-  return std::lgamma(first) + std::lgamma(second) - std::lgamma(first + second);
-}
-
-}  // namespace
-
 double binomial_tail(double successes, double trials, double chance) {
   if (chance <= 0) return successes > 0 ? 0 : 1;
   if (chance >= 1) return 1;
@@ -189,69 +211,11 @@ double hypergeometric_tail(std::size_t hits, std::size_t drawn, std::size_t mark
   return std::min(p, 1.0);
 }
 
-namespace {
-
-constexpr std::size_t kMostExactPairs = 50;
-constexpr double kLevel = 0.05;
-
-/// Twice the mid-ranks of the absolute values, which are whole numbers.
-std::vector<std::size_t> doubled_ranks(const std::vector<double>& ascending) {
-  std::vector<std::size_t> ranks;
-  for (std::size_t first = 0; first < ascending.size();) {
-    std::size_t end = first;
-    while (end < ascending.size() && ascending[end] == ascending[first]) ++end;
-    ranks.resize(end, first + 1 + end);
-    first = end;
-  }
-  return ranks;
-}
-
-double normal_tail(double sum, double mean, double deviation) {
-  return std::erfc((mean - sum - 0.5) / deviation / std::sqrt(2.0)) / 2;
-}
-
-/// P(the sum of the ranks of one sign is at most `sum`), both doubled.
-double lower_tail(const std::vector<std::size_t>& ranks, std::size_t sum) {
-  std::size_t total = 0;
-  double squares = 0;
-  for (const std::size_t rank : ranks) {
-    total += rank;
-    squares += static_cast<double>(rank * rank);
-  }
-  if (ranks.size() > kMostExactPairs) {
-    return normal_tail(static_cast<double>(sum) / 2, static_cast<double>(total) / 4,
-                       std::sqrt(squares / 16));
-  }
-  std::vector<double> chances(total + 1);  // of each sum
-  chances[0] = 1;
-  for (const std::size_t rank : ranks) {
-    for (std::size_t at = total + 1; at-- > 0;) {
-      chances[at] = (chances[at] + (at >= rank ? chances[at - rank] : 0)) / 2;
-    }
-  }
-  double tail = 0;
-  for (std::size_t at = 0; at <= std::min(sum, total); ++at) tail += chances[at];
-  return tail;
-}
-
-/// How many averages on each side are outside of an interval of 95 %; 0: so few pairs have none.
-std::size_t averages_outside(std::size_t count) {
-  std::vector<std::size_t> ranks(count);
-  for (std::size_t i = 0; i < count; ++i) ranks[i] = 2 * (i + 1);
-  std::size_t outside = 0;
-  while (2 * lower_tail(ranks, 2 * outside) <= kLevel) ++outside;
-  return outside;
-}
-
-}  // namespace
-
 SignedRank signed_rank(std::span<const double> differences) {
   SignedRank result;
   if (differences.empty()) return result;
   std::vector<double> averages;  // of two pairs, and of each with itself
-  std::vector<double> sizes;
   for (std::size_t i = 0; i < differences.size(); ++i) {
-    if (differences[i] != 0) sizes.push_back(std::abs(differences[i]));
     for (std::size_t j = i; j < differences.size(); ++j) {
       averages.push_back((differences[i] + differences[j]) / 2);
     }
@@ -261,17 +225,12 @@ SignedRank signed_rank(std::span<const double> differences) {
   if (const std::size_t outside = averages_outside(differences.size()); outside > 0) {
     result.interval = Interval{averages[outside - 1], averages[averages.size() - outside]};
   }
-  std::ranges::sort(sizes);
-  result.pairs = sizes.size();
-  if (sizes.empty()) return result;
-  const std::vector<std::size_t> ranks = doubled_ranks(sizes);
+  const auto differing = filtered(differences, [](double each) { return each != 0; });
+  if (differing.empty()) return result;
+  const auto ranks = doubled_ranks(mapped(differing, [](double each) { return std::abs(each); }));
   std::size_t above = 0;
   std::size_t below = 0;
-  for (const double difference : differences) {
-    if (difference == 0) continue;
-    const auto at = std::ranges::lower_bound(sizes, std::abs(difference)) - sizes.begin();
-    (difference > 0 ? above : below) += ranks[static_cast<std::size_t>(at)];
-  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) (differing[i] > 0 ? above : below) += ranks[i];
   result.p = std::min(1.0, 2 * lower_tail(ranks, std::min(above, below)));
   return result;
 }

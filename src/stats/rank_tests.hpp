@@ -8,18 +8,11 @@
 
 namespace busbar::stats {
 
-/// Outcome of the Mann-Whitney (Wilcoxon rank sum) test of two independent samples.
-struct MannWhitney {
-  double u = 0;  ///< pairs in which the first sample's value is the larger; ties count half
-  double p = 1;  ///< two-sided: twice the smaller tail, at most 1
-  bool exact = true;
-};
-
-/// Exact for up to 60 values in all, ties included (the permutation distribution of the mid-ranks);
-/// beyond, the normal approximation with corrections for continuity and ties. Precondition: both
-/// have values, none of them NaN.
-[[nodiscard]] MannWhitney mann_whitney(std::span<const double> first,
-                                       std::span<const double> second);
+/// Two-sided p of the Mann-Whitney (Wilcoxon rank sum) test of two independent samples: twice the
+/// smaller tail, at most 1. Exact for up to 60 values in all, ties included (the permutation
+/// distribution of the mid-ranks); beyond, the normal approximation with corrections for continuity
+/// and ties. Precondition: both have values, none of them NaN.
+[[nodiscard]] double mann_whitney_p(std::span<const double> first, std::span<const double> second);
 
 /// The smallest two-sided p that samples of these sizes can give: 2 / C(n + m, n), at most 1.
 [[nodiscard]] double least_p(std::size_t first, std::size_t second);
@@ -55,7 +48,6 @@ struct Interval {
 /// Outcome of Wilcoxon's signed rank test of paired differences.
 struct SignedRank {
   double p = 1;                        ///< two-sided: twice the smaller tail, at most 1
-  std::size_t pairs = 0;               ///< that differ
   double shift = 0;                    ///< median of the averages of all two (Hodges-Lehmann)
   std::optional<Interval> interval{};  ///< of the shift, at least 95 %; nullopt below 6 pairs
 };

@@ -17,11 +17,6 @@ std::size_t nearest_place(std::size_t count, double percent) {
   return static_cast<std::size_t>(std::clamp(rank, 1.0, last)) - 1;
 }
 
-double middle_of_sorted(std::span<const double> sorted) {
-  const std::size_t count = sorted.size();
-  return std::midpoint(sorted[(count - 1) / 2], sorted[count / 2]);
-}
-
 }  // namespace
 
 double median(std::span<const double> samples) {
@@ -61,7 +56,7 @@ std::optional<Summary> summarize(std::span<const double> samples) {
   return Summary{.count = count,
                  .mean = mean,
                  .min = sorted.front(),
-                 .median = middle_of_sorted(sorted),
+                 .median = std::midpoint(sorted[(count - 1) / 2], sorted[count / 2]),
                  .p90 = sorted[nearest_place(count, 90)],
                  .p99 = sorted[nearest_place(count, 99)],
                  .max = sorted.back(),

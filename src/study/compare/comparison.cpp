@@ -78,7 +78,7 @@ void compare_over(ComparedRow& row, std::vector<double> before, std::vector<doub
   for (double& time : after) time = std::log(time);
   std::optional<stats::Interval> shift;
   if (pairing == Pairing::None) {
-    row.p = stats::mann_whitney(before, after).p;
+    row.p = stats::mann_whitney_p(before, after);
     shift = stats::shift_interval(before, after);
   } else {
     for (std::size_t i = 0; i < after.size(); ++i) after[i] -= before[i];

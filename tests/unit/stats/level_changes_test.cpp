@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "stats/level_changes.hpp"
-
 #include <cstdlib>
 
+#include "stats/timeline.hpp"
 #include "tests/unit/stats/healthy_runs.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -50,11 +50,11 @@ using Values = std::vector<double>;
 // Mann and Whitney's own example of 1947 has tables for n = m = 3 to 8: P(U <= 0) of 3 and 3 is
 // 0.050, of 4 and 4 0.014, of 5 and 5 0.004; their two-sided p are twice that.
 TEST(MannWhitneyTest, AgreesWithTheTablesOfMannAndWhitney) {
-  EXPECT_NEAR(mann_whitney(Values{1, 2, 3}, Values{4, 5, 6}).p, 0.100, 5e-4);
-  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4}, Values{5, 6, 7, 8}).p, 2.0 / 70, 1e-12);
-  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 4, 5}, Values{6, 7, 8, 9, 10}).p, 2.0 / 252, 1e-12);
+  EXPECT_NEAR(mann_whitney_p(Values{1, 2, 3}, Values{4, 5, 6}), 0.100, 5e-4);
+  EXPECT_NEAR(mann_whitney_p(Values{1, 2, 3, 4}, Values{5, 6, 7, 8}), 2.0 / 70, 1e-12);
+  EXPECT_NEAR(mann_whitney_p(Values{1, 2, 3, 4, 5}, Values{6, 7, 8, 9, 10}), 2.0 / 252, 1e-12);
   // P(U <= 1) of 4 and 4 is 0.029.
-  EXPECT_NEAR(mann_whitney(Values{1, 2, 3, 5}, Values{4, 6, 7, 8}).p, 2 * 0.029, 1e-3);
+  EXPECT_NEAR(mann_whitney_p(Values{1, 2, 3, 5}, Values{4, 6, 7, 8}), 2 * 0.029, 1e-3);
 }
 
 // Hollander and Wolfe, Nonparametric Statistical Methods, example 4.1: permeability constants of
@@ -67,15 +67,12 @@ TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
   ASSERT_TRUE(shift.has_value());
   EXPECT_NEAR(shift->low, -0.76, 1e-9);
   EXPECT_NEAR(shift->high, 0.15, 1e-9);
-  const MannWhitney test = mann_whitney(term, early);
-  EXPECT_EQ(test.u, 35);
-  EXPECT_TRUE(test.exact);
-  EXPECT_NEAR(test.p, 2 * 0.1272, 1e-4);
+  EXPECT_NEAR(mann_whitney_p(term, early), 2 * 0.1272, 1e-4);
 }
 
 TEST(MannWhitneyTest, NeverFindsEqualSamplesDifferent) {
   const Values many(40, 7);  // more than are counted one by one
-  EXPECT_EQ(mann_whitney(many, many).p, 1);
+  EXPECT_EQ(mann_whitney_p(many, many), 1);
 }
 
 // One value against 39: each of 40 places is as likely, so the outermost has 2.5 %, not more.
@@ -99,7 +96,6 @@ TEST(SignedRankTest, AgreesWithHollanderAndWolfe) {
   for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(before[i] - after[i]);
   const SignedRank test = signed_rank(differences);
   EXPECT_NEAR(test.p, 0.0390625, 1e-9);
-  EXPECT_EQ(test.pairs, 9U);
   EXPECT_NEAR(test.shift, 0.46, 1e-9);
   ASSERT_TRUE(test.interval.has_value());
   EXPECT_NEAR(test.interval->low, 0.01, 1e-9);
@@ -115,7 +111,6 @@ TEST(SignedRankTest, CountsTiesExactly) {
 
 TEST(SignedRankTest, LeavesOutPairsWithoutADifference) {
   const SignedRank test = signed_rank(Values{0, 0, 1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(test.pairs, 6U);
   EXPECT_NEAR(test.p, 2.0 / 64, 1e-12);
   EXPECT_EQ(signed_rank(Values{0, 0}).p, 1);
   EXPECT_EQ(signed_rank(Values{}).p, 1);

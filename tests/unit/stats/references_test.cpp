@@ -85,11 +85,6 @@ Values median_interval_of(const Case& of) {
   return {interval->low, interval->high, interval->half_width, interval->iact};
 }
 
-Values mann_whitney_of(const Case& of) {
-  const MannWhitney test = mann_whitney(of.first, of.second);
-  return {test.u, test.p, test.exact ? 1.0 : 0.0};
-}
-
 Values shift_interval_of(const Case& of) {
   const auto interval = shift_interval(of.first, of.second);
   if (!interval) return {};
@@ -172,7 +167,7 @@ constexpr Statistic kStatistics[] = {
      }},
     {"is_drifting", [](const Case& of) { return Values{is_drifting(of.first) ? 1.0 : 0.0}; }},
     {"stop_rule", stop_rule_of},
-    {"mann_whitney", mann_whitney_of},
+    {"mann_whitney", [](const Case& of) { return Values{mann_whitney_p(of.first, of.second)}; }},
     {"least_p",
      [](const Case& of) {
        return Values{least_p(count_of(of.parameters[0]), count_of(of.parameters[1]))};
