@@ -117,9 +117,8 @@ std::vector<MeasuredTime> times_of(const FieldEntry& entry, const std::string& l
   if (entry.file.empty()) return entry.points;
   constexpr Bytes kLeast = 1024;                   // below, the time is that of the launch alone
   std::array<std::vector<MeasuredTime>, 2> times;  // out of place, in place
-  for (const FileRows& launch :
-       read_launches(log, {.collective = entry.collective, .ranks = entry.ranks},
-                     {.skip_bad_lines = true, .ranks = entry.ranks})) {
+  for (const FileRows& launch : read_launches(
+           log, {.skip_bad_lines = true, .collective = entry.collective, .ranks = entry.ranks})) {
     for (const Record& record : launch.dataset.records) {
       const double time_us = record.time_median_us.value_or(0);
       if (record.status != RowStatus::Ok || record.ranks < 2 || record.size < kLeast ||

@@ -12,7 +12,7 @@
 #include "format/output_file.hpp"
 #include "model/fact.hpp"
 #include "study/import/file_rows.hpp"
-#include "study/import/log_reader.hpp"
+#include "study/import/nccl_text.hpp"
 #include "study/plot/figures.hpp"
 
 namespace busbar {
@@ -39,9 +39,8 @@ struct ImportOptions {
   std::string out{};
   std::string system{};
   std::vector<ImportTarget> targets{};
-  std::string folder{};      ///< of all targets, if -o names one
+  bool into_folder = false;
   std::optional<int> run{};  ///< of the launches of a log, from 1
-  study::LogHints hints{};
   study::LogReading reading{};
 };
 
@@ -66,10 +65,9 @@ void set_columns(O& options, View option, View text) {
 
 constexpr auto kOptions = std::to_array<Option<O>>({
     {"-o,--output", "FILE", set::value<&O::out>},
-    {"--collective", "NAME", [](O& o, View, View v) { o.hints.collective = v; }},
-    {"--ranks", "N",
-     [](O& o, View n, View v) { o.reading.ranks = o.hints.ranks = parse_count(n, v); }},
-    {"--nodes", "N", [](O& o, View n, View v) { o.hints.nodes = parse_count(n, v); }},
+    {"--collective", "NAME", [](O& o, View, View v) { o.reading.collective = v; }},
+    {"--ranks", "N", [](O& o, View n, View v) { o.reading.ranks = parse_count(n, v); }},
+    {"--nodes", "N", [](O& o, View n, View v) { o.reading.nodes = parse_count(n, v); }},
     {"--columns", "\"NAME ...\"", set_columns},
     {"--size", "SIZE", [](O& o, View n, View v) { o.reading.size = parse_bytes(n, v); }},
     {"--matrix", "NAME", [](O& o, View, View v) { o.reading.matrix = v; }},
@@ -89,50 +87,33 @@ std::string file_name_of(std::string label) {
   return label;
 }
 
-/// A CSV for each label, and for each log that has none.
-std::vector<ImportTarget> targets_in(const fs::path& folder,
-                                     const std::vector<study::LabelledPath>& logs,
-                                     const std::string& system) {
-  std::vector<ImportTarget> targets;
-  for (const study::LabelledPath& log : logs) {
-    const std::string name =
-        log.label.empty() ? fs::path(log.path).stem().string() : file_name_of(log.label);
-    const std::string file = (folder / (name + ".csv")).string();
-    const auto known = std::ranges::find(targets, file, &ImportTarget::file);
-    if (known == targets.end()) {
-      targets.push_back(
-          {.file = file, .system = log.label.empty() ? system : log.label, .logs = {log.path}});
-    } else if (!log.label.empty() && known->system == log.label) {
-      known->logs.push_back(log.path);
-    } else {
-      throw usage_error("import: {} would hold {} and {}; label them: LABEL=LOG", file,
-                        known->logs.front(), log.path);
-    }
-  }
-  return targets;
-}
-
+/// Into a folder a CSV for each label, and for each log that has none; else one of all.
 void set_targets(O& options, const std::vector<std::string>& words) {
   const std::vector<study::LabelledPath> logs = mapped(words, study::labelled_path);
-  const std::string& label = logs.front().label;
-  const bool labelled =
-      std::ranges::any_of(logs, [](const study::LabelledPath& log) { return !log.label.empty(); });
-  if (!options.system.empty() && labelled) {
+  const bool unlabelled =
+      std::ranges::all_of(logs, [](const study::LabelledPath& log) { return log.label.empty(); });
+  if (!options.system.empty() && !unlabelled) {
     throw usage_error("--system and LABEL=LOG are mutually exclusive");
   }
-  if (options.out.ends_with('/') || fs::is_directory(options.out)) {
-    options.folder = options.out;
-    options.targets = targets_in(options.out, logs, options.system);
-    return;
+  options.into_folder = options.out.ends_with('/') || fs::is_directory(options.out);
+  for (const auto& [label, path] : logs) {
+    const std::string name = label.empty() ? fs::path(path).stem().string() : file_name_of(label);
+    fs::path file = options.out;
+    if (options.into_folder) file /= name + ".csv";
+    const std::string& system = label.empty() ? options.system : label;
+    ImportTarget* known = find_by(options.targets, file.string(), &ImportTarget::file);
+    if (known == nullptr) {
+      options.targets.push_back({.file = file.string(), .system = system, .logs = {path}});
+    } else if (known->system == system && !(options.into_folder && label.empty())) {
+      known->logs.push_back(path);
+    } else if (options.into_folder) {
+      throw usage_error("import: {} would hold {} and {}; label them: LABEL=LOG", known->file,
+                        known->logs.front(), path);
+    } else {
+      throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",
+                        options.out);
+    }
   }
-  ImportTarget target{.file = options.out, .system = label.empty() ? options.system : label};
-  for (const study::LabelledPath& log : logs) {
-    target.logs.push_back(log.path);
-    if (log.label == label) continue;
-    throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",
-                      options.out);
-  }
-  options.targets = {std::move(target)};
 }
 
 /// The same CSV as report/csv_writer writes row by row.
@@ -146,40 +127,33 @@ std::string csv_of(const ImportedFile& file) {
   return clean_text(text);
 }
 
-/// Logs that are read, and their launches where they have several.
-struct ReadTarget {
-  std::vector<study::LogFile> logs{};
-  std::vector<study::LogLaunch> launches{};
-};
-
-/// `left_out`: why logs cannot be read, a line each.
-ReadTarget read_target(const ImportTarget& target, const O& options, Words& left_out) {
-  ReadTarget read;
+/// The logs of a target; `left_out` gets a line for each that cannot be read.
+std::vector<study::LogFile> read_logs(const ImportTarget& target, const O& options,
+                                      Words& left_out) {
+  std::vector<study::LogFile> logs;
   for (const std::string& path : target.logs) {
     try {
       const auto text = read_file(path);
       if (!text) throw usage_error("cannot read {}", path);
       study::LogFile log = study::read_log(*text, path, options.reading);
-      static_cast<void>(study::launches_of({&log, 1}, options.hints));  // throws what it lacks
-      read.logs.push_back(std::move(log));
+      static_cast<void>(study::launches_of({&log, 1}, options.reading));  // throws what it lacks
+      logs.push_back(std::move(log));
     } catch (const Error& error) {
       left_out.emplace_back(error.what());
     }
   }
-  read.launches = study::launches_of(read.logs, options.hints);
-  const bool repeats = any_has(read.launches, true, &study::LogLaunch::repeats);
-  if (!repeats && !options.run) read.launches.clear();
-  return read;
+  return logs;
 }
 
 /// One launch of the logs, or the refusal of a file that would hold several.
-study::LogLaunch chosen_launch(const ReadTarget& read, std::optional<int> run) {
-  const std::vector<study::LogLaunch>& launches = read.launches;
-  const std::string& path = launches.front().log.path;
-  const std::string what = fmt::format(
-      "{} {} {} of the same rows: {}", join_and(mapped(read.logs, &study::LogFile::path)),
-      read.logs.size() == 1 ? "has" : "have", counted(launches.size(), "run"),
-      study::settings_text(mapped(launches, &study::LogLaunch::setting)));
+study::LogLaunch chosen_launch(const std::vector<study::LogFile>& logs,
+                               const std::vector<study::LogLaunch>& launches,
+                               std::optional<int> run) {
+  const std::string& path = launches.front().logs.front().path;
+  const std::string what =
+      fmt::format("{} {} {} of the same rows: {}", join_and(mapped(logs, &study::LogFile::path)),
+                  logs.size() == 1 ? "has" : "have", counted(launches.size(), "run"),
+                  study::settings_text(mapped(launches, &study::LogLaunch::setting)));
   if (!run) {
     throw usage_error("import: {}; give a folder for a CSV each, -o {}/, or take one by --run N",
                       what, fs::path(path).stem().string());
@@ -208,26 +182,23 @@ std::string launch_path(const fs::path& file, const study::LogLaunch& launch,
 /// Adds the files of a target: one, or one for each launch into a folder.
 void add_files(std::vector<ImportedFile>& files, const ImportTarget& target, const O& options,
                Words& left_out) {
-  ReadTarget read = read_target(target, options, left_out);
-  if (read.logs.empty()) return;
-  if (read.launches.empty()) {
-    files.push_back({.path = target.file,
-                     .system = target.system,
-                     .logs = read.logs.size(),
-                     .rows = study::records_of(read.logs, options.hints)});
-    return;
+  const std::vector<study::LogFile> logs = read_logs(target, options, left_out);
+  if (logs.empty()) return;
+  std::vector<study::LogLaunch> launches = study::launches_of(logs, options.reading);
+  const bool labelled = options.run || launches.size() > 1;
+  if (options.run || (labelled && !options.into_folder)) {
+    launches = {chosen_launch(logs, launches, options.run)};
   }
-  if (options.run || options.folder.empty()) read.launches = {chosen_launch(read, options.run)};
-  for (const study::LogLaunch& launch : read.launches) {
-    std::string label =
-        target.system.empty() ? fs::path(launch.log.path).stem().string() : target.system;
+  for (const study::LogLaunch& launch : launches) {
+    std::string label = target.system;
+    if (label.empty()) label = fs::path(launch.logs.front().path).stem().string();
     if (!launch.setting.empty()) label += ' ' + launch.setting;
     files.push_back(
-        {.path = options.folder.empty() ? target.file : launch_path(target.file, launch, files),
+        {.path = options.into_folder ? launch_path(target.file, launch, files) : target.file,
          .system = target.system,
-         .label = std::move(label),
-         .logs = 1,
-         .rows = study::records_of({&launch.log, 1}, options.hints)});
+         .label = labelled ? label : "",
+         .logs = launch.logs.size(),
+         .rows = study::records_of(launch.logs, options.reading)});
   }
 }
 
@@ -255,7 +226,7 @@ Status run(O& options, const Arguments& line) {
   print_warnings(left_out);
   for (const ImportedFile& file : files) check_new(file.path, "-o");
   std::error_code ignored;  // creating the file reports why
-  if (!options.folder.empty()) fs::create_directories(options.folder, ignored);
+  if (options.into_folder) fs::create_directories(options.out, ignored);
   for (const ImportedFile& file : files) write(file);
   return left_out.empty() ? Status::Ok : Status::Unavailable;
 }

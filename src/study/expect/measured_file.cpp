@@ -22,7 +22,7 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   }
   std::vector<Measured> all;
   for (FileRows& launch :
-       read_launches(text, {.collective = std::string(collective.name)}, {.size = size})) {
+       read_launches(text, {.collective = std::string(collective.name), .size = size})) {
     for (const Dataset& part : split_by(launch.dataset, setting_of)) {
       const std::string own[] = {launch.setting, setting_of(part.records.front())};
       const std::string setting = setting_text(own);

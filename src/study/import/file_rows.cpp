@@ -13,7 +13,6 @@
 #include "base/error.hpp"
 #include "base/input_file.hpp"
 #include "base/text.hpp"
-#include "model/row_key.hpp"
 
 namespace busbar::study {
 namespace {
@@ -23,40 +22,48 @@ struct Test {
   LogTable table{};
   std::set<RowKey> rows{};
   std::string run{};    ///< command, library and hosts: its repetitions have the same; or empty
+  Words variables{};    ///< of NCCL and RCCL
   std::string label{};  ///< what distinguishes it from others
 };
 
 /// Rows without a head may be of several tests: one ends where a row comes again.
 std::vector<LogTable> split_at_repeated_rows(const LogTable& table) {
   if (!table.devices.empty() || !table.command.empty() || table.gpus_per_process) return {table};
+  const auto key = [](const LogRow& row) {
+    return std::tuple(row.size, row.type, row.op, row.root, row.nodes, row.sender, row.receiver);
+  };
   std::vector<LogTable> parts;
-  std::set<std::tuple<Bytes, std::string, std::string, int, int, int, int>> seen;
+  std::set<decltype(key(table.rows.front()))> seen;
   for (const LogRow& row : table.rows) {
-    const std::tuple key{row.size,
-                         row.type,
-                         row.op,
-                         row.root.value_or(-1),
-                         row.nodes.value_or(0),
-                         row.sender.value_or(-1),
-                         row.receiver.value_or(-1)};
-    const bool is_new = seen.insert(key).second;
+    const bool is_new = seen.insert(key(row)).second;
     if (parts.empty() || (!is_new && row.size > 0)) {
       LogTable part = table;
       part.line = row.line;
       part.rows.clear();
       if (!parts.empty()) parts.back().mean_busbw_GBps.reset();  // the footer's is of the last
       parts.push_back(std::move(part));
-      seen = {key};
+      seen = {key(row)};
     }
     parts.back().rows.push_back(row);
   }
   return parts;
 }
 
-Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
-  Test test{.log = &log};
+/// Those of NCCL and RCCL. Some name a launch or its log, and change nothing in it.
+Words library_variables(const Settings& settings) {
+  Words variables;
+  for (const auto& [name, value] : settings) {
+    const bool is_of_library = name.starts_with("NCCL_") || name.starts_with("RCCL_");
+    if (!is_of_library || name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
+    variables.push_back(fmt::format("{}={}", name, value));
+  }
+  return variables;
+}
+
+Test test_of(const LogFile& log, LogTable table, const LogReading& reading) {
+  Test test{.log = &log, .variables = library_variables(table.settings)};
   const LogFile alone{.path = log.path, .tables = {table}};
-  for (const Record& record : records_of({&alone, 1}, hints).records) {
+  for (const Record& record : records_of({&alone, 1}, reading).records) {
     if (record.size > 0) test.rows.insert(row_key(record));
   }
   if (!table.command.empty()) {
@@ -68,47 +75,35 @@ Test test_of(const LogFile& log, LogTable table, const LogHints& hints) {
   return test;
 }
 
-/// Tests that have a row in common, by that row.
-std::vector<std::vector<const Test*>> conflicts_in(const std::vector<Test>& tests) {
-  std::map<RowKey, std::vector<const Test*>> by_row;
+using Tests = std::vector<const Test*>;
+
+/// Tests that have a row in common.
+std::set<Tests> conflicts_in(const std::vector<Test>& tests) {
+  std::map<RowKey, Tests> by_row;
   for (const Test& test : tests) {
     for (const RowKey& row : test.rows) by_row[row].push_back(&test);
   }
-  std::vector<std::vector<const Test*>> conflicts;
-  for (auto& [row, all] : by_row) {
-    const bool is_new = conflicts.empty() || conflicts.back() != all;
-    if (all.size() > 1 && is_new) conflicts.push_back(std::move(all));
-  }
+  auto conflicts = set_of(by_row, &std::pair<const RowKey, Tests>::second);
+  std::erase_if(conflicts, [](const Tests& each) { return each.size() < 2; });
   return conflicts;
 }
 
-/// Labels tests by their variables of NCCL and RCCL that are not those of all.
+/// Labels tests by their variables that are not those of all.
 void set_labels(std::vector<Test>& tests) {
   std::map<std::string, std::size_t> counts;
-  const auto variables_of = [](const Test& test) {
-    Words variables;
-    for (const auto& [name, value] : test.table.settings) {
-      // Two of them name a launch or its log, and change nothing in it.
-      const bool is_of_library = name.starts_with("NCCL_") || name.starts_with("RCCL_");
-      if (!is_of_library || name == "NCCL_HOSTID" || name.starts_with("NCCL_DEBUG")) continue;
-      variables.push_back(fmt::format("{}={}", name, value));
-    }
-    return variables;
-  };
   for (const Test& test : tests) {
-    for (const std::string& variable : variables_of(test)) ++counts[variable];
+    for (const std::string& variable : test.variables) ++counts[variable];
   }
   for (Test& test : tests) {
-    Words own = variables_of(test);
-    std::erase_if(own, [&](const auto& variable) { return counts[variable] == tests.size(); });
-    test.label = join(own, " ");
+    const auto is_own = [&](const std::string& one) { return counts[one] < tests.size(); };
+    test.label = join(filtered(test.variables, is_own), " ");
   }
 }
 
 /// Tests that only their order distinguishes from another one with the same row.
-std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>& conflicts) {
+std::set<const Test*> unknown_twins(const std::set<Tests>& conflicts) {
   std::set<const Test*> unknown;
-  for (const auto& each : conflicts) {
+  for (const Tests& each : conflicts) {
     for (const Test* test : each) {
       const bool has_twin = std::ranges::any_of(each, [&](const Test* other) {
         const bool repeats = !test->run.empty() && other->run == test->run;
@@ -121,57 +116,49 @@ std::set<const Test*> unknown_twins(const std::vector<std::vector<const Test*>>&
 }
 
 /// Puts a test into the first launch of its setting that has none of its rows.
-void add_test(std::vector<LogLaunch>& launches, std::vector<std::set<RowKey>>& rows, Test test) {
-  const LogFile& log = *test.log;
+void add_test(std::vector<LogLaunch>& launches, const Test& test) {
+  const auto is_of_log = [&](const LogLaunch& one) {
+    return one.logs.front().path == test.log->path;
+  };
+  const auto has = [](const LogLaunch& one) {
+    return [&](const RowKey& row) { return one.rows.contains(row); };
+  };
   int number = 1;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    if (launches[i].setting != test.label) continue;
+  for (LogLaunch& launch : launches) {
+    if (launch.setting != test.label) continue;
     ++number;
-    const bool is_taken =
-        launches[i].log.path != log.path ||
-        std::ranges::any_of(test.rows, [&](const RowKey& row) { return rows[i].contains(row); });
-    if (is_taken) continue;
-    launches[i].log.tables.push_back(std::move(test.table));
-    rows[i].merge(test.rows);
+    if (!is_of_log(launch) || std::ranges::any_of(test.rows, has(launch))) continue;
+    launch.logs.front().tables.push_back(test.table);
+    launch.rows.insert(test.rows.begin(), test.rows.end());
     return;
   }
-  LogLaunch launch{.setting = test.label,
-                   .number = number,
-                   .log = {.path = log.path, .gpudirect = log.gpudirect},
-                   .repeats = true};
-  const bool is_first = std::ranges::none_of(
-      launches, [&](const LogLaunch& one) { return one.log.path == log.path; });
-  if (is_first) launch.log.warnings = log.warnings;
-  launch.log.tables.push_back(std::move(test.table));
-  launches.push_back(std::move(launch));
-  rows.push_back(std::move(test.rows));
+  LogFile log{.path = test.log->path, .tables = {test.table}, .gpudirect = test.log->gpudirect};
+  if (std::ranges::none_of(launches, is_of_log)) log.warnings = test.log->warnings;
+  launches.push_back({test.label, number, {std::move(log)}, test.rows});
 }
 
 }  // namespace
 
-std::vector<LogLaunch> launches_of(std::span<const LogFile> logs, const LogHints& hints) {
+std::vector<LogLaunch> launches_of(std::span<const LogFile> logs, const LogReading& reading) {
   std::vector<Test> tests;
   for (const LogFile& log : logs) {
     for (const LogTable& table : log.tables) {
       for (LogTable& part : split_at_repeated_rows(table)) {
-        tests.push_back(test_of(log, std::move(part), hints));
+        tests.push_back(test_of(log, std::move(part), reading));
       }
     }
   }
   const auto conflicts = conflicts_in(tests);
-  if (conflicts.empty()) {
-    return mapped(logs, [](const LogFile& log) { return LogLaunch{.log = log}; });
-  }
+  if (conflicts.empty()) return {{.logs = {logs.begin(), logs.end()}}};
   set_labels(tests);
   const std::set<const Test*> unknown = unknown_twins(conflicts);
   std::vector<LogLaunch> launches;
-  std::vector<std::set<RowKey>> rows;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     std::string& label = tests[i].label;
     if (unknown.contains(&tests[i])) {
       label += fmt::format("{}run{}", label.empty() ? "" : " ", i + 1);
     }
-    add_test(launches, rows, tests[i]);
+    add_test(launches, tests[i]);
   }
   return launches;
 }
@@ -197,8 +184,7 @@ bool is_csv(const std::string& path) {
          std::ranges::none_of(names, is_other);
 }
 
-std::vector<FileRows> read_launches(const std::string& path, const LogHints& hints,
-                                    const LogReading& reading) {
+std::vector<FileRows> read_launches(const std::string& path, const LogReading& reading) {
   std::vector<FileRows> launches;
   if (is_csv(path)) {
     launches.push_back({.dataset = load_dataset(path)});
@@ -207,8 +193,8 @@ std::vector<FileRows> read_launches(const std::string& path, const LogHints& hin
   const auto text = read_file(path);
   if (!text) throw usage_error("cannot read {}", path);
   const LogFile log = read_log(*text, path, reading);
-  for (const LogLaunch& launch : launches_of({&log, 1}, hints)) {
-    ImportedRows rows = records_of({&launch.log, 1}, hints);
+  for (const LogLaunch& launch : launches_of({&log, 1}, reading)) {
+    ImportedRows rows = records_of(launch.logs, reading);
     launches.push_back({.setting = launch.setting,
                         .dataset = {.path = path,
                                     .label = std::filesystem::path(path).stem().string(),

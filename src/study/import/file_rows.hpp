@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/row_key.hpp"
 #include "study/dataset.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
 
 namespace busbar::study {
 
@@ -16,16 +16,15 @@ namespace busbar::study {
 struct LogLaunch {
   std::string setting{};  ///< "NCCL_ALGO=Ring", "run2"; empty where no other setting is in the log
   int number = 1;         ///< of the launches of this setting
-  LogFile log{};          ///< the log with their tables alone
-  bool repeats = false;   ///< some launch of the logs has a row of another
+  std::vector<LogFile> logs{};  ///< one, with the launch's tables alone, where there are several
+  std::set<RowKey> rows{};      ///< there as well
 };
 
-/// The launches of logs: each log where no two tests give the same row (model/row_key). Else tests
-/// that give the same row are distinguished by the variables of NCCL in which they differ, and by
-/// their order where they are not repetitions of a command. A launch is of one log. Throws what
-/// records_of throws.
+/// The launches of logs: one of all where no two tests give the same row. Else tests that give the
+/// same row are distinguished by the variables of NCCL in which they differ, and by their order
+/// where they are not repetitions of a command. Throws what records_of throws.
 [[nodiscard]] std::vector<LogLaunch> launches_of(std::span<const LogFile> logs,
-                                                 const LogHints& hints);
+                                                 const LogReading& reading);
 
 /// "NCCL_ALGO=Ring, NCCL_ALGO=Tree", of the settings of all launches.
 [[nodiscard]] std::string settings_text(std::span<const std::string> settings);
@@ -41,10 +40,9 @@ struct FileRows {
 /// those of samples or of verdicts.
 [[nodiscard]] bool is_csv(const std::string& path);
 
-/// The launches of a file, one of a CSV; hints and reading are for logs. Throws Error (Usage) for
+/// The launches of a file, one of a CSV; `reading` is for logs. Throws Error (Usage) for
 /// what cannot be read.
 [[nodiscard]] std::vector<FileRows> read_launches(const std::string& path,
-                                                  const LogHints& hints = {},
                                                   const LogReading& reading = {});
 
 /// The same of a file that is one launch. Throws Error (Usage) for a log of several.

@@ -26,38 +26,32 @@ std::optional<int> listed_ranks(const LogTable& table) {
   return whole ? stated : std::nullopt;
 }
 
-std::optional<Printed> printed_number(std::string_view word) {
+std::optional<Printed> printed_number(View word) {
   const auto value = to_number<double>(word);
   if (!value || !std::isfinite(*value) || std::signbit(*value)) return std::nullopt;
-  const std::size_t exponent = word.find_first_of("eE");
-  const std::string_view digits = word.substr(0, exponent);
-  const std::size_t point = digits.find('.');
-  const double decimals =
-      point == std::string_view::npos ? 0 : static_cast<double>(digits.size() - point - 1);
-  double power = 0;
-  if (exponent != std::string_view::npos) {
-    std::string_view text = word.substr(exponent + 1);
-    if (text.starts_with('+')) text.remove_prefix(1);
-    power = to_number<double>(text).value_or(0);
-  }
-  return Printed{.value = *value, .half_unit = 0.5 * std::pow(10.0, power - decimals)};
+  const View digits = word.substr(0, word.find_first_of("eE"));
+  std::string half(digits);  // 0.005e-3 of 1.25e-3
+  for (char& c : half) c = c == '.' ? c : '0';
+  half += digits.find('.') == View::npos ? ".5" : "5";
+  half += word.substr(digits.size());
+  return Printed{.value = *value, .half_unit = to_number<double>(half).value_or(0)};
 }
 
-std::optional<int> small_number(std::string_view word) {
+std::optional<int> small_number(View word) {
   const auto value = to_number<int>(word);
   return value && *value >= -1 && *value <= kMostRanks ? value : std::nullopt;
 }
 
-std::string word_after(const Words& words, std::string_view word) {
+std::string word_after(const Words& words, View word) {
   const auto found = std::ranges::find(words, word);
   return found == words.end() || found + 1 == words.end() ? std::string{} : *(found + 1);
 }
 
-std::optional<std::uint64_t> number_after(const Words& words, std::string_view word) {
+std::optional<std::uint64_t> number_after(const Words& words, View word) {
   return to_number<std::uint64_t>(word_after(words, word));
 }
 
-std::optional<int> processes_of_command(const std::vector<std::string>& words) {
+std::optional<int> processes_of_command(const Words& words) {
   const auto launcher = std::ranges::find_if(words, [](const std::string& word) {
     const std::string name = word.substr(word.rfind('/') + 1);
     return name == "mpirun" || name == "mpiexec" || name == "srun" || name == "mpiexec.hydra";

@@ -6,9 +6,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "model/communicator.hpp"
 #include "model/flag.hpp"
@@ -29,7 +29,7 @@ struct LogLine {
 /// prefixes: those of launchers and CI that are known (`[1,0]<stdout>:`, `0:`, times), and any
 /// other that stands before two or more lines that the tools are known to print ("node17: "). Lines
 /// that several nodes print at the same time are put together by node.
-[[nodiscard]] std::vector<LogLine> log_lines(std::string_view text);
+[[nodiscard]] std::vector<LogLine> log_lines(View text);
 
 /// "line 7 looks like a row behind a prefix 'x |'", of the first line where a row of nccl-tests
 /// stands behind other words; empty where there is none.
@@ -82,17 +82,17 @@ struct LogDevice {
 
 /// One test of a log: what stands above its rows, and they.
 struct LogTable {
-  std::size_t line = 0;                ///< of its first row
-  std::string collective{};            ///< as the log has it; empty where it has none
-  std::vector<std::string> columns{};  ///< the names above its rows; empty where there are none
-  std::string tool{};     ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
-  std::string backend{};  ///< nccl, rccl or mpi
-  std::string library{};  ///< "NCCL 2.29.2"
+  std::size_t line = 0;      ///< of its first row
+  std::string collective{};  ///< as the log has it; empty where it has none
+  Words columns{};           ///< the names above its rows; empty where there are none
+  std::string tool{};        ///< "nccl-tests", "nccl-tests 2.17.8", "OSU 7.3", "IMB 2021.3"
+  std::string backend{};     ///< nccl, rccl or mpi
+  std::string library{};     ///< "NCCL 2.29.2"
   std::string command{};
   Settings settings{};        ///< of its command, and by NCCL's own lines
   std::string matrix{};       ///< which of a log's matrices of pairs it is
   std::vector<Flag> flags{};  ///< of all its rows
-  std::string cadence{};
+  std::string cadence = "streaming";
   std::string aggregation{};  ///< how ranks become one time: mean, max, min, rank0
   bool medians = false;       ///< its times are medians of operations, not means
   std::optional<int> ranks{};
@@ -102,7 +102,7 @@ struct LogTable {
   std::optional<std::uint64_t> operations{};
   std::optional<std::uint64_t> warmup{};
   std::optional<double> mean_busbw_GBps{};  ///< the footer's
-  bool ended = false;                       ///< there was a footer
+  bool ended = false;                       ///< of nccl-tests: there was a footer
   std::vector<LogRow> rows{};
 };
 
@@ -115,20 +115,19 @@ struct LogTable {
 struct LogFile {
   std::string path{};
   std::vector<LogTable> tables{};
-  std::vector<std::string> warnings{};
+  Words warnings{};
   std::string gpudirect{};  ///< "yes, 16 of 16 connections", by NCCL's own lines; empty: none
 };
 
 /// The whole word as a finite number that is not negative, with its precision.
-[[nodiscard]] std::optional<Printed> printed_number(std::string_view word);
+[[nodiscard]] std::optional<Printed> printed_number(View word);
 /// The whole word as a number of ranks, or -1: roots.
-[[nodiscard]] std::optional<int> small_number(std::string_view word);
+[[nodiscard]] std::optional<int> small_number(View word);
 
 /// The word behind a word, or empty.
-[[nodiscard]] std::string word_after(const std::vector<std::string>& words, std::string_view word);
+[[nodiscard]] std::string word_after(const Words& words, View word);
 /// The value after a word: 8 for `after_word("nGpus 8 minBytes", "nGpus")`.
-[[nodiscard]] std::optional<std::uint64_t> number_after(const std::vector<std::string>& words,
-                                                        std::string_view word);
+[[nodiscard]] std::optional<std::uint64_t> number_after(const Words& words, View word);
 
 /// True for a test's program: "./build/all_reduce_perf", "all_gather_perf_mpi".
 [[nodiscard]] bool names_test(const std::string& word);
@@ -136,15 +135,15 @@ struct LogFile {
 /// The words of a line that is the command of a test, "+ NCCL_ALGO=Ring srun ./all_reduce_perf -b
 /// 8" or "Command: mpirun ...", from its first assignment or program on; nothing for titles
 /// and prose that name a program.
-[[nodiscard]] std::optional<std::vector<std::string>> command_in(std::string_view line);
+[[nodiscard]] std::optional<Words> command_in(View line);
 
 /// The variables that a command sets: before a program, by -x, -genv or --export.
-[[nodiscard]] Settings settings_of_command(const std::vector<std::string>& command);
+[[nodiscard]] Settings settings_of_command(const Words& command);
 
 /// "NCCL_ALGO set by environment to Ring" of NCCL's own log, or nothing.
-[[nodiscard]] std::optional<Settings> settings_of_library(std::string_view message);
+[[nodiscard]] std::optional<Settings> settings_of_library(View message);
 
 /// A command's number of processes (-n, -np, --ntasks), where it is one of mpirun, mpiexec or srun.
-[[nodiscard]] std::optional<int> processes_of_command(const std::vector<std::string>& words);
+[[nodiscard]] std::optional<int> processes_of_command(const Words& words);
 
 }  // namespace busbar::study

@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
+#include "study/import/nccl_text.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus
@@ -17,9 +18,8 @@
 namespace busbar::study {
 namespace {
 
-bool begins_with_any(const LogLine& line, std::initializer_list<std::string_view> starts) {
-  return std::ranges::any_of(starts,
-                             [&](std::string_view start) { return line.text.starts_with(start); });
+bool begins_with_any(const LogLine& line, std::initializer_list<View> starts) {
+  return std::ranges::any_of(starts, [&](View start) { return line.text.starts_with(start); });
 }
 
 bool is_mpi(const LogLine& line) { return begins_with_any(line, {"# OSU ", "# Benchmarking "}); }
@@ -32,7 +32,7 @@ bool is_of_copies(const LogLine& line) {
 
 /// By its command or the names of its columns.
 bool is_nccl(const LogLine& line) {
-  const std::vector<std::string> words = split_words(line.text);
+  const Words words = split_words(line.text);
   return columns_of(words) || std::ranges::any_of(words, names_test);
 }
 
@@ -73,8 +73,63 @@ LogFile read_tools(std::span<const LogLine> lines, const std::string& path,
   return log;
 }
 
-LogFile read_any(std::string_view text, const std::string& path, const LogReading& reading) {
-  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+/// Takes a row of a summary; its time follows from the bus bandwidth.
+void read_summary_row(LogFile& log, const LogLine& line, bool by_ranks, const LogReading& reading) {
+  const Words cells = split(line.text, ',');
+  const auto refuse = [&](const std::string& why) { bad_line(log, line, why, reading); };
+  if (cells.size() != 3) return refuse("not an operation, a number and a rate");
+  const Collective* collective = find_collective(cells[0]);
+  if (collective == nullptr) return refuse(fmt::format("'{}' is not a collective", cells[0]));
+  constexpr std::uint64_t kMostGpus = 1U << 24U;
+  const auto number = to_number<std::uint64_t>(cells[1]);
+  if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
+    return refuse(fmt::format("'{}' is not a number of {}", cells[1], by_ranks ? "GPUs" : "bytes"));
+  }
+  const auto busbw = printed_number(cells[2]);
+  if (!busbw) return refuse(fmt::format("'{}' is not a rate", cells[2]));
+  const int ranks = by_ranks ? static_cast<int>(*number) : *reading.ranks;
+  const Bytes size = by_ranks ? *reading.size : *number;
+  if (ranks < 2 || size == 0 || busbw->value <= busbw->half_unit) {
+    log.warnings.push_back(
+        fmt::format("{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path,
+                    line.number, collective->name, format_bytes(size), counted(ranks, "GPU")));
+    return;
+  }
+  const double factor = collective->bus_factor(ranks);
+  const Printed algbw{.value = busbw->value / factor, .half_unit = busbw->half_unit / factor};
+  log.tables.push_back({.line = line.number,
+                        .collective = cells[0],
+                        .tool = "nccl-tests, a summary",
+                        .backend = "nccl",
+                        .aggregation = "mean",
+                        .ranks = ranks,
+                        .rows = {{.line = line.number,
+                                  .size = size,
+                                  .type = "float",
+                                  .halves = {{.algbw_GBps = algbw, .busbw_GBps = busbw}}}}});
+}
+
+/// Nothing where the first line names no columns of a summary.
+std::optional<LogFile> read_summary(std::span<const LogLine> lines, const std::string& path,
+                                    const LogReading& reading) {
+  const std::string names = lines.empty() ? "" : lower(lines.front().text);
+  const bool by_ranks = names == "op,gpu,bandwidth" || names == "op,gpus,busbw";
+  if (!by_ranks && names != "op,packet,bandwidth") return std::nullopt;
+  if (by_ranks && !reading.size) {
+    throw usage_error("{}:1: a summary of rates without their size; give --size SIZE", path);
+  }
+  if (!by_ranks && !reading.ranks) {
+    throw usage_error("{}:1: a summary of rates without the number of ranks; give --ranks N", path);
+  }
+  LogFile log{.path = path};
+  for (const LogLine& line : lines.subspan(1)) {
+    if (!line.text.empty()) read_summary_row(log, line, by_ranks, reading);
+  }
+  return log;
+}
+
+LogFile read_any(View text, const std::string& path, const LogReading& reading) {
+  const auto has = [&](View part) { return text.find(part) != View::npos; };
   if (has("\"coll_perf\"") || has("\"p2p_perf\"") || has("\"test_info\"") || has("count(elems)")) {
     throw usage_error(
         "{}: logs of NCCL Inspector and nccom-test and perftest's JSON are no longer read; busbar "
@@ -86,88 +141,26 @@ LogFile read_any(std::string_view text, const std::string& path, const LogReadin
                                   : read_nccl_json(text, path);
   }
   const std::vector<LogLine> lines = log_lines(text);
-  if (is_summary(lines)) return read_summary_text(lines, path, reading);
-  return read_tools(lines, path, reading);
+  const auto summary = read_summary(lines, path, reading);
+  return summary ? *summary : read_tools(lines, path, reading);
 }
 
 /// A table of commas without blanks, as scripts write that boil logs down.
-bool is_foreign_summary(std::string_view text) {
-  const std::string_view first = trim(text.substr(0, text.find('\n')));
-  return std::ranges::count(first, ',') >= 2 && first.find(' ') == std::string_view::npos;
-}
-
-/// What the second column of a summary is; the user gives the other.
-enum class Second { Ranks, Size };
-
-/// The table of a line's row; its time follows from the bus bandwidth. Throws a usage error without
-/// a place where a cell is not what its column says.
-LogTable table_of(const LogLine& line, Second second, const LogReading& reading) {
-  const std::vector<std::string> cells = split(line.text, ',');
-  if (cells.size() != 3) throw usage_error("not an operation, a number and a rate");
-  const Collective* collective = find_collective(cells[0]);
-  if (collective == nullptr) throw usage_error("'{}' is not a collective", cells[0]);
-  constexpr std::uint64_t kMostGpus = 1U << 24U;
-  const bool by_ranks = second == Second::Ranks;
-  const auto number = to_number<std::uint64_t>(cells[1]);
-  if (!number || (by_ranks && (*number < 1 || *number > kMostGpus))) {
-    throw usage_error("'{}' is not a {}", cells[1],
-                      by_ranks ? "number of GPUs" : "number of bytes");
-  }
-  const auto busbw = printed_number(cells[2]);
-  if (!busbw) throw usage_error("'{}' is not a rate", cells[2]);
-  const int ranks = by_ranks ? static_cast<int>(*number) : *reading.ranks;
-  const Bytes size = by_ranks ? *reading.size : *number;
-  LogTable table{.line = line.number,
-                 .collective = cells[0],
-                 .tool = "nccl-tests, a summary",
-                 .backend = "nccl",
-                 .cadence = "streaming",
-                 .aggregation = "mean",
-                 .ranks = ranks,
-                 .ended = true};
-  const double factor = collective->bus_factor(ranks);
-  const Printed algbw{.value = busbw->value / factor, .half_unit = busbw->half_unit / factor};
-  table.rows.push_back({.line = line.number,
-                        .size = size,
-                        .type = "float",
-                        .halves = {{.algbw_GBps = algbw, .busbw_GBps = busbw}}});
-  return table;
-}
-
-void read_summary_row(LogFile& log, const LogLine& line, Second second, const LogReading& reading) {
-  try {
-    log.tables.push_back(table_of(line, second, reading));
-  } catch (const Error& error) {
-    return bad_line(log, line, error.what(), reading);
-  }
-  const LogTable& table = log.tables.back();
-  const Bytes size = table.rows.front().size;
-  const Printed& busbw = *table.rows.front().halves.front().busbw_GBps;
-  if (*table.ranks > 1 && size > 0 && busbw.value > busbw.half_unit) return;
-  log.warnings.push_back(fmt::format(
-      "{}:{}: {} of {} has no bus bandwidth on {}; the row is left out", log.path, line.number,
-      find_collective(table.collective)->name, format_bytes(size), counted(*table.ranks, "GPU")));
-  log.tables.pop_back();
-}
-
-/// Nothing where the line names no columns of a summary.
-std::optional<Second> second_column(const LogLine& line) {
-  const std::string names = lower(trim(line.text));
-  if (names == "op,gpu,bandwidth" || names == "op,gpus,busbw") return Second::Ranks;
-  return names == "op,packet,bandwidth" ? std::optional(Second::Size) : std::nullopt;
+bool is_foreign_summary(View text) {
+  const View first = trim(text.substr(0, text.find('\n')));
+  return std::ranges::count(first, ',') >= 2 && first.find(' ') == View::npos;
 }
 
 /// Whether all connections over a network use GPUDirect RDMA, and how many do; empty where NCCL
 /// lists none.
-std::string gpudirect_in(std::string_view text) {
-  constexpr std::string_view kNetwork = " via NET/";
+std::string gpudirect_in(View text) {
+  constexpr View kNetwork = " via NET/";
   std::size_t all = 0;
   std::size_t direct = 0;
-  for (auto at = text.find(kNetwork); at != std::string_view::npos;
-       at = text.find(kNetwork, at + 1)) {
-    const std::string_view line = text.substr(at, text.find('\n', at) - at);
+  for (auto at = text.find(kNetwork); at != View::npos; at = text.find(kNetwork, at + 1)) {
+    const View line = text.substr(at, text.find('\n', at) - at);
     ++all;
-    if (line.find("/GDRDMA") != std::string_view::npos) ++direct;
+    if (line.find("/GDRDMA") != View::npos) ++direct;
   }
   if (all == 0) return {};
   return fmt::format("{}, {} of {} connections", direct == all ? "yes" : "no", direct, all);
@@ -175,7 +168,7 @@ std::string gpudirect_in(std::string_view text) {
 
 }  // namespace
 
-void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading) {
+void bad_line(LogFile& log, const LogLine& line, View why, const LogReading& reading) {
   const std::string message = fmt::format("{}:{}: {}", log.path, line.number, why);
   if (!reading.skip_bad_lines) {
     throw usage_error("{}; fix the line, or skip it with --skip-bad-lines", message);
@@ -183,13 +176,12 @@ void bad_line(LogFile& log, const LogLine& line, std::string_view why, const Log
   log.warnings.push_back(message + "; the line is skipped");
 }
 
-LogFile read_log(std::string_view text, const std::string& path, const LogReading& reading) {
+LogFile read_log(View text, const std::string& path, const LogReading& reading) {
   LogFile log = read_any(text, path, reading);
   log.gpudirect = gpudirect_in(text);
   std::erase_if(log.tables, [](const LogTable& table) { return table.rows.empty(); });
-  const bool no_matrix =
-      std::ranges::all_of(log.tables, [](const LogTable& table) { return table.matrix.empty(); });
-  if (!reading.matrix.empty() && no_matrix) {
+  const auto has_matrix = [](const LogTable& table) { return !table.matrix.empty(); };
+  if (!reading.matrix.empty() && std::ranges::none_of(log.tables, has_matrix)) {
     throw usage_error("--matrix: {} has no matrix of pairs", path);
   }
   if (!log.tables.empty()) return log;
@@ -203,26 +195,6 @@ LogFile read_log(std::string_view text, const std::string& path, const LogReadin
                     hidden.empty()
                         ? "where rows have columns of their own, busbar import --columns names them"
                         : hidden + ": take it off, as sed does");
-}
-
-bool is_summary(std::span<const LogLine> lines) {
-  return !lines.empty() && second_column(lines.front()).has_value();
-}
-
-LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
-                          const LogReading& reading) {
-  const Second second = *second_column(lines.front());
-  if (second == Second::Ranks && !reading.size) {
-    throw usage_error("{}:1: a summary of rates without their size; give --size SIZE", path);
-  }
-  if (second == Second::Size && !reading.ranks) {
-    throw usage_error("{}:1: a summary of rates without the number of ranks; give --ranks N", path);
-  }
-  LogFile log{.path = path};
-  for (const LogLine& line : lines.subspan(1)) {
-    if (!trim(line.text).empty()) read_summary_row(log, line, second, reading);
-  }
-  return log;
 }
 
 }  // namespace busbar::study

@@ -4,38 +4,54 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
+#include "format/writer.hpp"
+#include "model/record.hpp"
 #include "study/import/log.hpp"
-#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 
+/// What the user knows and a log may not have, and how it is read.
 struct LogReading {
   bool skip_bad_lines = false;  ///< go on after a line that cannot be read, with a warning
-  LogColumns columns{};         ///< of rows that have no names above them, by the user
-  std::optional<Bytes> size{};  ///< of a summary's or a matrix' rates, by the user
-  std::optional<int> ranks{};   ///< of a summary's rates, by the user
+  Words columns{};              ///< of rows that have no names above them
+  std::string collective{};
+  std::optional<int> ranks{};
+  std::optional<int> nodes{};
+  std::optional<Bytes> size{};  ///< of a summary's or a matrix' rates
   std::string matrix{};         ///< which matrix of pairs, by a part of its name
 };
 
 /// Reads a log of any tool. Throws Error (Usage) with path and line where a line of a table cannot
 /// be read, and where there is no table.
-[[nodiscard]] LogFile read_log(std::string_view text, const std::string& path,
-                               const LogReading& reading);
+[[nodiscard]] LogFile read_log(View text, const std::string& path, const LogReading& reading);
+
+/// Logs as records of ours.
+struct ImportedRows {
+  std::vector<Record> records{};
+  HeaderFacts facts{};  ///< for the CSV's head
+  Words warnings{};
+};
+
+/// Converts: size by our meaning, bus bandwidth from size, time and ranks, as near to the printed
+/// one as its digits allow. Throws Error (Usage) naming the option where a collective or a number
+/// of ranks is neither in the log nor given.
+[[nodiscard]] ImportedRows records_of(std::span<const LogFile> logs, const LogReading& reading);
+
+/// Why a log of one rank has no bus bandwidth.
+inline constexpr View kOneRank =
+    "one rank took part, so nothing was communicated (was it started with -g 1?)";
 
 /// @name Each tool's reader, for read_log
 /// @{
 [[nodiscard]] LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
                                      const LogReading& reading);
-[[nodiscard]] LogFile read_nccl_json(std::string_view text, const std::string& path);
+[[nodiscard]] LogFile read_nccl_json(View text, const std::string& path);
 [[nodiscard]] LogFile read_mpi_text(std::span<const LogLine> lines, const std::string& path,
                                     const LogReading& reading);
-[[nodiscard]] LogFile read_summary_text(std::span<const LogLine> lines, const std::string& path,
-                                        const LogReading& reading);
 [[nodiscard]] LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
                                       const LogReading& reading);
-[[nodiscard]] LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
+[[nodiscard]] LogFile read_nvbandwidth_json(View text, const std::string& path,
                                             const LogReading& reading);
 [[nodiscard]] LogFile read_perftest_text(std::span<const LogLine> lines, const std::string& path,
                                          const LogReading& reading);
@@ -44,11 +60,7 @@ struct LogReading {
 /// True for the line above the rows of perftest's table.
 [[nodiscard]] bool is_perftest(const LogLine& line);
 
-/// True for lines under the names OP,GPU,Bandwidth or OP,Packet,Bandwidth: rates without times, and
-/// without sizes or ranks.
-[[nodiscard]] bool is_summary(std::span<const LogLine> lines);
-
 /// Refuses a line, or notes that it was skipped.
-void bad_line(LogFile& log, const LogLine& line, std::string_view why, const LogReading& reading);
+void bad_line(LogFile& log, const LogLine& line, View why, const LogReading& reading);
 
 }  // namespace busbar::study

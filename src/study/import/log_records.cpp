@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/log_records.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/fact.hpp"
+#include "study/import/log_reader.hpp"
 #include "study/import/nccl_text.hpp"
 #include "study/import/table_collective.hpp"
 
@@ -45,31 +44,27 @@ double error_limit(const std::string& type) {
 
 void set_check(Record& record, const LogHalf& half) {
   constexpr double kMostWrong = 1e18;
+  const double limit = error_limit(record.type);
   if (half.wrong) {
     record.wrong = static_cast<std::uint64_t>(std::llround(std::min(*half.wrong, kMostWrong)));
-    if (*record.wrong > 0) record.status = RowStatus::Wrong;
-    if (*record.wrong > 0) record.reason = fmt::format("the log counts {} wrong", *record.wrong);
   }
-  if (half.error && *half.error > error_limit(record.type)) {
-    record.status = RowStatus::Wrong;
-    record.reason =
-        fmt::format("the log's error is {:g}, above {:g}", *half.error, error_limit(record.type));
+  if (record.wrong > 0U) record.reason = fmt::format("the log counts {} wrong", *record.wrong);
+  if (half.error > limit) {
+    record.reason = fmt::format("the log's error is {:g}, above {:g}", *half.error, limit);
   }
-}
-
-void set_time(Record& record, const LogHalf& half, const Range& rate) {
-  if (half.time_us) return;
-  // -C: the printed time is the processor's; wall time is only in the bandwidth.
-  const double mean = (rate.low + rate.high) / 2;
-  record.time_median_us = static_cast<double>(record.size) / (mean * kMicrosecondGB);
-  record.time_mean_us = record.time_median_us;
-  add_flag(record, Flag::TimeFromBandwidth);
+  if (!record.reason.empty()) record.status = RowStatus::Wrong;
 }
 
 void set_bandwidth(Record& record, const LogHalf& half, const TableMeaning& meaning) {
   const auto rate = rate_range(record.size, half);
   if (!rate) return;
-  set_time(record, half, *rate);
+  if (!half.time_us) {
+    // -C: the printed time is the processor's; wall time is only in the bandwidth.
+    const double mean = (rate->low + rate->high) / 2;
+    record.time_median_us = static_cast<double>(record.size) / (mean * kMicrosecondGB);
+    record.time_mean_us = record.time_median_us;
+    add_flag(record, Flag::TimeFromBandwidth);
+  }
   const double factor = meaning.collective->bus_factor(meaning.ranks);
   const double algbw = static_cast<double>(record.size) / (*record.time_median_us * kMicrosecondGB);
   // Until June 2020 all-gather and reduce-scatter had the bus factor in it.
@@ -171,8 +166,8 @@ constexpr Bytes kMostBytes = Bytes{1} << 53U;
 
 class LogConverter {
  public:
-  LogConverter(const LogFile& log, const LogHints& hints, ImportedRows& rows)
-      : log_(log), hints_(hints), rows_(rows) {}
+  LogConverter(const LogFile& log, const LogReading& reading, ImportedRows& rows)
+      : log_(log), reading_(reading), rows_(rows) {}
 
   void convert(const LogTable& table) {
     const Collective& collective = find_collective_of(table);
@@ -195,7 +190,7 @@ class LogConverter {
   /// The collective, with a line for the user where the log does not name it.
   const Collective& find_collective_of(const LogTable& table) {
     const TableCollective found =
-        collective_of(table, place(table.line), hints_.collective, hints_.ranks);
+        collective_of(table, place(table.line), reading_.collective, reading_.ranks);
     if (found.inferred) {
       warn("{}: the log does not name its collective; its rows are those of {} alone: {}",
            place(table.line), found.collective->name, found.source);
@@ -210,9 +205,9 @@ class LogConverter {
 
   int ranks_of(const LogTable& table, const Collective& collective, std::span<const LogRow> rows) {
     if (rows.front().sender || rows.front().receiver) return table.ranks.value_or(2);
-    if (hints_.ranks) {
+    if (reading_.ranks) {
       check_given(collective, rows);
-      return *hints_.ranks;
+      return *reading_.ranks;
     }
     if (const auto listed = listed_ranks(table)) {
       check_listed(*listed, collective, rows);
@@ -250,7 +245,7 @@ class LogConverter {
                                       : fmt::format("{} to {}", allowed.least, allowed.most));
   }
   void check_given(const Collective& collective, std::span<const LogRow> rows) const {
-    const double factor = collective.bus_factor(*hints_.ranks);
+    const double factor = collective.bus_factor(*reading_.ranks);
     for (const LogRow& row : rows) {
       for (const LogHalf& half : row.halves) {
         const auto rate = rate_range(row.size, half);
@@ -258,14 +253,14 @@ class LogConverter {
         throw usage_error(
             "--ranks {}: {} has a bus bandwidth of {:g} GB/s, and {} of that many ranks would have "
             "{:.2f}",
-            *hints_.ranks, place(row.line), half.busbw_GBps->value, collective.name,
+            *reading_.ranks, place(row.line), half.busbw_GBps->value, collective.name,
             (rate->low + rate->high) / 2 * factor);
       }
     }
   }
 
   [[nodiscard]] int nodes_of(const LogTable& table, int ranks) const {
-    if (hints_.nodes) return *hints_.nodes;
+    if (reading_.nodes) return *reading_.nodes;
     const auto hosts = set_of(table.devices, &LogDevice::host);
     const bool complete = table.all_hosts || std::cmp_greater_equal(table.devices.size(), ranks);
     return complete ? static_cast<int>(hosts.size()) : 0;
@@ -333,18 +328,18 @@ class LogConverter {
   }
 
   const LogFile& log_;
-  const LogHints& hints_;
+  const LogReading& reading_;
   ImportedRows& rows_;
 };
 
 }  // namespace
 
-ImportedRows records_of(std::span<const LogFile> logs, const LogHints& hints) {
+ImportedRows records_of(std::span<const LogFile> logs, const LogReading& reading) {
   ImportedRows rows;
   for (const LogFile& log : logs) {
     append(rows.warnings, log.warnings);
     if (!log.gpudirect.empty()) rows.facts.emplace_back(key(fact::kGpudirectRdma), log.gpudirect);
-    LogConverter converter(log, hints, rows);
+    LogConverter converter(log, reading, rows);
     for (const LogTable& table : log.tables) converter.convert(table);
   }
   HeaderFacts facts = facts_of(logs);

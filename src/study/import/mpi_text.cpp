@@ -13,19 +13,18 @@
 namespace busbar::study {
 namespace {
 
-bool reduces(std::string_view collective) {
-  const Collective* known = find_collective(collective);
-  return known != nullptr && known->reduces;
+bool reduces(View name) {
+  const Collective* collective = find_collective(name);
+  return collective != nullptr && collective->reduces;
 }
 
-std::string type_of(std::string_view mpi_name) {
-  if (mpi_name.find("FLOAT") != std::string_view::npos) return "float";
-  if (mpi_name.find("DOUBLE") != std::string_view::npos) return "double";
-  return mpi_name.find("INT") != std::string_view::npos ? "int32" : "int8";
+std::string type_of(View mpi_name) {
+  const auto has = [&](View part) { return mpi_name.find(part) != View::npos; };
+  return has("FLOAT") ? "float" : has("DOUBLE") ? "double" : has("INT") ? "int32" : "int8";
 }
 
 /// OSU's titles have blanks in them; two or more separate them.
-Words titles_of(std::string_view text) {
+Words titles_of(View text) {
   Words titles;
   while (!(text = trim(text)).empty()) {
     const std::size_t end = std::min({text.find('\t'), text.find("  "), text.size()});
@@ -37,11 +36,8 @@ Words titles_of(std::string_view text) {
 
 /// Columns of times, and how they are over ranks: the slowest rank's mean where it is printed, as
 /// our own programs aggregate.
-struct LatencyColumn {
-  std::string_view title;
-  std::string_view aggregation;
-};
-constexpr std::array<LatencyColumn, 4> kTimes{
+using Column = std::pair<View, View>;
+constexpr std::array<Column, 4> kTimes{
     {{"Max Latency", "max"}, {"t_max[usec]", "max"}, {"Avg Latency", "mean"}, {"Latency", "mean"}}};
 
 class MpiText {
@@ -50,7 +46,7 @@ class MpiText {
       : reading_(reading), log_{.path = path} {}
 
   void read(const LogLine& line) {
-    const std::string_view text = line.text;
+    const View text = line.text;
     const Words words = split_words(text);
     if (words.empty()) return;
     if (text.starts_with("# OSU ")) {
@@ -63,7 +59,7 @@ class MpiText {
       titles_ = words;
     } else if (text.starts_with("# Size") || text.starts_with("Size")) {
       titles_ = titles_of(text.substr(text.find("Size")));
-    } else if (text.find("osu_") != std::string_view::npos && titles_.empty()) {
+    } else if (text.find("osu_") != View::npos && titles_.empty()) {
       command_ = text;
     } else if (text.starts_with('#')) {
       read_comment(words);
@@ -77,7 +73,7 @@ class MpiText {
   /// "# OSU MPI-CUDA Allreduce Latency Test v7.3". Where no line "# Datatype" says otherwise,
   /// reductions are of floats, all else of chars.
   void open_osu(const Words& words) {
-    LogTable table{.tool = "OSU", .backend = "mpi", .command = command_, .cadence = "streaming"};
+    LogTable table{.tool = "OSU", .backend = "mpi", .command = command_};
     const auto latency = std::ranges::find(words, "Latency");
     if (latency - words.begin() > 3) table.collective = join({words.begin() + 3, latency}, " ");
     if (words.back().starts_with('v')) table.tool += " " + words.back().substr(1);
@@ -91,11 +87,7 @@ class MpiText {
     passes_over_ = find_collective(collective) == nullptr;
     if (passes_over_) return;
     type_ = reduces(collective) ? imb_reduced_type_ : imb_type_;
-    open({.collective = collective,
-          .tool = imb_tool_,
-          .backend = "mpi",
-          .command = command_,
-          .cadence = "streaming"});
+    open({.collective = collective, .tool = imb_tool_, .backend = "mpi", .command = command_});
   }
   void open(LogTable table) {
     log_.tables.push_back(std::move(table));
@@ -120,7 +112,7 @@ class MpiText {
   }
 
   /// The word below the first title that begins so, or null.
-  [[nodiscard]] const std::string* cell(const Words& words, std::string_view title) const {
+  [[nodiscard]] const std::string* cell(const Words& words, View title) const {
     const auto found = std::ranges::find_if(
         titles_, [&](const std::string& one) { return one.starts_with(title); });
     return found == titles_.end() ? nullptr
@@ -128,7 +120,7 @@ class MpiText {
   }
 
   void read_row_line(const LogLine& line, const Words& words) {
-    const auto refuse = [&](std::string_view why) { bad_line(log_, line, why, reading_); };
+    const auto refuse = [&](View why) { bad_line(log_, line, why, reading_); };
     if (log_.tables.empty()) {
       return refuse("a row without a line '# OSU ...' above it, which names the test");
     }
@@ -137,9 +129,9 @@ class MpiText {
                                 titles_.size()));
     }
     const auto* time = std::ranges::find_if(
-        kTimes, [&](const LatencyColumn& column) { return cell(words, column.title) != nullptr; });
+        kTimes, [&](View title) { return cell(words, title) != nullptr; }, &Column::first);
     if (time == kTimes.end()) return refuse("a row without a column of latencies");
-    const std::string& text = *cell(words, time->title);
+    const std::string& text = *cell(words, time->first);
     const auto latency = printed_number(text);
     if (!latency) return refuse(fmt::format("'{}' is not a number", text));
     LogTable& table = log_.tables.back();
@@ -147,13 +139,12 @@ class MpiText {
                .size = to_number<std::uint64_t>(words.front()).value_or(0),
                .type = type_,
                .halves = {{.time_us = latency}}};
-    for (const std::string_view title : {"Iterations", "#repetitions"}) {
+    for (const View title : {"Iterations", "#repetitions"}) {
       if (const std::string* rounds = cell(words, title)) {
         row.operations = to_number<std::uint64_t>(*rounds);
       }
     }
-    table.aggregation = time->aggregation;
-    table.ended = true;
+    table.aggregation = time->second;
     if (table.rows.empty()) table.line = line.number;
     table.rows.push_back(std::move(row));
   }

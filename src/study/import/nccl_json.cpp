@@ -2,6 +2,7 @@
 // What nccl-tests writes by -J. Of its environment, which may hold secrets, nothing is taken.
 
 #include <cmath>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -10,30 +11,15 @@
 #include "format/json.hpp"
 #include "model/nccl_choice.hpp"
 #include "study/import/log_reader.hpp"
+#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 namespace {
 
 /// nccl-tests writes an infinite bandwidth as a bare inf, which is no JSON.
-std::string without_inf(std::string_view text) {
-  std::string valid;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) {
-      valid += text[i++];  // what it escapes is no end
-    } else if (text[i] == '"') {
-      in_string = !in_string;
-    }
-    const std::string_view rest = text.substr(i, 4);
-    const bool negative = !in_string && rest.starts_with("-inf");
-    if (!in_string && (negative || rest.starts_with("inf"))) {
-      valid += "null";
-      i += negative ? 3 : 2;
-    } else {
-      valid += text[i];
-    }
-  }
-  return valid;
+std::string without_inf(const std::string& text) {
+  static const std::regex kInfinite(R"((":\s?)-?inf)");
+  return std::regex_replace(text, kInfinite, "$1null");
 }
 
 /// A member that is a finite number and not negative, of %lf's six decimals; nothing for others, as
@@ -59,15 +45,15 @@ std::string json_word(const Json& object, const char* key) {
   return found->is_number_integer() ? found->dump() : std::string{};
 }
 
-LogHalf half_of(const Json& row, const char* key, bool in_place) {
-  LogHalf half{.in_place = in_place};
+LogHalf half_of(const Json& row, const std::string& key) {
   const Json& cells = row.at(key);
-  half.time_us = number(cells, "time");
-  half.cpu_time_us = number(cells, "cpu_time");
-  half.algbw_GBps = number(cells, "alg_bw");
-  half.busbw_GBps = number(cells, "bus_bw");
-  half.wrong = value(cells, "nwrong");  // 0.000000; null where data are not checked
-  const auto iterations = row.find(std::string(key) + "_per_iter");
+  LogHalf half{.in_place = key == "in_place",
+               .time_us = number(cells, "time"),
+               .algbw_GBps = number(cells, "alg_bw"),
+               .busbw_GBps = number(cells, "bus_bw"),
+               .cpu_time_us = number(cells, "cpu_time"),
+               .wrong = value(cells, "nwrong")};  // 0.000000; null where data are not checked
+  const auto iterations = row.find(key + "_per_iter");
   if (iterations != row.end() && iterations->is_object()) {
     half.min_us = value(*iterations, "min_us");
     half.max_us = value(*iterations, "max_us");
@@ -77,19 +63,18 @@ LogHalf half_of(const Json& row, const char* key, bool in_place) {
 }
 
 LogRow row_of(const Json& json) {
-  LogRow row{.size = json.at("size").get<Bytes>(), .count = json.at("count").get<std::uint64_t>()};
-  row.type = json_word(json, "type");
+  LogRow row{.size = json.at("size").get<Bytes>(),
+             .count = json.at("count").get<std::uint64_t>(),
+             .type = json_word(json, "type"),
+             .op = json_word(json, "redop"),
+             .root = small_number(json_word(json, "root")),
+             .operations = to_number<std::uint64_t>(json_word(json, "actual_iterations"))};
   if (!is_type_name(row.type)) {
     throw usage_error("'{}' is not an element type", one_line(row.type));
   }
-  row.op = json_word(json, "redop");
-  row.root = small_number(json_word(json, "root"));
-  row.operations = to_number<std::uint64_t>(json_word(json, "actual_iterations"));
-  for (const auto& [key, in_place] : {std::pair{"out_of_place", false}, {"in_place", true}}) {
+  for (const char* key : {"out_of_place", "in_place"}) {
     // A replay of a trace is in place alone, and the other half null.
-    if (json.contains(key) && !json[key].is_null()) {
-      row.halves.push_back(half_of(json, key, in_place));
-    }
+    if (json.contains(key) && !json[key].is_null()) row.halves.push_back(half_of(json, key));
   }
   return row;
 }
@@ -120,7 +105,6 @@ LogTable table_of(const Json& json) {
                  .columns = {"size", "count", "type", "redop", "root"},
                  .tool = "nccl-tests",
                  .backend = "nccl",
-                 .cadence = "streaming",
                  .aggregation = "mean"};
   if (const auto code = to_number<int>(json_word(json, "nccl_version"))) {
     table.library = "NCCL " + nccl_version_text(*code);
@@ -147,8 +131,8 @@ LogTable table_of(const Json& json) {
 
 }  // namespace
 
-LogFile read_nccl_json(std::string_view text, const std::string& path) {
-  const Json json = Json::parse(without_inf(text), nullptr, false);
+LogFile read_nccl_json(View text, const std::string& path) {
+  const Json json = Json::parse(without_inf(std::string(text)), nullptr, false);
   if (json.is_discarded()) {
     throw usage_error(
         "{}: damaged JSON: a killed nccl-tests leaves it unfinished; import its standard output",
@@ -156,15 +140,14 @@ LogFile read_nccl_json(std::string_view text, const std::string& path) {
   }
   LogFile log{.path = path};
   try {
-    log.tables.push_back(table_of(json));
+    log.tables = {table_of(json)};
   } catch (const Json::exception& error) {
     throw usage_error("{}: not nccl-tests' JSON: {}", path, one_line(error.what()));
   } catch (const Error& error) {
     throw usage_error("{}: {}", path, error.what());
   }
-  if (!log.tables.back().ended && !log.tables.back().rows.empty()) {
-    log.warnings.push_back(
-        fmt::format("{}: the test did not end; what is there is imported", path));
+  if (!log.tables[0].ended && !log.tables[0].rows.empty()) {
+    log.warnings = {fmt::format("{}: the test did not end; what is there is imported", path)};
   }
   return log;
 }

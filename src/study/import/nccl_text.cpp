@@ -20,10 +20,6 @@
 namespace busbar::study {
 namespace {
 
-bool is_time(View column) { return column == "time" || column == "cputime"; }
-
-std::size_t words_in(View column) { return column == "timestamp" ? 2 : 1; }
-
 bool is_word(View text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0;
 }
@@ -85,14 +81,6 @@ void set_cell(LogRow& row, View column, View word) {
   known->set(row, row.halves.empty() ? before_any : row.halves.back(), column, word);
 }
 
-/// Old versions leave the reduction out where there is none, and the column's name stands.
-bool lacks_op(const LogColumns& columns, std::span<const std::string> words, std::size_t expected) {
-  const auto op = std::ranges::find(columns, "redop");
-  if (op == columns.end() || words.size() + 1 != expected) return false;
-  const auto place = static_cast<std::size_t>(op - columns.begin());
-  return place >= words.size() || !is_word(words[place]);
-}
-
 constexpr std::uint64_t kMostPerProcess = 64;
 
 /// Reads line after line; a table begins at what a test prints first and ends with its footer.
@@ -134,35 +122,28 @@ class NcclText {
     const bool comment = line.text.starts_with('#');
     const bool begins_row = !comment && to_number<std::uint64_t>(words.front());
     if (begins_row || comment) give_up_torn_row();
-    if (const auto columns = columns_of(words)) return open_table(*columns);
+    if (const auto columns = columns_of(words)) {
+      open_table();
+      columns_ = *columns;
+      return;
+    }
     if (begins_row) return read_row_line(line, words);
     if (!read_footer(line, words)) read_context(line, words);
   }
 
-  LogTable& table() {
-    if (log_.tables.empty()) start_table();
-    return log_.tables.back();
-  }
-  void start_table() {
-    log_.tables.push_back({.tool = "nccl-tests",
-                           .backend = "nccl",
-                           .settings = std::exchange(logged_, {}),
-                           .cadence = "streaming",
-                           .aggregation = "mean"});
+  LogTable& start_table() {
     columns_.clear();
+    return log_.tables.emplace_back(LogTable{.tool = "nccl-tests",
+                                             .backend = "nccl",
+                                             .settings = std::exchange(logged_, {}),
+                                             .aggregation = "mean"});
   }
+  LogTable& table() { return log_.tables.empty() ? start_table() : log_.tables.back(); }
+  /// The last table, or another where that one has ended. A second one under one head (-N, several
+  /// types) belongs to the same test.
+  LogTable& open_table() { return table().ended ? start_table() : table(); }
   /// A test begins: what the last one reported is no longer true.
-  void start_test() {
-    if (log_.tables.empty() || !log_.tables.back().rows.empty() || log_.tables.back().ended) {
-      start_table();
-    }
-  }
-  void open_table(const LogColumns& columns) {
-    // A second table under one head (-N, several types) belongs to the same test.
-    if (!log_.tables.empty() && log_.tables.back().ended) start_table();
-    (void)table();
-    columns_ = columns;
-  }
+  LogTable& start_test() { return table().rows.empty() ? open_table() : start_table(); }
 
   /// A line of NCCL's own, and before it perhaps a part of a row.
   void read_library_line(const LogLine& line, std::size_t mark) {
@@ -197,7 +178,7 @@ class NcclText {
   }
 
   void read_row_line(const LogLine& line, const Words& words) {
-    LogColumns columns = columns_.empty() ? reading_.columns : columns_;
+    Words columns = columns_.empty() ? reading_.columns : columns_;
     if (columns.empty()) {
       const bool like_row =
           words.size() > 2 && to_number<std::uint64_t>(words[1]) && is_type_name(words[2]);
@@ -211,20 +192,18 @@ class NcclText {
     try {
       LogRow row = read_row(columns, words);
       row.line = line.number;
-      if (log_.tables.empty() || table().ended) start_table();
-      if (table().rows.empty()) begin_rows(line);
       row.choice = choice_for(row.size);
-      table().rows.push_back(std::move(row));
+      LogTable& test = open_table();
+      if (test.rows.empty()) {
+        test.line = line.number;
+        test.columns = columns_;
+        if (const auto command = command_in(test.command)) {
+          test.settings.merge(settings_of_command(*command));
+        }
+      }
+      test.rows.push_back(std::move(row));
     } catch (const Error& error) {
       bad_row(line, words, error.what());
-    }
-  }
-  void begin_rows(const LogLine& line) {
-    LogTable& test = table();
-    test.line = line.number;
-    test.columns = columns_;
-    if (const auto command = command_in(test.command)) {
-      test.settings.merge(settings_of_command(*command));
     }
   }
   /// The last choice since the row before, of as many bytes or of a rank's part of them.
@@ -239,7 +218,7 @@ class NcclText {
     }
     return {};
   }
-  void bad_row(const LogLine& line, const Words& words, std::string_view why) {
+  void bad_row(const LogLine& line, const Words& words, View why) {
     if (!line.whole) {
       log_.warnings.push_back(
           fmt::format("{}:{}: the last line is cut off; it is left out", log_.path, line.number));
@@ -266,32 +245,32 @@ class NcclText {
   }
 
   void read_context(const LogLine& line, const Words& words) {
-    const std::string_view text = line.text;
+    const auto has = [&](View part) { return line.text.find(part) != View::npos; };
     if (words.front() == "nThread" || words.front() == "nThreads") return read_parameters(words);
     if (words.front() == "Rank") return read_device(words);
-    if (text.find("Collective test starting:") != std::string_view::npos) {
-      start_test();
-      table().collective = word_after(words, "starting:");
-    } else if (text.find("-tests version") != std::string_view::npos) {
+    if (has("Collective test starting:")) {
+      start_test().collective = word_after(words, "starting:");
+    } else if (has("-tests version")) {
       start_test();
       read_tool(words, words.front(), "version");
     } else if (words.front() == "rccl-tests:") {  // before 2.17, without a mark
       read_tool(words, "rccl-tests", "Version");
-    } else if (text.find("CCL version") != std::string_view::npos) {
+    } else if (has("CCL version")) {
       read_library(words);
     } else {
       read_command(line, words);
     }
   }
   /// "rccl-tests version 2.17.9-develop:4a65e8d rccl-headers=22707 rccl-library=22707".
-  void read_tool(const Words& words, std::string_view tool, std::string_view before_version) {
-    table().tool = fmt::format("{} {}", tool, word_after(words, before_version));
-    if (tool == "rccl-tests") table().backend = "rccl";
+  void read_tool(const Words& words, View tool, View before_version) {
+    LogTable& test = table();
+    test.tool = fmt::format("{} {}", tool, word_after(words, before_version));
+    if (tool == "rccl-tests") test.backend = "rccl";
     for (const std::string& word : words) {
-      constexpr std::string_view kRccl = "rccl-library=";
+      constexpr View kRccl = "rccl-library=";
       if (!word.starts_with(kRccl)) continue;
       const int number = to_number<int>(word.substr(kRccl.size())).value_or(0);
-      table().library = "RCCL " + nccl_version_text(number);
+      test.library = "RCCL " + nccl_version_text(number);
     }
   }
   /// "NCCL version 2.8.3+cuda11.1", "RCCL version : 2.27.7-develop:29e1567".
@@ -301,13 +280,12 @@ class NcclText {
     const std::string name = *(value - 1);
     if (++value != words.end() && *value == ":") ++value;
     if (value == words.end()) return;
-    if (log_.tables.empty() || log_.tables.back().ended) start_table();
-    table().library = fmt::format("{} {}", name, *value);
-    if (name.starts_with("RCCL")) table().backend = "rccl";
+    LogTable& test = open_table();
+    test.library = fmt::format("{} {}", name, *value);
+    if (name.starts_with("RCCL")) test.backend = "rccl";
   }
   void read_parameters(const Words& words) {
-    start_test();
-    LogTable& test = table();
+    LogTable& test = start_test();
     const auto warmup = std::ranges::find(words, "warmup");
     if (words.end() - warmup > 3) {
       test.warmup = to_number<std::uint64_t>(*(warmup + 2));
@@ -321,37 +299,36 @@ class NcclText {
     if (processes) test.ranks = *processes * static_cast<int>(per_process);
   }
   void read_device(const Words& words) {
-    start_test();
-    const std::string rank = word_after(words, "Rank");
+    LogTable& test = start_test();
     const std::string host = word_after(words, "on");
-    const auto number = small_number(rank);
+    const auto number = small_number(word_after(words, "Rank"));
     if (!number || *number < 0 || host.empty()) return;
     LogDevice device{.rank = *number, .host = host};
     device.group = small_number(word_after(words, "Group")).value_or(0);
     const auto bus =
         std::ranges::find_if(words, [](const std::string& word) { return word.starts_with('['); });
     if (bus != words.end()) device.name = join({bus + 1, words.end()}, " ");
-    if (device.name.starts_with("AMD ")) table().backend = "rccl";
-    table().devices.push_back(std::move(device));
+    if (device.name.starts_with("AMD ")) test.backend = "rccl";
+    test.devices.push_back(std::move(device));
   }
   /// A line that names an executable, such as "$ mpirun -np 8 ./build/all_reduce_perf -b 8". Prose
   /// that names the collective is not a command.
   void read_command(const LogLine& line, const Words& words) {
     const auto program = std::ranges::find_if(words, names_test);
     if (program == words.end()) return;
-    start_test();
-    table().collective = *program;
+    LogTable& test = start_test();
+    test.collective = *program;
     if (!command_in(line.text)) return;
-    table().command = line.text;
+    test.command = line.text;
     const std::string how = word_after(words, "-a");
     for (const auto& [digit, name] : {std::pair{"0", "rank0"}, {"2", "min"}, {"3", "max"}}) {
-      if (how == digit) table().aggregation = name;
+      if (how == digit) test.aggregation = name;
     }
   }
 
   const LogReading& reading_;
   LogFile log_;
-  LogColumns columns_{};
+  Words columns_{};
   Settings logged_{};                  ///< by NCCL before a test began
   std::vector<NcclChoice> choices_{};  ///< since the last row
   std::set<std::string> hosts_{};
@@ -361,10 +338,10 @@ class NcclText {
 
 }  // namespace
 
-bool is_type_name(std::string_view word) { return size_of_type(word) > 0; }
+bool is_type_name(View word) { return size_of_type(word) > 0; }
 
-std::string_view our_type(std::string_view word) {
-  using Names = std::pair<std::string_view, std::string_view>;
+View our_type(View word) {
+  using Names = std::pair<View, View>;
   constexpr std::array<Names, 8> kOthers{{{"char", "int8"},
                                           {"int", "int32"},
                                           {"fp8_e4m3", "f8e4m3"},
@@ -377,60 +354,58 @@ std::string_view our_type(std::string_view word) {
   return known == nullptr ? word : known->second;
 }
 
-Bytes size_of_type(std::string_view word) {
+Bytes size_of_type(View word) {
   const TypeInfo* known = find_by(kTypes, our_type(word), &TypeInfo::name);
   return known == nullptr ? 0 : known->size;
 }
 
-std::optional<LogColumns> columns_of(std::span<const std::string> words) {
+std::optional<Words> columns_of(std::span<const std::string> words) {
   if (!words.empty() && words.front() == "#") words = words.subspan(1);
-  LogColumns columns(words.begin(), words.end());
+  Words columns(words.begin(), words.end());
   if (!columns.empty() && columns.front().starts_with('#')) columns.front().erase(0, 1);
-  const auto has = [&](std::string_view name) { return contains(columns, name); };
+  const auto has = [&](View name) { return contains(columns, name); };
   const bool complete = has("size") && has("count") && has("type") && has("algbw") &&
                         has("busbw") && (has("time") || has("cputime"));
   return complete ? std::optional(columns) : std::nullopt;
 }
 
-std::optional<LogColumns> columns_by_shape(std::span<const std::string> words) {
-  constexpr std::size_t kHalves = 8;
-  if (words.size() < 3 + kHalves || words.size() > 5 + kHalves || !is_type_name(words[2])) {
-    return std::nullopt;
-  }
-  LogColumns columns{"size", "count", "type"};
-  const std::size_t more = words.size() - kHalves - columns.size();
-  const bool op = is_word(words[3]);
-  if ((more == 0 && op) || (more == 2 && !op)) return std::nullopt;
-  if (more > 0 && op) columns.emplace_back("redop");
-  if (more == 2 || (more == 1 && !op)) columns.emplace_back("root");
+std::optional<Words> columns_by_shape(std::span<const std::string> words) {
+  constexpr std::size_t kFewest = 11;
+  if (words.size() < kFewest || !is_type_name(words[2])) return std::nullopt;
+  const std::size_t op = is_word(words[3]) ? 1 : 0;
+  const std::size_t more = words.size() - kFewest;
+  if (more < op || more > op + 1) return std::nullopt;
   // A check's column: counts are whole, relative differences have an exponent.
-  const std::string_view check = words.back();
-  const char* name = check.find('e') == std::string_view::npos ? "#wrong" : "error";
-  for (int half = 0; half < 2; ++half) {
-    for (const char* column : {"time", "algbw", "busbw", name}) columns.emplace_back(column);
-  }
-  return columns;
+  const char* check = words.back().find('e') == std::string::npos ? "#wrong" : "error";
+  const std::string half = fmt::format(" time algbw busbw {}", check);
+  return split_words(fmt::format("size count type{}{}{}{}", op == 1 ? " redop" : "",
+                                 more > op ? " root" : "", half, half));
 }
 
-LogRow read_row(const LogColumns& columns, std::span<const std::string> words) {
-  std::size_t expected = 0;
-  for (const std::string& column : columns) expected += words_in(column);
-  const bool no_op = lacks_op(columns, words, expected);
+LogRow read_row(const Words& columns, std::span<const std::string> words) {
+  const auto dates = static_cast<std::size_t>(std::ranges::count(columns, "timestamp"));
+  const std::size_t expected = columns.size() + dates;  // of two words each
+  // Old versions leave the reduction out where there is none, and the column's name stands.
+  const auto op = std::ranges::find(columns, "redop");
+  const auto place = static_cast<std::size_t>(op - columns.begin());
+  const bool no_op = op != columns.end() && words.size() + 1 == expected &&
+                     (place >= words.size() || !is_word(words[place]));
   if (words.size() != expected && !no_op) {
     throw usage_error("{} where the line of names has {}", counted(words.size(), "word"), expected);
   }
   LogRow row;
-  std::size_t at = 0;
+  auto word = words.begin();
   for (const std::string& column : columns) {
     if (no_op && column == "redop") continue;
-    if (is_time(column)) row.halves.push_back({.in_place = !row.halves.empty()});
-    const std::string& word = words[at];
-    if (column == "timestamp") {
-      row.finished_at = word + ' ' + words[at + 1];
-    } else {
-      set_cell(row, column, word);
+    if (column == "time" || column == "cputime") {
+      row.halves.push_back({.in_place = !row.halves.empty()});
     }
-    at += words_in(column);
+    if (column == "timestamp") {
+      row.finished_at = *word++ + ' ';
+      row.finished_at += *word++;
+    } else {
+      set_cell(row, column, *word++);
+    }
   }
   return row;
 }

@@ -5,39 +5,34 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "study/import/log.hpp"
 
 namespace busbar::study {
 
-/// The names of a table's columns: "size", "count", "type", ... as nccl-tests' line has them.
-using LogColumns = std::vector<std::string>;
-
 /// The columns where the words are nccl-tests' line of column names, in any of its versions.
-[[nodiscard]] std::optional<LogColumns> columns_of(std::span<const std::string> words);
+[[nodiscard]] std::optional<Words> columns_of(std::span<const std::string> words);
 
 /// The columns of a row without names above it, where its shape is one of nccl-tests' own: 11
 /// words, 12 with a reduction or a root, 13 with both.
-[[nodiscard]] std::optional<LogColumns> columns_by_shape(std::span<const std::string> words);
+[[nodiscard]] std::optional<Words> columns_by_shape(std::span<const std::string> words);
 
 /// Reads a row. Throws a usage error without a place where a word is not what its column says.
-[[nodiscard]] LogRow read_row(const LogColumns& columns, std::span<const std::string> words);
+[[nodiscard]] LogRow read_row(const Words& columns, std::span<const std::string> words);
 
 /// Our name of an element type in any version's spelling; other words stay.
-[[nodiscard]] std::string_view our_type(std::string_view word);
+[[nodiscard]] View our_type(View word);
 /// True for the name of an element type, in any version's spelling.
-[[nodiscard]] bool is_type_name(std::string_view word);
+[[nodiscard]] bool is_type_name(View word);
 /// Its size in bytes; 0 where it is none.
-[[nodiscard]] Bytes size_of_type(std::string_view word);
+[[nodiscard]] Bytes size_of_type(View word);
 
 /// The part of a line of NCCL's own log that stands before host, process and device: a part of a
 /// row, since nccl-tests prints rows in parts. A number may touch the host's name ("-1node1:7:7 [0]
 /// NCCL INFO"); the names that begin lines, which `hosts` gathers, decide where it ends. `mark`:
 /// nccl_mark of the line.
-[[nodiscard]] std::string part_before(std::string_view line, std::size_t mark,
-                                      std::set<std::string>& hosts);
+[[nodiscard]] std::string part_before(View line, std::size_t mark, std::set<std::string>& hosts);
 
 /// A row that lines of NCCL's log cut into parts. Whether blanks were at a seam is lost: only the
 /// number and the kinds of words decide, and one way alone may fit.
@@ -48,17 +43,17 @@ class TornRow {
   [[nodiscard]] const LogLine& line() const { return line_; }
   void begin(const LogLine& part);
   /// Adds a part that another line of NCCL's follows.
-  void extend(std::string_view part);
+  void extend(View part);
   /// The row, closed by its last part; nothing where this is none.
-  [[nodiscard]] std::optional<LogLine> close(std::string_view part, const LogColumns& columns);
+  [[nodiscard]] std::optional<LogLine> close(View part, const Words& columns);
   /// Gives it up.
   void drop() { ways_.clear(); }
 
  private:
-  [[nodiscard]] std::vector<std::string> ways_with(std::string_view part) const;
+  [[nodiscard]] Words ways_with(View part) const;
 
   LogLine line_{};
-  std::vector<std::string> ways_{};  ///< to join the parts
+  Words ways_{};  ///< to join the parts
 };
 
 }  // namespace busbar::study

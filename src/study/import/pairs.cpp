@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "study/import/log_reader.hpp"
+#include "study/import/nccl_text.hpp"
 
 // What p2pBandwidthLatencyTest of NVIDIA's CUDA samples prints. In its source a row's GPU is where
 // the copies come from with "(P2P Writes)", and where they go to with "(P2P Reads)" and before
@@ -31,9 +33,9 @@ struct CopyMatrix {
   /// When a matrix is taken, of those of its collective, where the user names none.
   enum class Default { Never, IfAlone, First };
 
-  std::size_t line = 0;  ///< of its title
-  std::string name{};    ///< for --matrix; "_iter_0" at its end numbers repetitions
-  std::string_view collective = "sendrecv";  ///< hosttodevice and devicetohost have one row
+  std::size_t line = 0;          ///< of its title
+  std::string name{};            ///< for --matrix; "_iter_0" at its end numbers repetitions
+  View collective = "sendrecv";  ///< hosttodevice and devicetohost have one row
   bool row_sends = true;  ///< of pairs: a row's GPU is where the copies come from; else a column's
   Default taken = Default::IfAlone;
   std::size_t columns = 0;
@@ -48,7 +50,7 @@ struct CopyLog {
   LogTable table{.tool = "nvbandwidth"};  ///< tool, devices
   std::string type = "int8";              ///< of the elements
   std::vector<CopyMatrix> matrices{};
-  std::vector<std::string> others{};  ///< names of matrices that are not of one-way copies
+  Words others{};                     ///< names of matrices that are not of one-way copies
   std::optional<Bytes> usual_size{};  ///< of a copy, by the log or else the tool's own
   std::string usual_because{};        ///< "its own since version 0.7"; empty if the log says it
 };
@@ -56,28 +58,31 @@ struct CopyLog {
 using Matrices = std::vector<const CopyMatrix*>;
 
 /// The name without the number of a repetition.
-std::string_view base_name(const CopyMatrix* matrix) {
+View base_name(const CopyMatrix* matrix) {
   return View{matrix->name}.substr(0, matrix->name.find("_iter_"));
 }
 
-/// All repetitions of a matrix.
-Matrices repetitions_of(const CopyLog& copies, const CopyMatrix* matrix) {
+template <class Fits>
+Matrices matrices_where(const CopyLog& copies, Fits fits) {
   Matrices found;
-  for (const CopyMatrix& one : copies.matrices) {
-    if (base_name(&one) == base_name(matrix)) found.push_back(&one);
+  for (const CopyMatrix& matrix : copies.matrices) {
+    if (fits(&matrix)) found.push_back(&matrix);
   }
   return found;
 }
 
+/// All repetitions of a matrix.
+Matrices repetitions_of(const CopyLog& copies, View name) {
+  return matrices_where(copies, [&](const CopyMatrix* one) { return base_name(one) == name; });
+}
+
 Matrices wanted_matrices(const CopyLog& copies, const std::string& wanted) {
-  Matrices found;
-  for (const CopyMatrix& matrix : copies.matrices) {
-    if (matrix.name == wanted) return {&matrix};
-    if (matrix.name.find(wanted) != std::string::npos) found.push_back(&matrix);
-  }
+  const CopyMatrix* exact = find_by(copies.matrices, wanted, &CopyMatrix::name);
+  if (exact != nullptr) return {exact};
+  if (const Matrices all = repetitions_of(copies, wanted); !all.empty()) return all;
+  const Matrices found = matrices_where(
+      copies, [&](const CopyMatrix* one) { return one->name.find(wanted) != std::string::npos; });
   if (set_of(found, base_name).size() == 1) return found;
-  const auto exact = std::ranges::find(found, wanted, base_name);
-  if (exact != found.end()) return repetitions_of(copies, *exact);
   throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
                     found.size(), copies.log.path,
                     join_each(copies.matrices, ", ", &CopyMatrix::name));
@@ -98,7 +103,7 @@ Matrices choose(const CopyLog& copies, const std::string& wanted) {
     if (matrix.taken > known->taken) known = &matrix;
   }
   Matrices chosen;
-  for (const CopyMatrix* matrix : first) append(chosen, repetitions_of(copies, matrix));
+  for (const CopyMatrix* matrix : first) append(chosen, repetitions_of(copies, base_name(matrix)));
   if (!chosen.empty()) return chosen;
   throw usage_error("{}: which matrix is meant? --matrix NAME takes one of {}", copies.log.path,
                     join_each(copies.matrices, ", ", &CopyMatrix::name));
@@ -153,9 +158,7 @@ LogTable table_of(CopyLog& copies, const CopyMatrix& matrix, Bytes size) {
   table.line = matrix.line;
   table.collective = matrix.collective;
   table.backend = "cuda";
-  table.cadence = "streaming";
   table.ranks = pairs ? 2 : static_cast<int>(matrix.columns);
-  table.ended = true;
   table.matrix = matrix.name;
   const std::size_t rows = pairs ? matrix.columns : 1;
   if (matrix.rows.size() < rows) {
@@ -176,7 +179,7 @@ LogTable table_of(CopyLog& copies, const CopyMatrix& matrix, Bytes size) {
 }
 
 /// A word of a matrix as a rate in GB/s; nothing where it is none, or more than any memory has.
-std::optional<Printed> copy_rate(std::string_view word) {
+std::optional<Printed> copy_rate(View word) {
   constexpr double kMost = 1e6;
   const auto rate = printed_number(word);
   return rate && rate->value <= kMost ? rate : std::nullopt;
@@ -184,16 +187,14 @@ std::optional<Printed> copy_rate(std::string_view word) {
 
 /// A row of a matrix: its number, and a rate or N/A for each column. False where the words are
 /// none; refuses or skips a row of another length.
-bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line,
-                     const std::vector<std::string>& words, const LogReading& reading) {
+bool read_matrix_row(LogFile& log, CopyMatrix& matrix, const LogLine& line, const Words& words,
+                     const LogReading& reading) {
   if (words.empty() || to_number<std::uint64_t>(words.front()) != matrix.rows.size()) return false;
-  std::vector<std::optional<Printed>> cells;
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    const auto rate = copy_rate(words[i]);
-    const bool readable = rate || words[i] == "N/A";
-    if (readable) cells.push_back(rate);
-  }
-  if (cells.size() != matrix.columns || words.size() != matrix.columns + 1) {
+  auto cells = mapped(words, copy_rate);
+  cells.erase(cells.begin());
+  const std::size_t none = count_of(cells, [](const auto& cell) { return !cell; });
+  const auto unknown = static_cast<std::size_t>(std::ranges::count(words, "N/A"));
+  if (cells.size() != matrix.columns || none != unknown) {
     bad_line(log, line, fmt::format("not a rate for each of {} GPUs", matrix.columns), reading);
     cells.assign(matrix.columns, std::nullopt);
   }
@@ -209,12 +210,11 @@ LogFile log_of_copies(CopyLog copies, const LogReading& reading) {
   const Matrices chosen = choose(copies, reading.matrix);
   copies.table.flags = {Flag::OneWayCopy};
   const Bytes size = size_of_copy(copies, reading);
-  std::vector<std::string> names;
   for (const CopyMatrix* matrix : chosen) {
-    names.push_back(matrix->name);
     copies.log.tables.push_back(table_of(copies, *matrix, size));
   }
-  std::vector<std::string> others;
+  const Words names = mapped(chosen, &CopyMatrix::name);
+  Words others;
   for (const CopyMatrix& matrix : copies.matrices) {
     if (!contains(names, matrix.name)) others.push_back(matrix.name);
   }
@@ -228,12 +228,12 @@ LogFile log_of_copies(CopyLog copies, const LogReading& reading) {
 }
 
 /// "v0.8": copies of 512 MiB since 0.7, of 64 MiB before; 0 stands for what was never published.
-void read_version(CopyLog& copies, std::string_view version) {
+void read_version(CopyLog& copies, View version) {
   constexpr Bytes kOldCopy = 64 * kMiB;
   constexpr Bytes kCopy = 512 * kMiB;
   if (version.starts_with('v')) version.remove_prefix(1);
   copies.table.tool = fmt::format("nvbandwidth {}", version);
-  const std::vector<std::string> parts = split(version, '.');
+  const Words parts = split(version, '.');
   const auto minor = parts.size() > 1 ? to_number<std::uint64_t>(parts[1]) : std::nullopt;
   if (!minor) return;
   constexpr std::uint64_t kSince = 7;
@@ -242,46 +242,49 @@ void read_version(CopyLog& copies, std::string_view version) {
   copies.usual_because = fmt::format("nvbandwidth's own {} version 0.7", old ? "before" : "since");
 }
 
-/// The collective of a test of nvbandwidth or nvloom; empty where it is none of one-way copies.
-std::string_view collective_of_test(std::string_view name) {
-  const auto begins = [&](std::string_view word) { return name.starts_with(word); };
-  if (begins("host_to_device_") || begins("host_to_all_")) return "hosttodevice";
-  if (begins("device_to_host_") || begins("all_to_host_")) return "devicetohost";
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  const bool pairs = has("device_to_device_memcpy_") || begins("device_to_device_unidir_");
-  return pairs ? "sendrecv" : "";
-}
+/// nvbandwidth's and nvloom's tests of one-way copies, by a part of their names.
+struct CopyTest {
+  View part;
+  View collective;
+  bool alone = true;  ///< one copy at a time
+};
+constexpr std::array<CopyTest, 8> kCopyTests{{{"device_to_device_memcpy_", "sendrecv"},
+                                              {"device_to_device_unidir_", "sendrecv"},
+                                              {"host_to_device_memcpy_", "hosttodevice"},
+                                              {"device_to_host_memcpy_", "devicetohost"},
+                                              {"host_to_device_", "hosttodevice", false},
+                                              {"host_to_all_", "hosttodevice", false},
+                                              {"device_to_host_", "devicetohost", false},
+                                              {"all_to_host_", "devicetohost", false}}};
 
 /// Opens the matrix of a test of nvbandwidth or nvloom; false where it is none of one-way copies.
 bool open_test(CopyLog& copies, std::string name, std::size_t line) {
   using Default = CopyMatrix::Default;
   if (name.ends_with('.')) name.pop_back();
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
-  const std::string_view collective = collective_of_test(name);
-  if (collective.empty()) {
+  const auto has = [&](View word) { return name.find(word) != std::string::npos; };
+  const auto* test = std::ranges::find_if(kCopyTests, has, &CopyTest::part);
+  if (test == kCopyTests.end()) {
     copies.others.push_back(name);
     return false;
   }
-  const bool plain = collective == "sendrecv" || has("_host_memcpy_") || has("_device_memcpy_");
-  const bool of_all = name.starts_with("all_to_") || has("bidirectional");
-  const bool usual = has("memcpy_write_ce") || has("unidir_write_ce") || has("_memcpy_ce");
+  const bool usual = has("write_ce") || has("_memcpy_ce");
   copies.matrices.push_back({.line = line,
                              .name = name,
-                             .collective = collective,
+                             .collective = test->collective,
                              .row_sends = has("_memcpy_write_"),
-                             .taken = !plain || of_all ? Default::Never
-                                      : usual          ? Default::First
-                                                       : Default::IfAlone});
+                             .taken = !test->alone ? Default::Never
+                                      : usual      ? Default::First
+                                                   : Default::IfAlone});
   return true;
 }
 
 /// Opens the matrix of p2pBandwidthLatencyTest with this title; false where it is none of one-way
 /// copies.
-bool open_p2p(CopyLog& copies, std::string_view title, std::size_t line) {
+bool open_p2p(CopyLog& copies, View title, std::size_t line) {
   constexpr Bytes kOldCopy = 40'000'000;
   constexpr Bytes kCopy = 160'000'000;
   const std::string name(trim(title.substr(0, title.find("Matrix"))));
-  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  const auto has = [&](View word) { return name.find(word) != std::string::npos; };
   if (title.starts_with("Bidirectional")) copies.others.push_back(name);
   if (!title.starts_with("Unidirectional") || !title.ends_with("Matrix (GB/s)")) return false;
   copies.table.tool = "p2pBandwidthLatencyTest";
@@ -306,26 +309,24 @@ bool open_p2p(CopyLog& copies, std::string_view title, std::size_t line) {
 }
 
 /// "NVIDIA H100 (00000000:18:00)" without the bus.
-std::string without_bus(std::string_view text) {
-  return std::string(trim(text.substr(0, text.rfind('('))));
-}
+std::string without_bus(View text) { return std::string(trim(text.substr(0, text.rfind('(')))); }
 
 /// "Device: 0, NAME, pciBusID: 6, ..." of p2pBandwidthLatencyTest; of nvbandwidth
 /// "Device 0: NAME (BUS)" under the host's name, or of several nodes and of nvloom
 /// "Process 0 (HOST): device 0: NAME (BUS)".
-void read_device(LogTable& table, std::string_view text, const std::string& above) {
+void read_device(LogTable& table, View text, const std::string& above) {
   LogDevice device{.rank = static_cast<int>(table.devices.size())};
   if (text.starts_with("Device: ")) {
-    const std::vector<std::string> parts = split(text, ',');
+    const Words parts = split(text, ',');
     if (parts.size() < 2) return;
     device.name = trim(parts[1]);
   } else {
     const bool process = text.starts_with("Process");
     const std::size_t name = process ? text.rfind("device ") : 0;
-    const std::size_t colon = text.find(": ", name == std::string_view::npos ? 0 : name);
-    if (colon == std::string_view::npos) return;
+    const std::size_t colon = text.find(": ", name == View::npos ? 0 : name);
+    if (colon == View::npos) return;
     device.name = without_bus(text.substr(colon + 2));
-    const std::string_view host = text.substr(std::min(text.find('('), text.size() - 1) + 1);
+    const View host = text.substr(std::min(text.find('('), text.size() - 1) + 1);
     device.host = process ? host.substr(0, host.find(')')) : above;
   }
   table.devices.push_back(std::move(device));
@@ -374,7 +375,7 @@ CopyLog pairs_of(const Json& root, const std::string& path) {
 }
 
 /// Takes a line of a matrix, its columns' numbers or a row; whether more of it follows.
-bool read_matrix_line(CopyLog& copies, const LogLine& line, const std::vector<std::string>& words,
+bool read_matrix_line(CopyLog& copies, const LogLine& line, const Words& words,
                       const LogReading& reading) {
   CopyMatrix& matrix = copies.matrices.back();
   const bool has_corner = words.front() == "D\\D";
@@ -386,9 +387,9 @@ bool read_matrix_line(CopyLog& copies, const LogLine& line, const std::vector<st
 }
 
 /// Lines of a head: the version; of nvloom the size of a copy and the copies of a measurement.
-bool read_head(CopyLog& copies, const std::vector<std::string>& words) {
+bool read_head(CopyLog& copies, const Words& words) {
   constexpr std::uint64_t kMostMebibytes = 1U << 24U;
-  const auto is = [&](std::size_t count, std::string_view first, std::string_view second) {
+  const auto is = [&](std::size_t count, View first, View second) {
     return words.size() == count && words[0] == first && (second.empty() || words[1] == second);
   };
   if (is(3, "nvbandwidth", "Version:")) {
@@ -414,13 +415,13 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
   std::string alone;  // the last line of one word
   bool open = false;  // rows of the last matrix follow
   for (const LogLine& line : lines) {
-    const std::string_view text = line.text;
-    const std::vector<std::string> words = split_words(text);
+    const View text = line.text;
+    const Words words = split_words(text);
     if (words.size() == 1) alone = words.front();
     if (words.empty() || read_head(copies, words)) continue;
     if (words.size() == 2 && words.front() == "Running") {
       open = open_test(copies, words.back(), line.number);
-    } else if (text.find("Matrix") != std::string_view::npos) {
+    } else if (text.find("Matrix") != View::npos) {
       open = open_p2p(copies, text, line.number);
     } else if (words.size() > 2 &&
                (words.front().starts_with("Device") || words.front() == "Process")) {
@@ -432,8 +433,7 @@ LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
   return log_of_copies(std::move(copies), reading);
 }
 
-LogFile read_nvbandwidth_json(std::string_view text, const std::string& path,
-                              const LogReading& reading) {
+LogFile read_nvbandwidth_json(View text, const std::string& path, const LogReading& reading) {
   CopyLog copies;
   try {
     copies = pairs_of(Json::parse(text), path);

@@ -2,6 +2,7 @@
 #include "study/import/table_collective.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -44,13 +45,11 @@ int parts_of(std::span<const LogRow> rows) {
   return static_cast<int>(parts);
 }
 
-bool was_checked(const LogHalf& half) { return half.wrong || half.error; }
-
 /// Whether the rows were verified in place too; nothing where they were not at all.
 std::optional<bool> checked_in_place(std::span<const LogRow> rows) {
+  const auto was_checked = [](const LogHalf& half) { return half.wrong || half.error; };
   for (const LogRow& row : rows) {
-    if (row.halves.size() != 2 || !was_checked(row.halves[0])) continue;
-    return was_checked(row.halves[1]);
+    if (row.halves.size() == 2 && was_checked(row.halves[0])) return was_checked(row.halves[1]);
   }
   return std::nullopt;
 }
@@ -64,90 +63,75 @@ std::optional<double> measured_factor(std::span<const LogRow> rows) {
   return best->busbw.value / ((best->rate.low + best->rate.high) / 2);
 }
 
-/// What the rows of a table show of their collective, which the log does not name. nccl-tests'
-/// source of all versions since 2019 is behind the rules.
-class RowEvidence {
- public:
-  /// `ranks` where the log or the user gives them.
-  RowEvidence(const LogTable& table, std::optional<int> ranks)
-      : table_(table),
-        // --columns may name the nodes of each row, and with them the ranks change.
-        rows_(filtered(table.rows,
-                       [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; })),
-        ranks_(ranks),
-        op_(table.rows.front().op),
-        parts_(ranks == 1 ? 0 : parts_of(rows_)),
-        checked_in_place_(checked_in_place(rows_)) {
-    for (const LogRow& row : rows_) {
-      if (row.root) rooted_ = rooted_.value_or(false) || *row.root >= 0;
-    }
-    if (!rooted_ && !table.columns.empty() && !contains(table.columns, "root")) rooted_ = false;
-    // Earlier versions verified in place what they could not do in place.
-    if (op_.empty() && checked_in_place_ == true) checked_in_place_.reset();
-  }
+using Fits = std::function<bool(const Collective&)>;
 
-  /// Names of all collectives that can have printed the rows.
-  [[nodiscard]] std::vector<std::string> candidates() const {
-    std::vector<std::string> names;
-    for (const Collective& collective : all_collectives()) {
-      if (allows(collective)) names.emplace_back(collective.name);
-    }
-    return names;
-  }
-  [[nodiscard]] bool allows_op(const Collective& collective) const {
-    // Until August 2022 an all-to-all had a redop without a word in it, and all others without a
-    // reduction no such column.
-    if (op_.empty() && table_.columns.empty()) return true;
-    if (op_.empty()) return !collective.reduces && has_redop() == collective.had_empty_redop;
-    // Of all that do not reduce, send-receive alone has a redop since September 2022.
-    return collective.movement == Movement::SendReceive || (op_ != "none") == collective.reduces;
-  }
-  /// False where no bus factor of the collective is that of a good part of the rows.
-  [[nodiscard]] bool allows_factor(const Collective& collective) const {
-    const std::optional<int> ranks =
-        !ranks_ && collective.counts_parts && parts_ > 1 ? parts_ : ranks_;
-    if (ranks) return !contradicts(rows_, collective.bus_factor(*ranks));
-    return !measured_factor(rows_) || ranks_allowed(rows_, collective).least > 0;
-  }
-  /// "redop sum, no root, bus bandwidth 1.75 times size over time, on 8 ranks".
-  [[nodiscard]] std::string text() const {
-    std::vector<std::string> words;
-    words.push_back(op_.empty() ? has_redop() ? "an empty redop" : "no redop" : "redop " + op_);
-    if (rooted_) words.emplace_back(*rooted_ ? "a root" : "no root");
-    if (parts_ > 1) words.push_back(fmt::format("a count of 1/{} of the size", parts_));
-    if (checked_in_place_ == false) words.emplace_back("not verified in place");
-    if (checked_in_place_ == true && op_ == "none") words.emplace_back("verified in place");
-    if (const auto factor = measured_factor(rows_)) {
-      words.push_back(fmt::format("bus bandwidth {:.4g} times size over time", *factor));
-    }
-    if (ranks_) words.push_back(counted(*ranks_, "rank"));
-    return join(words, ", ");
-  }
-
- private:
-  [[nodiscard]] bool has_redop() const { return contains(table_.columns, "redop"); }
-
-  [[nodiscard]] bool allows(const Collective& collective) const {
-    if (collective.movement == Movement::HostCopy) return false;  // their logs name them
-    if (rooted_.value_or(collective.rooted) != collective.rooted) return false;
-    if (checked_in_place_.value_or(collective.checks_in_place) != collective.checks_in_place) {
-      return false;
-    }
-    return allows_op(collective) && allows_parts(collective) && allows_factor(collective);
-  }
-  [[nodiscard]] bool allows_parts(const Collective& collective) const {
-    if (parts_ == 0) return true;
-    return collective.counts_parts ? parts_ > 1 && parts_ == ranks_.value_or(parts_) : parts_ == 1;
-  }
-
-  const LogTable& table_;
-  std::vector<LogRow> rows_;
-  std::optional<int> ranks_;
-  std::string op_;  ///< empty where the log has none
-  int parts_;       ///< parts_of
-  std::optional<bool> checked_in_place_;
-  std::optional<bool> rooted_{};
+/// What the rows of a table show of their collective, which the log does not name.
+struct Clue {
+  std::string text{};  ///< for people; empty: not worth telling
+  Fits fits{};
+  bool of_most_rows = false;  ///< stands where some rows are damaged
 };
+
+/// `ranks` where the log or the user gives them. nccl-tests' source of all versions since 2019 is
+/// behind the rules.
+std::vector<Clue> clues_of(const LogTable& table, std::optional<int> ranks) {
+  const Words& columns = table.columns;
+  // --columns may name the nodes of each row, and with them the ranks change.
+  const auto rows = filtered(
+      table.rows, [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; });
+  std::vector<Clue> clues;
+  const auto add = [&](const std::string& text, const Fits& fits, bool of_most_rows = false) {
+    clues.push_back({text, fits, of_most_rows});
+  };
+
+  const std::string& op = rows.front().op;
+  const bool has_redop = contains(columns, "redop");
+  const Fits reduces = [=](const Collective& one) {
+    // Of all that do not reduce, send-receive alone has a redop since September 2022.
+    return one.movement == Movement::SendReceive || (op != "none") == one.reduces;
+  };
+  // Until then an all-to-all had a redop without a word in it, and all others no such column.
+  const Fits moves_only = [=, named = !columns.empty()](const Collective& one) {
+    return !named || (!one.reduces && has_redop == one.had_empty_redop);
+  };
+  if (op.empty()) add(has_redop ? "an empty redop" : "no redop", moves_only, true);
+  if (!op.empty()) add("redop " + op, reduces, true);
+
+  const auto has_root = [&](int least) {
+    return std::ranges::any_of(rows, [=](const LogRow& row) { return row.root >= least; });
+  };
+  if (has_root(-1) || (!columns.empty() && !contains(columns, "root"))) {
+    const bool rooted = has_root(0);
+    add(rooted ? "a root" : "no root", [=](const auto& one) { return one.rooted == rooted; });
+  }
+
+  const int parts = ranks == 1 ? 0 : parts_of(rows);
+  const bool is_split = parts > 1;
+  const std::string share = fmt::format("a count of 1/{} of the size", parts);
+  const auto fits_parts = [=](const Collective& one) {
+    return one.counts_parts ? is_split && parts == ranks.value_or(parts) : !is_split;
+  };
+  if (parts > 0) add(is_split ? share : "", fits_parts);
+
+  // Earlier versions verified in place what they could not do in place.
+  const auto checked = checked_in_place(rows);
+  if (checked && !(op.empty() && *checked)) {
+    const char* verified = op == "none" ? "verified in place" : "";
+    add(*checked ? verified : "not verified in place",
+        [=](const Collective& one) { return one.checks_in_place == *checked; });
+  }
+
+  const auto factor = measured_factor(rows);
+  const Fits fits_factor = [=](const Collective& one) {
+    const auto of = !ranks && one.counts_parts && is_split ? parts : ranks;
+    if (of) return !contradicts(rows, one.bus_factor(*of));
+    return !factor || ranks_allowed(rows, one).least > 0;
+  };
+  add(factor ? fmt::format("bus bandwidth {:.4g} times size over time", *factor) : "", fits_factor,
+      true);
+  if (ranks) add(counted(*ranks, "rank"), [](const Collective&) { return true; });
+  return clues;
+}
 
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);
@@ -160,24 +144,33 @@ TableCollective unnamed_collective(const LogTable& table, const std::string& pla
                                    const std::string& given, std::optional<int> ranks) {
   // The user's ranks are checked against the user's collective afterwards.
   const std::optional<int> given_ranks = given.empty() ? ranks : std::nullopt;
-  const RowEvidence evidence(table, ranks ? given_ranks : listed_ranks(table));
-  const std::vector<std::string> fitting = evidence.candidates();
+  const std::vector<Clue> clues = clues_of(table, ranks ? given_ranks : listed_ranks(table));
+  const auto fits = [&](const Collective& one, bool some_are_damaged) {
+    return std::ranges::all_of(clues, [&](const Clue& clue) {
+      return (some_are_damaged && !clue.of_most_rows) || clue.fits(one);
+    });
+  };
+  Words fitting;
+  for (const Collective& one : all_collectives()) {
+    const bool is_named = one.movement == Movement::HostCopy;  // by its log
+    if (!is_named && fits(one, false)) fitting.emplace_back(one.name);
+  }
+  Words texts;
+  for (const Clue& clue : clues) add_new(texts, clue.text);
+  const std::string shown = join(texts, ", ");
   if (given.empty()) {
-    if (fitting.size() == 1) return {find_collective(fitting.front()), evidence.text(), true};
+    if (fitting.size() == 1) return {find_collective(fitting.front()), shown, true};
     throw usage_error(
         "{}: the log does not say which collective it is of, and its rows ({}) fit {}; give "
         "--collective NAME",
-        place, evidence.text(), fitting.empty() ? "none that busbar knows" : alternatives(fitting));
+        place, shown, fitting.empty() ? "none that busbar knows" : alternatives(fitting));
   }
   const Collective& collective = known(given);
-  // Rows of which some are damaged may fit none.
-  const bool fits = fitting.empty()
-                        ? evidence.allows_op(collective) && evidence.allows_factor(collective)
-                        : contains(fitting, collective.name);
-  if (fits) return {&collective, "--collective"};
+  if (fitting.empty() ? fits(collective, true) : contains(fitting, collective.name)) {
+    return {&collective, "--collective"};
+  }
   throw usage_error(
-      "--collective {}: {} is of another: its rows have {}{}", collective.name, place,
-      evidence.text(),
+      "--collective {}: {} is of another: its rows have {}{}", collective.name, place, shown,
       fitting.empty()
           ? "; give the collective that was run, or --ranks N"
           : fmt::format(": that is {}; give it, or leave --collective out", alternatives(fitting)));
@@ -228,8 +221,6 @@ RanksAllowed ranks_allowed(std::span<const LogRow> rows, const Collective& colle
       return can_be(observation.busbw, observation.rate, factor);
     });
   };
-  const bool constant = collective.bus_factor(2) == collective.bus_factor(3);
-  if (constant) return fits(2) ? RanksAllowed{.least = 2, .most = kMostInferred} : allowed;
   for (int ranks = 2; ranks <= kMostInferred; ++ranks) {
     if (!fits(ranks)) continue;
     if (allowed.least == 0) allowed.least = ranks;

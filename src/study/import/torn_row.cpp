@@ -8,7 +8,7 @@
 namespace busbar::study {
 namespace {
 
-bool is_row(const std::string& text, const LogColumns& columns) {
+bool is_row(const std::string& text, const Words& columns) {
   try {
     static_cast<void>(read_row(columns, split_words(text)));
     return true;
@@ -64,7 +64,7 @@ std::vector<std::string> TornRow::ways_with(View part) const {
 
 void TornRow::extend(View part) { ways_ = ways_with(part); }
 
-std::optional<LogLine> TornRow::close(View part, const LogColumns& columns) {
+std::optional<LogLine> TornRow::close(View part, const Words& columns) {
   std::vector<std::string> rows = ways_with(part);
   std::erase_if(rows, [&](const std::string& way) { return !is_row(way, columns); });
   if (rows.size() != 1) return std::nullopt;

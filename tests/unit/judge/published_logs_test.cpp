@@ -4,6 +4,7 @@
 #include "format/csv_writer.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/judge.hpp"
+#include "study/import/nccl_text.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
@@ -121,9 +122,8 @@ class PublishedLogs : public ::testing::Test {
     if (!log.columns.empty()) reading.columns = *study::columns_of(split_words(log.columns));
     const std::string path = (kFolder / (log.file + ".txt")).string();
     const std::vector<study::LogFile> read{study::read_log(test::text_of(path), path, reading)};
-    study::LogHints hints{};
-    if (log.columns.empty()) hints.nodes = log.nodes;
-    study::ImportedRows rows = study::records_of(read, hints);
+    if (log.columns.empty()) reading.nodes = log.nodes;
+    study::ImportedRows rows = study::records_of(read, reading);
     std::erase_if(rows.records, [&](const Record& record) { return record.nodes != log.nodes; });
     Facts facts{rows.facts.begin(), rows.facts.end()};
     std::vector<std::string> nodes = split_words(facts["hosts"]);

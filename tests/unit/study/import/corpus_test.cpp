@@ -3,7 +3,6 @@
 // in all of its digits.
 
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
 
-#include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
@@ -29,14 +28,12 @@ const std::string kFoot =
     "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 121.16 \n"
     "# Collective test concluded: all_reduce_perf\n";
 
-ImportedRows import(const std::string& text, const LogHints& hints = {},
-                    const LogReading& reading = {}) {
+ImportedRows import(const std::string& text, const LogReading& reading = {}) {
   const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
-  return records_of(logs, hints);
+  return records_of(logs, reading);
 }
-std::string refusal(const std::string& text, const LogHints& hints = {},
-                    const LogReading& reading = {}) {
-  return test::refusal_of([&] { (void)import(text, hints, reading); });
+std::string refusal(const std::string& text, const LogReading& reading = {}) {
+  return test::refusal_of([&] { (void)import(text, reading); });
 }
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   return text.replace(text.rfind(old), old.size(), by);
@@ -141,7 +138,7 @@ TEST(ReadLog, RefusesALineOfATableThatItCannotReadByFileAndLine) {
   const std::string bad = "    67108864      16777216     float     sum      -1   fast\n";
   const std::string text = kHead + kNames + kRow + bad + kFoot;
   EXPECT_THAT(refusal(text), AllOf(HasSubstr("x.log:8: "), HasSubstr("--skip-bad-lines")));
-  const ImportedRows rows = import(text, {}, {.skip_bad_lines = true});
+  const ImportedRows rows = import(text, {.skip_bad_lines = true});
   EXPECT_EQ(rows.records.size(), 2U);
   EXPECT_THAT(rows.warnings.at(0), HasSubstr("x.log:8"));
 }
@@ -229,7 +226,7 @@ TEST(ReadLog, BeginsATestAtTheLineOfItsVersionWhereNoFooterIsAbove) {
 
 TEST(ReadLog, RefusesARowThatLacksColumnsThatTheUserGives) {
   const LogReading reading{.columns = split_words("size count type time algbw busbw")};
-  EXPECT_THAT(refusal("1024 256 float 1.00 1.02 1.02\n1024 256\n", {}, reading),
+  EXPECT_THAT(refusal("1024 256 float 1.00 1.02 1.02\n1024 256\n", reading),
               HasSubstr("x.log:2: "));
 }
 
@@ -246,7 +243,7 @@ TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
 }
 
 TEST(ReadLog, TakesOnlyAKnownProgramForACommand) {
-  const LogHints hints{.collective = "allreduce", .ranks = 2};
+  const LogReading hints{.collective = "allreduce", .ranks = 2};
   EXPECT_EQ(import("as my_perf showed\n" + kNames + kChecked, hints).records.size(), 2U);
   const LogFile log = read_log("$ mpirun -np 2 ./all_reduce_perf -b 8\n" + kNames + kRow, "x", {});
   EXPECT_EQ(log.tables[0].command, "$ mpirun -np 2 ./all_reduce_perf -b 8");
@@ -289,7 +286,7 @@ TEST(ReadLog, NamesRowsOfOsuWhoseHeadIsLost) {
       "# Size       Avg Latency(us)\n4       1.96\n"
       "# OSU MPI Allreduce Latency Test v7.3\n# Size       Avg Latency(us)\n8       2.50\n";
   EXPECT_THAT(refusal(text, {.ranks = 2}), AllOf(HasSubstr("x.log:2: "), HasSubstr("# OSU")));
-  const ImportedRows rows = import(text, {.ranks = 2}, {.skip_bad_lines = true});
+  const ImportedRows rows = import(text, {.skip_bad_lines = true, .ranks = 2});
   ASSERT_EQ(rows.records.size(), 1U);
   EXPECT_EQ(rows.records[0].time_median_us, 2.5);
 }
@@ -382,7 +379,7 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   const std::string text =
       "OP,GPU,Bandwidth\nbroadcast_perf,1,1999891.64\nall_gather_perf,4,51.75\n";
   EXPECT_THAT(refusal(text), HasSubstr("--size"));
-  const ImportedRows rows = import(text, {}, {.size = kGiB});
+  const ImportedRows rows = import(text, {.size = kGiB});
   ASSERT_EQ(rows.records.size(), 1U);
   const Record& row = rows.records[0];
   EXPECT_EQ(std::tuple(row.collective, row.ranks, row.size), std::tuple("allgather", 4, kGiB));
@@ -390,7 +387,7 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_NEAR(row.time_median_us.value_or(0), 15561.5, 0.1);
   EXPECT_THAT(rows.warnings, testing::ElementsAre(HasSubstr("broadcast of 1 GiB")));
   const auto refused = [&](const std::string& line) {
-    return refusal("OP,GPU,Bandwidth\n" + line + "\n", {}, {.size = kGiB});
+    return refusal("OP,GPU,Bandwidth\n" + line + "\n", {.size = kGiB});
   };
   EXPECT_THAT(refused("all_gossip_perf,2,1"), HasSubstr("not a collective"));
   EXPECT_THAT(refused("all_gather_perf,two,1"), HasSubstr("a number of GPUs"));
@@ -402,13 +399,13 @@ TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
   const std::string text =
       "OP,Packet,Bandwidth\nall_reduce_perf,0,0.00\nall_reduce_perf,8388608,45.75\n";
   EXPECT_THAT(refusal(text), HasSubstr("--ranks"));
-  const ImportedRows rows = import(text, {.ranks = 8}, {.ranks = 8});
+  const ImportedRows rows = import(text, {.ranks = 8});
   ASSERT_EQ(rows.records.size(), 1U);
   EXPECT_EQ(rows.records[0].ranks, 8);
   EXPECT_EQ(rows.records[0].size, 8 * kMiB);
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
   EXPECT_EQ(rows.warnings.size(), 1U);
-  EXPECT_THAT(import(replaced(text, "8388608", "1"), {.ranks = 8}, {.ranks = 8}).warnings,
+  EXPECT_THAT(import(replaced(text, "8388608", "1"), {.ranks = 8}).warnings,
               testing::ElementsAre(HasSubstr("of 0 B")))
       << "a byte is some";
 }

@@ -2,7 +2,6 @@
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
 
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -2,7 +2,6 @@
 // What perftest prints.
 
 #include "study/import/log_reader.hpp"
-#include "study/import/log_records.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
