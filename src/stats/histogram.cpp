@@ -40,12 +40,6 @@ std::size_t bins_of(std::span<const double> shown) {
   return std::clamp(static_cast<std::size_t>(wanted), std::min(least, kMostBins), kMostBins);
 }
 
-/// All values are the same: one narrow bin about them.
-Histogram single(double value) {
-  constexpr double kHalfPercent = 0.005;
-  return {.edges = {value * (1 - kHalfPercent), value * (1 + kHalfPercent)}, .share = {1}};
-}
-
 }  // namespace
 
 double Histogram::density(std::size_t bin) const {
@@ -61,7 +55,8 @@ Histogram log_histogram(std::span<const double> values) {
   const std::span<const double> shown = std::span(logs).first(count_shown(logs));
   const double low = shown.front();
   const double range = shown.back() - low;
-  if (range <= 0) return single(values.front());
+  // All values are the same: one narrow bin about them.
+  if (range <= 0) return {.edges = {values[0] * 0.995, values[0] * 1.005}, .share = {1}};
   const std::size_t bins = bins_of(shown);
   const double width = range / static_cast<double>(bins);
   Histogram histogram{.share = std::vector<double>(bins), .beyond = logs.size() - shown.size()};

@@ -114,19 +114,19 @@ std::optional<EventPeriod> find_period(std::span<const std::size_t> events) {
 
 namespace {
 
-TimelinePoint join_points(const TimelinePoint& earlier, const TimelinePoint& later) {
+TimelinePoint joined(const TimelinePoint& earlier, const TimelinePoint& later) {
   return {.at_s = later.at_s,
           .median_us = std::midpoint(earlier.median_us, later.median_us),
           .p99_us = std::max(earlier.p99_us, later.p99_us)};
 }
 
-double join_rates(double earlier, double later) { return std::midpoint(earlier, later); }
+double joined(double earlier, double later) { return std::midpoint(earlier, later); }
 
 /// Neighbours become one; the number of values is even.
-template <class Value, class Join>
-void halve(std::vector<Value>& values, Join join) {
+template <class Value>
+void halve(std::vector<Value>& values) {
   for (std::size_t i = 0; 2 * i < values.size(); ++i) {
-    values[i] = join(values[2 * i], values[2 * i + 1]);
+    values[i] = joined(values[2 * i], values[2 * i + 1]);
   }
   values.resize(values.size() / 2);
 }
@@ -134,21 +134,20 @@ void halve(std::vector<Value>& values, Join join) {
 }  // namespace
 
 template <class Value>
-template <class Join>
-void Timeline::Series<Value>::add(const Value& value, std::size_t most, Join join) {
+void Timeline::Series<Value>::add(const Value& value, std::size_t most) {
   waiting.push_back(value);
   if (waiting.size() < together) return;
-  while (waiting.size() > 1) halve(waiting, join);
+  while (waiting.size() > 1) halve(waiting);
   kept.push_back(waiting.front());
   waiting.clear();
   if (kept.size() < most) return;
-  halve(kept, join);
+  halve(kept);
   together *= 2;
 }
 
 void Timeline::add(const TimelinePoint& point, std::span<const double> rates) {
-  points_.add(point, kMostPoints, join_points);
-  for (const double rate : rates) rates_.add(rate, kMostRates, join_rates);
+  points_.add(point, kMostPoints);
+  for (const double rate : rates) rates_.add(rate, kMostRates);
 }
 
 void Timeline::add(const Timeline& later, double begin_s) {
@@ -156,7 +155,7 @@ void Timeline::add(const Timeline& later, double begin_s) {
     point.at_s += begin_s;
     add(point, {});
   }
-  for (const double rate : later.rates()) rates_.add(rate, kMostRates, join_rates);
+  for (const double rate : later.rates()) rates_.add(rate, kMostRates);
 }
 
 TimelineEvents find_events(const Timeline& timeline) {

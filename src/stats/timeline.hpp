@@ -119,8 +119,7 @@ class Timeline {
     std::vector<Value> waiting{};  ///< until `together` of them become one
     std::size_t together = 1;
 
-    template <class Join>
-    void add(const Value& value, std::size_t most, Join join);
+    void add(const Value& value, std::size_t most);
   };
 
   Series<TimelinePoint> points_;
