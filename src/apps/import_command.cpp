@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 struct ImportTarget {
   std::string file{};
   std::string system{};  ///< for the head: a label for people
-  std::vector<std::string> logs{};
+  Words logs{};
 };
 
 struct ImportedFile {
@@ -52,7 +52,7 @@ int parse_count(View option, View text) {
 }
 
 void set_columns(O& options, View option, View text) {
-  const std::vector<std::string> words = split_words(text);
+  const Words words = split_words(text);
   const auto columns = study::columns_of(words);
   if (!columns) {
     throw usage_error(
@@ -88,7 +88,7 @@ std::string file_name_of(std::string label) {
 }
 
 /// Into a folder a CSV for each label, and for each log that has none; else one of all.
-void set_targets(O& options, const std::vector<std::string>& words) {
+void set_targets(O& options, const Words& words) {
   const std::vector<study::LabelledPath> logs = mapped(words, study::labelled_path);
   const bool unlabelled =
       std::ranges::all_of(logs, [](const study::LabelledPath& log) { return log.label.empty(); });

@@ -176,7 +176,7 @@ bool is_csv(const std::string& path) {
   std::string line;
   while (std::getline(file, line) && line.starts_with('#')) {
   }
-  const std::vector<std::string> names = csv_cells(line);
+  const Words names = csv_cells(line);
   const auto is_other = [](const std::string& name) {  // of samples, verdicts and baselines
     return name == "sample" || name == "rule" || name == "instance";
   };

@@ -33,7 +33,7 @@ struct LogLaunch {
 struct FileRows {
   std::string setting{};  ///< "NCCL_ALGO=Ring": which of a log's launches, where it has several
   Dataset dataset{};
-  std::vector<std::string> notes{};  ///< what was inferred of a log
+  Words notes{};  ///< what was inferred of a log
 };
 
 /// True for a file whose first line that is not a comment has the names of our rows' columns: not

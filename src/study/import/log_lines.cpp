@@ -22,38 +22,23 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// PowerShell's `>` writes UTF-16. Half a pair becomes U+FFFD, and half a unit at the end is left
-/// out.
-std::string from_utf16(View text, const char* encoding) {
-  constexpr auto kFailed = static_cast<std::size_t>(-1);
-  const std::unique_ptr<void, int (*)(void*)> converter(::iconv_open("UTF-8", encoding),
-                                                        ::iconv_close);
-  std::string units(text);
+/// The text in UTF-8, without its mark of the order of bytes: PowerShell's `>` writes UTF-16. What
+/// is half a pair or half a unit is left out. Nothing where it is UTF-8 already.
+std::optional<std::string> as_utf8(View text) {
+  if (text.starts_with("\xef\xbb\xbf")) return std::string(text.substr(3));
+  const bool little = text.starts_with("\xff\xfe");
+  if (!little && !text.starts_with("\xfe\xff")) return std::nullopt;
+  const std::unique_ptr<void, int (*)(void*)> converter(
+      ::iconv_open("UTF-8//IGNORE", little ? "UTF-16LE" : "UTF-16BE"), ::iconv_close);
+  std::string units(text.substr(2));
   char* from = units.data();
-  std::size_t left = units.size() / 2 * 2;
+  std::size_t left = units.size();
   std::string plain(left * 2, ' ');  // three bytes at most for two, four for four
   char* to = plain.data();
   std::size_t room = plain.size();
-  while (::iconv(converter.get(), &from, &left, &to, &room) == kFailed && left >= 2) {
-    to = std::copy_n("\xef\xbf\xbd", 3, to);
-    room -= 3;
-    from += 2;
-    left -= 2;
-  }
+  ::iconv(converter.get(), &from, &left, &to, &room);
   plain.resize(plain.size() - room);
   return plain;
-}
-
-/// The text in UTF-8, without its mark of the order of bytes; nothing where it is so already.
-std::optional<std::string> as_utf8(View text) {
-  constexpr View kNul("\0", 1);
-  if (text.starts_with("\xef\xbb\xbf")) return std::string(text.substr(3));
-  if (text.starts_with("\xff\xfe")) return from_utf16(text.substr(2), "UTF-16LE");
-  if (text.starts_with("\xfe\xff")) return from_utf16(text.substr(2), "UTF-16BE");
-  if (text.size() < 4) return std::nullopt;
-  if (text.substr(1, 1) == kNul && text.substr(3, 1) == kNul) return from_utf16(text, "UTF-16LE");
-  if (text.substr(0, 1) == kNul && text.substr(2, 1) == kNul) return from_utf16(text, "UTF-16BE");
-  return std::nullopt;
 }
 
 /// Colours of terminals: ESC [ ... letter.
@@ -171,7 +156,7 @@ std::size_t end_of(View shape, View text) {
 
 /// Who wrote a line, by its prefix: the words that are names and no times.
 std::string source_of(View prefix) {
-  std::vector<std::string> words = split_words(prefix);
+  Words words = split_words(prefix);
   std::erase_if(words, [](const std::string& word) {
     const bool has_letter =
         std::ranges::any_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
@@ -182,7 +167,7 @@ std::string source_of(View prefix) {
 
 /// Where nodes run a test each at the same time, as pdsh does, their lines are mixed: puts those of
 /// one node together, between lines that have no prefix.
-void sort_by_source(std::vector<LogLine>& lines, const std::vector<std::string>& sources) {
+void sort_by_source(std::vector<LogLine>& lines, const Words& sources) {
   std::map<std::string, std::size_t> places;
   std::set<std::string> with_rows;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -214,7 +199,7 @@ void remove_learned_prefixes(std::vector<LogLine>& lines) {
   }
   std::erase_if(counts, [](const auto& shape) { return shape.second < 2; });
   if (counts.empty()) return;
-  std::vector<std::string> sources;
+  Words sources;
   for (LogLine& line : lines) {
     std::size_t end = 0;
     for (const auto& [shape, count] : counts) {

@@ -39,8 +39,7 @@ bool is_nccl(const LogLine& line) {
 /// A format of text by a line that only its logs have; others are summaries or nccl-tests'.
 struct TextFormat {
   bool (*is_line)(const LogLine& line);
-  LogFile (*read)(std::span<const LogLine> lines, const std::string& path,
-                  const LogReading& reading);
+  LineReader* read;
 };
 constexpr std::array<TextFormat, 4> kTextFormats{{{is_mpi, read_mpi_text},
                                                   {is_of_copies, read_pairs_text},
@@ -55,7 +54,7 @@ LogFile read_tools(std::span<const LogLine> lines, const std::string& path,
   std::size_t begin = 0;
   std::size_t end = 0;  // behind the last row, or line of a format
   const auto read = [&](std::size_t behind) {
-    const auto read_lines = open == nullptr ? read_nccl_text : open->read;
+    LineReader* read_lines = open == nullptr ? read_nccl_text : open->read;
     LogFile part = read_lines(lines.subspan(begin, behind - begin), path, reading);
     append(log.tables, part.tables);
     append(log.warnings, part.warnings);

@@ -42,20 +42,16 @@ struct ImportedRows {
 inline constexpr View kOneRank =
     "one rank took part, so nothing was communicated (was it started with -g 1?)";
 
-/// @name Each tool's reader, for read_log
-/// @{
-[[nodiscard]] LogFile read_nccl_text(std::span<const LogLine> lines, const std::string& path,
-                                     const LogReading& reading);
+/// What reads the lines of one tool.
+using LineReader = LogFile(std::span<const LogLine> lines, const std::string& path,
+                           const LogReading& reading);
+LineReader read_nccl_text;
+LineReader read_mpi_text;
+LineReader read_pairs_text;
+LineReader read_perftest_text;
 [[nodiscard]] LogFile read_nccl_json(View text, const std::string& path);
-[[nodiscard]] LogFile read_mpi_text(std::span<const LogLine> lines, const std::string& path,
-                                    const LogReading& reading);
-[[nodiscard]] LogFile read_pairs_text(std::span<const LogLine> lines, const std::string& path,
-                                      const LogReading& reading);
 [[nodiscard]] LogFile read_nvbandwidth_json(View text, const std::string& path,
                                             const LogReading& reading);
-[[nodiscard]] LogFile read_perftest_text(std::span<const LogLine> lines, const std::string& path,
-                                         const LogReading& reading);
-/// @}
 
 /// True for the line above the rows of perftest's table.
 [[nodiscard]] bool is_perftest(const LogLine& line);

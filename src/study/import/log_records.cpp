@@ -126,7 +126,7 @@ std::string devices_of(const LogTable& table) {
 }
 
 std::string hosts_of(const LogTable& table) {
-  std::vector<std::string> hosts;
+  Words hosts;
   for (const LogDevice& device : table.devices) add_new(hosts, device.host);
   return join(hosts, " ");
 }

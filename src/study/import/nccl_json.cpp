@@ -110,7 +110,7 @@ LogTable table_of(const Json& json) {
     table.library = "NCCL " + nccl_version_text(*code);
   }
   if (json.contains("args") && json["args"].is_array()) {
-    std::vector<std::string> words;
+    Words words;
     for (const Json& argument : json["args"]) {
       if (argument.is_string()) words.push_back(argument.get<std::string>());
     }

@@ -118,7 +118,7 @@ class NcclText {
     }
     Words words = split_words(line.text);
     if (!words.empty() && words.front() == "#") words.erase(words.begin());
-    if (words.empty() || (torn_.is_open() && close_torn_row(line))) return;
+    if (words.empty() || (!torn_.ways.empty() && close_torn_row(line))) return;
     const bool comment = line.text.starts_with('#');
     const bool begins_row = !comment && to_number<std::uint64_t>(words.front());
     if (begins_row || comment) give_up_torn_row();
@@ -157,10 +157,10 @@ class NcclText {
     LogLine part{.number = line.number, .text = part_before(text, mark, hosts_)};
     const Words words = split_words(part.text);
     if (words.empty() || columns_.empty()) return;
-    if (torn_.is_open()) {
+    if (!torn_.ways.empty()) {
       if (!close_torn_row(part)) torn_.extend(part.text);
     } else if (to_number<std::uint64_t>(words.front())) {
-      torn_.begin(part);
+      torn_ = {.line = part, .ways = {part.text}};
       if (words.size() >= columns_.size()) close_torn_row({});  // whole, but for its line end
     }
   }
@@ -171,10 +171,10 @@ class NcclText {
   }
   /// A row, names of columns or a footer behind a torn row: its rest did not come.
   void give_up_torn_row() {
-    if (!torn_.is_open()) return;
-    const LogLine line = torn_.line();
-    torn_.drop();
-    bad_line(log_, line, "NCCL's own log tears this row, and its rest is not found", reading_);
+    if (torn_.ways.empty()) return;
+    torn_.ways.clear();
+    bad_line(log_, torn_.line, "NCCL's own log tears this row, and its rest is not found",
+             reading_);
   }
 
   void read_row_line(const LogLine& line, const Words& words) {

@@ -36,24 +36,14 @@ namespace busbar::study {
 
 /// A row that lines of NCCL's log cut into parts. Whether blanks were at a seam is lost: only the
 /// number and the kinds of words decide, and one way alone may fit.
-class TornRow {
- public:
-  [[nodiscard]] bool is_open() const { return !ways_.empty(); }
-  /// Its first part's line.
-  [[nodiscard]] const LogLine& line() const { return line_; }
-  void begin(const LogLine& part);
+struct TornRow {
+  LogLine line{};  ///< of its first part
+  Words ways{};    ///< to join its parts; none: no row is open
+
   /// Adds a part that another line of NCCL's follows.
   void extend(View part);
   /// The row, closed by its last part; nothing where this is none.
   [[nodiscard]] std::optional<LogLine> close(View part, const Words& columns);
-  /// Gives it up.
-  void drop() { ways_.clear(); }
-
- private:
-  [[nodiscard]] Words ways_with(View part) const;
-
-  LogLine line_{};
-  Words ways_{};  ///< to join the parts
 };
 
 }  // namespace busbar::study

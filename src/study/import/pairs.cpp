@@ -308,12 +308,9 @@ bool open_p2p(CopyLog& copies, View title, std::size_t line) {
   return true;
 }
 
-/// "NVIDIA H100 (00000000:18:00)" without the bus.
-std::string without_bus(View text) { return std::string(trim(text.substr(0, text.rfind('(')))); }
-
 /// "Device: 0, NAME, pciBusID: 6, ..." of p2pBandwidthLatencyTest; of nvbandwidth
-/// "Device 0: NAME (BUS)" under the host's name, or of several nodes and of nvloom
-/// "Process 0 (HOST): device 0: NAME (BUS)".
+/// "Device 0: NAME (BUS)" under the host's name, in its JSON "0: NAME (BUS)", or of several nodes
+/// and of nvloom "Process 0 (HOST): device 0: NAME (BUS)".
 void read_device(LogTable& table, View text, const std::string& above) {
   LogDevice device{.rank = static_cast<int>(table.devices.size())};
   if (text.starts_with("Device: ")) {
@@ -325,7 +322,8 @@ void read_device(LogTable& table, View text, const std::string& above) {
     const std::size_t name = process ? text.rfind("device ") : 0;
     const std::size_t colon = text.find(": ", name == View::npos ? 0 : name);
     if (colon == View::npos) return;
-    device.name = without_bus(text.substr(colon + 2));
+    const View name_and_bus = text.substr(colon + 2);
+    device.name = trim(name_and_bus.substr(0, name_and_bus.rfind('(')));
     const View host = text.substr(std::min(text.find('('), text.size() - 1) + 1);
     device.host = process ? host.substr(0, host.find(')')) : above;
   }
@@ -354,12 +352,9 @@ CopyLog pairs_of(const Json& root, const std::string& path) {
     // "0: NAME (BUS): (HOST)"
     const auto text = device.get<std::string>();
     const std::size_t end = std::min(text.rfind(": ("), text.size());
-    const std::string named = text.substr(0, end);
     std::string host = text.substr(std::min(end + 3, text.size()));
     if (host.ends_with(')')) host.pop_back();
-    copies.table.devices.push_back({.rank = static_cast<int>(copies.table.devices.size()),
-                                    .host = std::move(host),
-                                    .name = without_bus(named.substr(named.find(": ") + 1))});
+    read_device(copies.table, View{text}.substr(0, end), host);
   }
   for (const Json& test : json.value("testcases", Json::array())) {
     if (!test.contains("bandwidth_matrix")) continue;

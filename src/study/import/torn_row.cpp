@@ -17,6 +17,19 @@ bool is_row(const std::string& text, const Words& columns) {
   }
 }
 
+/// All ways to join parts of a row with the next one.
+Words joined(const Words& ways, View part) {
+  constexpr std::size_t kMostWays = 64;
+  if (part.empty()) return ways;
+  Words longer;
+  for (const std::string& way : ways) {
+    for (const View seam : {View(" "), View()}) {
+      if (longer.size() < kMostWays) longer.push_back(way + std::string(seam) + std::string(part));
+    }
+  }
+  return longer;
+}
+
 }  // namespace
 
 std::string part_before(View line, std::size_t mark, std::set<std::string>& hosts) {
@@ -45,31 +58,14 @@ std::string part_before(View line, std::size_t mark, std::set<std::string>& host
   return std::string(part) + (touching > 0 ? ' ' + std::string(host.substr(0, touching)) : "");
 }
 
-void TornRow::begin(const LogLine& part) {
-  line_ = part;
-  ways_ = {part.text};
-}
-
-std::vector<std::string> TornRow::ways_with(View part) const {
-  constexpr std::size_t kMostWays = 64;
-  if (part.empty()) return ways_;
-  std::vector<std::string> ways;
-  for (const std::string& way : ways_) {
-    for (const View seam : {View(" "), View()}) {
-      if (ways.size() < kMostWays) ways.push_back(way + std::string(seam) + std::string(part));
-    }
-  }
-  return ways;
-}
-
-void TornRow::extend(View part) { ways_ = ways_with(part); }
+void TornRow::extend(View part) { ways = joined(ways, part); }
 
 std::optional<LogLine> TornRow::close(View part, const Words& columns) {
-  std::vector<std::string> rows = ways_with(part);
+  Words rows = joined(ways, part);
   std::erase_if(rows, [&](const std::string& way) { return !is_row(way, columns); });
   if (rows.size() != 1) return std::nullopt;
-  drop();
-  return LogLine{.number = line_.number, .text = rows.front()};
+  ways.clear();
+  return LogLine{.number = line.number, .text = rows.front()};
 }
 
 }  // namespace busbar::study
