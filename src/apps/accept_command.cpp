@@ -10,7 +10,6 @@
 #include "judge/fleet/fabric_file.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/spec/reader.hpp"
-#include "judge/spec/source.hpp"
 #include "judge/spec/specification.hpp"
 #include "model/fact.hpp"
 #include "model/host_levels.hpp"

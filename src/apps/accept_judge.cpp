@@ -20,7 +20,6 @@
 #include "judge/output/verdict_output.hpp"
 #include "judge/run/journal.hpp"
 #include "judge/spec/reader.hpp"
-#include "judge/spec/source.hpp"
 #include "study/plot/curves.hpp"
 #include "study/run_facts.hpp"
 

@@ -13,7 +13,6 @@
 #include "format/output_file.hpp"
 #include "format/progress_line.hpp"
 #include "judge/spec/reader.hpp"
-#include "judge/spec/source.hpp"
 
 namespace busbar {
 namespace {

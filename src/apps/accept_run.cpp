@@ -21,7 +21,7 @@
 #include "judge/fleet/fabric_file.hpp"
 #include "judge/run/campaign.hpp"
 #include "judge/run/launch_queue.hpp"
-#include "judge/spec/source.hpp"
+#include "judge/spec/reader.hpp"
 
 namespace busbar {
 namespace {

@@ -27,10 +27,6 @@ bool is_reduced_in_network(const CeilingRule& rule, Movement movement) {
   return rule.in_network_reduction && movement == Movement::AllReduce;
 }
 
-bool may_be_hierarchical(Movement movement) {
-  return movement == Movement::AllReduce || movement == Movement::Parts;
-}
-
 std::size_t hosts_in(const topo::Graph& graph) {
   std::set<int> hosts;
   for (const topo::Node& node : graph.nodes) {
@@ -129,7 +125,7 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
   // Reduce-scatter inside, exchange between k nodes, gather inside: a node sends (k-1)/k of the
   // size, and bus bandwidth counts (n-1)/n of the whole: (n-1)/(n-g). An all-reduce does both
   // twice.
-  if (may_be_hierarchical(movement)) {
+  if (movement == Movement::AllReduce || movement == Movement::Parts) {
     return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
   }
   // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes. The bound is that
@@ -150,8 +146,14 @@ bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }
 
-std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collective& collective,
-                                           const SetShape& shape) {
+/// By the graph of the system that [ceiling] names; nothing where it gives none for this collective
+/// or has no such hosts.
+std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const Collective& collective,
+                                        const SetShape& shape) {
+  if (shape.ranks < 2 || shape.nodes < 1 || shape.ranks < shape.nodes) return std::nullopt;
+  // Nodes with different numbers of ranks: no formula holds.
+  if (shape.ranks % shape.nodes != 0) return std::nullopt;
+  if (!collective.equal_parts || rule.system.empty()) return std::nullopt;
   const auto figures = figures_of(rule, shape);
   if (!figures) return std::nullopt;
   const auto& [inside, across] = *figures;
@@ -183,23 +185,13 @@ std::optional<CeilingFigure> graph_ceiling(const CeilingRule& rule, const Collec
 
 }  // namespace
 
-std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const std::string& collective,
-                                        const SetShape& shape) {
-  if (shape.ranks < 2 || shape.nodes < 1 || shape.ranks < shape.nodes) return std::nullopt;
-  // Nodes with different numbers of ranks: no formula holds.
-  if (shape.ranks % shape.nodes != 0) return std::nullopt;
-  const Collective* known = find_collective(collective);
-  if (known == nullptr || !known->equal_parts || rule.system.empty()) return std::nullopt;
-  return graph_ceiling(rule, *known, shape);
-}
-
 Ceilings ceilings_of(const CeilingRule& rule) {
   using Key = std::tuple<std::string, int, int, std::string>;
   std::map<Key, std::optional<CeilingFigure>> known;
   return [&rule, known](const std::string& collective, const SetShape& shape) mutable {
     const auto [found, is_new] =
         known.try_emplace({collective, shape.ranks, shape.nodes, shape.gpus});
-    if (is_new) found->second = ceiling_of(rule, collective, shape);
+    if (is_new) found->second = ceiling_of(rule, *find_collective(collective), shape);
     return found->second;
   };
 }

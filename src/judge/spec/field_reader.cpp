@@ -70,11 +70,13 @@ void Faults::collect(const std::function<void()>& step) {
     step();
   } catch (const Error& fault) {
     if (fault.status() != Status::Usage) throw;
-    add(fault);
+    add({fault});
   }
 }
 
-void Faults::add(const Error& fault) { add_new(lines_, one_line(fault.what())); }
+void Faults::add(const std::vector<Error>& faults) {
+  for (const Error& fault : faults) add_new(lines_, one_line(fault.what()));
+}
 
 TextPlace place_of(const toml::node& node, std::string_view origin) {
   const toml::source_region& region = node.source();
@@ -96,14 +98,10 @@ std::vector<std::string> one_or_many(const TomlFields& table, std::string_view k
   return texts;
 }
 
-void refuse_twice(const TomlFields& table, std::string_view key,
-                  const std::vector<std::string>& texts) {
-  std::vector<std::string> sorted = texts;
-  std::ranges::sort(sorted);
-  const auto twice = std::ranges::adjacent_find(sorted);
-  if (twice != sorted.end()) {
-    throw table.fault(key, "\"{}\" is twice in {}", *twice, key);
-  }
+void refuse_twice(const TomlFields& table, std::string_view key, std::vector<std::string> texts) {
+  std::ranges::sort(texts);
+  const auto twice = std::ranges::adjacent_find(texts);
+  if (twice != texts.end()) throw table.fault(key, "\"{}\" is twice in {}", *twice, key);
 }
 
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
@@ -112,17 +110,20 @@ void refuse_without(const TomlFields& table, std::string_view key, std::string_v
   throw table.fault(key, "{} is only valid with {} = \"{}\"", key, other, text);
 }
 
-std::vector<std::string> misspelt_keys(const TomlFields& table,
-                                       const std::vector<std::string>& keys) {
-  std::vector<std::string> meant;
+FieldReader::FieldReader(const TomlFields& table, const std::vector<std::string>& keys,
+                         Faults* faults)
+    : table_(table), is_whole_(true), faults_(faults) {
+  const std::vector<Error> unknown = table.unknown_keys(keys);
+  if (faults == nullptr && !unknown.empty()) throw Error(unknown.front());
+  if (faults != nullptr) faults->add(unknown);
   for (const auto& [key, node] : table.entries()) {
-    if (!contains(keys, key)) meant.push_back(nearest_word(key, keys));
+    if (!contains(keys, key)) misspelt_.push_back(nearest_word(key, keys));
   }
-  return meant;
 }
 
 void FieldReader::check_presence(std::string_view key, const FieldCheck& check) const {
   const auto& [other, text] = check.only_with;
+  if (contains(misspelt_, key)) return;
   if (!other.empty() && table_.text(other) != text) {
     refuse_without(table_, key, other, text);
   } else if (check.required) {

@@ -1,26 +1,175 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
+#include <concepts>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "base/toml_fields.hpp"
-#include "judge/spec/specification_fields.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
+
+/// What the value of a key must be, beside its type.
+struct FieldCheck {
+  bool required = false;
+  /// The text of another key beside which alone this one may stand, and where required must.
+  struct {
+    std::string_view key{};
+    std::string_view text{};
+  } only_with{};
+  int least = 0;  ///< of a whole number
+  int most = std::numeric_limits<int>::max();
+  std::optional<int> automatic{};  ///< the number that "auto" stands for
+  bool fraction = false;           ///< at most 1
+  bool may_be_zero = false;
+  bool one_or_many = false;  ///< a text or a list of different texts; a text is their sentence
+  bool hosts = false;        ///< a text as Slurm writes lists of hosts
+  bool calendar_date = false;
+  std::string_view if_false{};  ///< the two names of a flag that is not true or false
+  std::string_view if_true{};
+  std::string_view json{};  ///< the member of the dump, where that is not the key
+};
+
+template <class T, class Struct>
+concept Either = std::same_as<std::remove_const_t<T>, Struct>;
+
+/// @name The keys of each table in the order of the dump
+/// One list for the reader, the known keys and the dump: `visit(key, member, FieldCheck)`.
+/// @{
+void visit_fields(Either<SystemIdentity> auto& system, const auto& visit) {
+  visit("name", system.name, {.required = true});
+  visit("fingerprint", system.fingerprint);
+  visit("nodes", system.nodes);
+}
+
+void visit_fields(Either<CeilingRule> auto& ceiling, const auto& visit) {
+  visit("model", ceiling.model);
+  visit("in_network_reduction", ceiling.in_network_reduction,
+        {.if_false = "none", .if_true = "measured"});
+  visit("system", ceiling.system, {.required = true});
+}
+
+void visit_fields(Either<RunContract> auto& run, const auto& visit) {
+  constexpr int kMostLaunches = 10'000;
+  visit("launches", run.launches, {.required = true, .least = 1, .most = kMostLaunches});
+  visit("min_launches", run.min_launches, {.required = true, .least = 1, .most = kMostLaunches});
+  visit("iterations", run.iterations, {.least = 1, .automatic = 0});
+  visit("warmup", run.warmup, {.automatic = -1});
+  visit("check_data", run.check_data);
+  visit("timeout_s", run.timeout_s, {.required = true});
+  visit("backend", run.backend);
+  visit("reach_timeout_s", run.reach_timeout_s);
+  visit("same_machine", run.same_machine);
+  visit("at_once", run.at_once, {.least = 1, .most = kMostAtOnce});
+}
+
+void visit_fields(Either<NoiseGate> auto& noise, const auto& visit) {
+  constexpr int kMostReruns = 100;
+  visit("max_cv", noise.max_cv, {.required = true, .fraction = true});
+  visit("on_noisy", noise.on_noisy, {.required = true});
+  visit("max_reruns", noise.max_reruns,
+        {.required = true, .only_with = {"on_noisy", "rerun"}, .most = kMostReruns});
+}
+
+void visit_fields(Either<BaselineRule> auto& baseline, const auto& visit) {
+  visit("run", baseline.run, {.required = true});
+}
+
+void visit_fields(Either<DeviceSetRule> auto& set, const auto& visit) {
+  constexpr int kMostRanks = 100'000;
+  constexpr int kMostPartners = 1'000;
+  visit("id", set.id, {.required = true});
+  visit("kind", set.kind, {.required = true});
+  visit("gpus", set.gpus);
+  visit("ranks_per_node", set.ranks_per_node, {.least = 1, .most = kMostRanks});
+  visit("partners", set.partners,
+        {.only_with = {"kind", "pairwise"}, .least = 1, .most = kMostPartners});
+  visit("env", set.env);
+  visit("backend_options", set.backend_options);
+  visit("fingerprint", set.fingerprint);
+}
+
+void visit_fields(Either<KnownIssue> auto& issue, const auto& visit) {
+  visit("reason", issue.reason, {.required = true});
+  visit("until", issue.until, {.required = true, .calendar_date = true});
+  visit("nodes", issue.nodes, {.hosts = true});
+}
+
+void visit_fields(Either<Rule> auto& rule, const auto& visit) {
+  visit("id", rule.id, {.required = true});
+  visit("collective", rule.collectives, {.required = true, .one_or_many = true});
+  visit("device_set", rule.device_set, {.required = true});
+  visit("size", rule.sizes, {.required = true});
+  visit("type", rule.type);
+  visit("placement", rule.in_place, {.if_false = "out", .if_true = "in", .json = "in_place"});
+  visit("metric", rule.metric);
+  visit("statistic", rule.statistic);
+  visit("compare", rule.compare, {.required = true});
+  visit("value", rule.value, {.required = true, .only_with = {"compare", "absolute"}});
+  visit("source", rule.source, {.one_or_many = true});
+  visit("fail_below", rule.bounds.fail_below);
+  visit("warn_below", rule.bounds.warn_below);
+  visit("warn_above", rule.bounds.warn_above);
+  visit("fail_above", rule.bounds.fail_above);
+  visit("max_cv", rule.max_cv, {.fraction = true});
+  visit("min_robust_z", rule.min_robust_z, {.only_with = {"compare", "fleet"}});
+  visit("max_fleet_mad", rule.max_fleet_mad, {.only_with = {"compare", "fleet"}, .fraction = true});
+  visit("known_issue", rule.known_issue);
+}
+
+void visit_fields(Either<FactRule> auto& rule, const auto& visit) {
+  visit("id", rule.id);
+  visit("fact", rule.fact, {.required = true});
+  visit("instance", rule.instance);
+  visit("delta_max", rule.delta_max, {.may_be_zero = true});
+  visit("at_least", rule.at_least);
+  visit("equals", rule.equals, {.one_or_many = true});
+  visit("same", rule.same);
+  visit("source", rule.source, {.one_or_many = true});
+}
+
+void visit_fields(Either<SoakRule> auto& rule, const auto& visit) {
+  constexpr int kDay = 86'400;
+  visit("size", rule.sizes, {.required = true});
+  visit("turn_s", rule.turn_s, {.least = 1, .most = kDay});
+  visit("level_max", rule.level_max, {.fraction = true});
+  visit("drift_max", rule.drift_max, {.fraction = true});
+  visit("dips_max", rule.dips_max);
+  visit("recover_s_max", rule.recover_s_max);
+}
+
+void visit_fields(Either<Specification> auto& specification, const auto& visit) {
+  visit("system", specification.system);
+  visit("ceiling", specification.ceiling);
+  visit("run", specification.run);
+  visit("noise", specification.noise);
+  visit("baseline", specification.baseline);
+  visit("device_set", specification.device_sets);
+  visit("expect", specification.rules);
+  visit("expect_fact", specification.facts);
+  visit("soak", specification.soak);
+}
+/// @}
+
+/// Structs that are a table of the specification.
+template <class T>
+concept TableOfFields = requires(T& table) {
+  visit_fields(table, [](std::string_view, auto&, const FieldCheck& = {}) {});
+};
 
 /// What is wrong with a file: reading goes on, so that all of it is found at once.
 class Faults {
  public:
   /// Runs a step of reading and keeps the Error (Usage) that it throws.
   void collect(const std::function<void()>& step);
-  void add(const Error& fault);
+  void add(const std::vector<Error>& faults);
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
   [[nodiscard]] std::size_t count() const { return lines_.size(); }
 
@@ -36,8 +185,7 @@ class Faults {
 /// A text, or a list of texts, as a list; refuses an empty one and one that is there twice.
 [[nodiscard]] std::vector<std::string> one_or_many(const TomlFields& table, std::string_view key);
 /// Throws where a text is there twice.
-void refuse_twice(const TomlFields& table, std::string_view key,
-                  const std::vector<std::string>& texts);
+void refuse_twice(const TomlFields& table, std::string_view key, std::vector<std::string> texts);
 /// Throws where the key is there: "KEY is only valid with OTHER = "TEXT"".
 void refuse_without(const TomlFields& table, std::string_view key, std::string_view other,
                     std::string_view text);
@@ -46,18 +194,15 @@ void refuse_without(const TomlFields& table, std::string_view key, std::string_v
 /// (Usage) with file:line:column for values that the field's check refuses.
 class FieldReader {
  public:
-  enum class Mode { Whole, Part };  ///< Part: whatever keys there are
-
-  /// With `faults` these are collected, and a value that has one stays. A key that is misspelt is
-  /// not also reported as missing.
-  explicit FieldReader(const TomlFields& table, Mode mode = Mode::Whole, Faults* faults = nullptr,
-                       std::vector<std::string> misspelt = {})
-      : table_(table), mode_(mode), faults_(faults), misspelt_(std::move(misspelt)) {}
+  /// Of a part of a table: whatever keys there are.
+  explicit FieldReader(const TomlFields& table) : table_(table) {}
+  /// Of a whole table, which may have these keys. With `faults` these are collected, and a value
+  /// that has one stays. A key that is misspelt is not also reported as missing.
+  FieldReader(const TomlFields& table, const std::vector<std::string>& keys, Faults* faults);
 
   void operator()(std::string_view key, auto& value, const FieldCheck& check = {}) const {
     const auto step = [&] {
-      const bool misspelt = std::ranges::find(misspelt_, key) != misspelt_.end();
-      if (mode_ == Mode::Whole && !misspelt) check_presence(key, check);
+      if (is_whole_) check_presence(key, check);
       if (table_.has(key)) read(key, value, check);
     };
     if (faults_ == nullptr) return step();
@@ -85,14 +230,10 @@ class FieldReader {
   }
 
   const TomlFields& table_;
-  Mode mode_;
-  Faults* faults_;
-  std::vector<std::string> misspelt_;
+  bool is_whole_ = false;
+  Faults* faults_ = nullptr;
+  std::vector<std::string> misspelt_{};  ///< what the unknown keys of the table seem to mean
 };
-
-/// The keys that the unknown keys of a table seem to mean.
-[[nodiscard]] std::vector<std::string> misspelt_keys(const TomlFields& table,
-                                                     const std::vector<std::string>& keys);
 
 /// The keys of a struct's table.
 template <TableOfFields Struct>
@@ -111,14 +252,9 @@ template <TableOfFields Struct>
 [[nodiscard]] Struct read_fields(const TomlFields& table, const std::vector<std::string>& more = {},
                                  Faults* faults = nullptr) {
   std::vector<std::string> keys = keys_of<Struct>();
-  keys.insert(keys.end(), more.begin(), more.end());
-  for (const Error& unknown : table.unknown_keys(keys)) {
-    if (faults == nullptr) throw Error(unknown);
-    faults->add(unknown);
-  }
+  append(keys, more);
   Struct value;
-  visit_fields(value,
-               FieldReader(table, FieldReader::Mode::Whole, faults, misspelt_keys(table, keys)));
+  visit_fields(value, FieldReader(table, keys, faults));
   return value;
 }
 

@@ -20,19 +20,19 @@
 namespace busbar::judge {
 namespace {
 
+using enum LintFinding::Severity;
+
 class Findings {
  public:
+  /// What is wrong with a rule is often wrong for each of its collectives.
   template <class... Args>
-  void refuse(const TextPlace& place, const std::string& rule, fmt::format_string<Args...> text,
-              Args&&... args) {
-    add({LintFinding::Severity::Refused, place, rule,
-         fmt::format(text, std::forward<Args>(args)...)});
-  }
-  template <class... Args>
-  void warn(const TextPlace& place, const std::string& rule, fmt::format_string<Args...> text,
-            Args&&... args) {
-    add({LintFinding::Severity::Warning, place, rule,
-         fmt::format(text, std::forward<Args>(args)...)});
+  void add(LintFinding::Severity severity, const TextPlace& place, const std::string& rule,
+           fmt::format_string<Args...> text, Args&&... args) {
+    LintFinding finding{severity, place, rule, fmt::format(text, std::forward<Args>(args)...)};
+    const auto same = [&](const LintFinding& earlier) {
+      return earlier.rule == finding.rule && earlier.text == finding.text;
+    };
+    if (!finding.text.empty()) static_cast<void>(find_or_add(findings_, same, finding));
   }
 
   /// In the order of the file.
@@ -44,14 +44,6 @@ class Findings {
   }
 
  private:
-  /// What is wrong with a rule is often wrong for each of its collectives.
-  void add(LintFinding finding) {
-    const bool repeated = std::ranges::any_of(findings_, [&](const LintFinding& earlier) {
-      return earlier.rule == finding.rule && earlier.text == finding.text;
-    });
-    if (!finding.text.empty() && !repeated) findings_.push_back(std::move(finding));
-  }
-
   std::vector<LintFinding> findings_{};
 };
 
@@ -63,14 +55,11 @@ constexpr double kTrivialShare = 0.5;
 struct LintCase {
   const Specification& specification;
   const Rule& rule;
-  std::string collective{};
+  const Collective& collective;
   SetShape shape{};
   std::optional<CeilingFigure> ceiling{};
 
-  [[nodiscard]] double bus_factor(double unknown) const {
-    const Collective* known = find_collective(collective);
-    return known == nullptr ? unknown : known->bus_factor(shape.ranks);
-  }
+  [[nodiscard]] double bus_factor() const { return collective.bus_factor(shape.ranks); }
 };
 
 /// The bus bandwidth in GB/s that a machine needs for a value of the rule's metric.
@@ -80,7 +69,7 @@ double needed_busbw(const LintCase& subject, double value) {
   const double algbw = rule.metric == Metric::AlgorithmBandwidth
                            ? value
                            : gigabytes_per_second(rule.sizes.back(), Seconds(value / 1e6));
-  return algbw * subject.bus_factor(0);
+  return algbw * subject.bus_factor();
 }
 
 /// Floors of a bandwidth, or the cap of a time, against the ceiling.
@@ -99,19 +88,19 @@ void lint_absolute(const LintCase& subject, Findings& findings) {
     if (!times) continue;
     const double busbw = needed_busbw(subject, *rule.value * *times);
     if (busbw > ceiling.GBps) {
-      return findings.refuse(rule.value_place, rule.id,
-                             "value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above "
-                             "the ceiling {:.4g} ({}): it can never be met",
-                             *rule.value, unit(rule.metric), key, *times, busbw, subject.collective,
-                             ceiling.GBps, ceiling.text);
+      return findings.add(Refused, rule.value_place, rule.id,
+                          "value {:g} {} x {} {:g} needs {:.4g} GB/s of {} bus bandwidth, above "
+                          "the ceiling {:.4g} ({}): it can never be met",
+                          *rule.value, unit(rule.metric), key, *times, busbw,
+                          subject.collective.name, ceiling.GBps, ceiling.text);
     }
     if (!least) least = busbw;
   }
   if (time || !least || *least >= kTrivialShare * ceiling.GBps) return;
-  findings.warn(rule.value_place, rule.id,
-                "the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} ({}): a "
-                "broken link could pass",
-                *least, subject.collective, ceiling.GBps, ceiling.text);
+  findings.add(Warning, rule.value_place, rule.id,
+               "the floor of {:.4g} GB/s for {} is under half of the ceiling {:.4g} ({}): a "
+               "broken link could pass",
+               *least, subject.collective.name, ceiling.GBps, ceiling.text);
 }
 
 /// The ceiling admits reductions in the network already: nothing exceeds it.
@@ -120,20 +109,20 @@ void lint_theoretical(const LintCase& subject, Findings& findings) {
   const Bounds& bounds = rule.bounds;
   for (const auto& floor : {bounds.fail_below, bounds.warn_below}) {
     if (!floor || *floor <= 1) continue;
-    return findings.refuse(rule.value_place, rule.id,
-                           "a floor of {:g} times the ceiling can never be met", *floor);
+    return findings.add(Refused, rule.value_place, rule.id,
+                        "a floor of {:g} times the ceiling can never be met", *floor);
   }
   const auto least = bounds.fail_below ? bounds.fail_below : bounds.warn_below;
   if (least && *least < kTrivialShare) {
-    findings.warn(rule.value_place, rule.id,
-                  "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
-                  *least);
+    findings.add(Warning, rule.value_place, rule.id,
+                 "a floor of {:g} times the ceiling is under half of it: a broken link could pass",
+                 *least);
   }
   if (!subject.ceiling && subject.shape.ranks > 0) {
-    findings.warn(rule.value_place, rule.id,
-                  "[ceiling] has none for {} on {}: only a row's own bound_GBps would count, and "
-                  "without it the rule is an ERROR",
-                  subject.collective, rule.device_set);
+    findings.add(Warning, rule.value_place, rule.id,
+                 "[ceiling] has none for {} on {}: only a row's own bound_GBps would count, and "
+                 "without it the rule is an ERROR",
+                 subject.collective.name, rule.device_set);
   }
 }
 
@@ -145,8 +134,7 @@ double steps_us(const LintCase& subject) {
   const topo::Protocol protocol = topo::completed(topo::load_machine(ceiling.system).host.protocol);
   const topo::StepTimes& times =
       protocol.steps.at(static_cast<std::size_t>(topo::Sending::RingLowLatency));
-  const Collective* known = find_collective(subject.collective);
-  const double rounds = known != nullptr && known->movement == Movement::AllReduce ? 2 : 1;
+  const double rounds = subject.collective.movement == Movement::AllReduce ? 2 : 1;
   const double across = subject.shape.nodes > 1 ? subject.shape.nodes : 0;
   const double inside = subject.shape.ranks - 1 - across;
   return times.launch_us +
@@ -165,7 +153,7 @@ bool is_latency(const LintCase& subject) {
     // What the bytes alone take at the ceiling. The steps of no system take a millisecond; its file
     // is not read for what is that long.
     const double wire_us =
-        static_cast<double>(size) * subject.bus_factor(1) / (subject.ceiling->GBps * 1e3);
+        static_cast<double>(size) * subject.bus_factor() / (subject.ceiling->GBps * 1e3);
     if (wire_us > 1e3 || wire_us >= steps_us(subject)) return false;
   }
   return true;
@@ -178,12 +166,12 @@ void lint_collectives(const Specification& specification, const Rule& rule,
   for (const std::string& collective : rule.collectives) {
     LintCase subject{.specification = specification,
                      .rule = rule,
-                     .collective = collective,
+                     .collective = *find_collective(collective),
                      .shape = shape_of(set, specification.system)};
     try {
       subject.ceiling = ceilings(collective, subject.shape);
     } catch (const Error& error) {
-      findings.refuse(set.place, rule.id, "{}", error.what());
+      findings.add(Refused, set.place, rule.id, "{}", error.what());
       return;
     }
     if (rule.compare == RuleKind::Absolute) lint_absolute(subject, findings);
@@ -191,10 +179,10 @@ void lint_collectives(const Specification& specification, const Rule& rule,
     if (is_latency(subject)) latency.push_back(collective);
   }
   if (latency.empty()) return;
-  findings.warn(rule.size_place, rule.id,
-                "{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", or "
-                "larger sizes",
-                format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric));
+  findings.add(Warning, rule.size_place, rule.id,
+               "{} of {} is mostly latency, which {} hardly shows: take metric = \"time_us\", or "
+               "larger sizes",
+               format_bytes(rule.sizes.front()), join(latency, ", "), name(rule.metric));
 }
 
 // ---- a rule as a whole ------------------------------------------------------------------------
@@ -210,30 +198,29 @@ void lint_sides(const Rule& rule, Findings& findings) {
   const bool guarded =
       time ? bounds.fail_below || bounds.warn_below : bounds.fail_above || bounds.warn_above;
   if (!is_fixed(rule) || guarded) return;
-  findings.warn(rule.place, rule.id,
-                "nothing limits what is too good to be true (a wrong size, clock or number of "
-                "ranks would pass); give {}",
-                time ? "fail_below" : "fail_above");
+  findings.add(Warning, rule.place, rule.id,
+               "nothing limits what is too good to be true (a wrong size, clock or number of "
+               "ranks would pass); give {}",
+               time ? "fail_below" : "fail_above");
 }
 
 /// What no comparison of pairs shows on so few nodes.
 void lint_few_nodes(const Rule& rule, std::size_t nodes, bool floored, Findings& findings) {
   if (nodes == 0 || nodes > kFewestCompared) return;
   if (nodes < kFewestCompared) {
-    return findings.warn(rule.place, rule.id,
-                         "a fleet comparison of pairs needs {} nodes: on {} this rule is always "
-                         "INCONCLUSIVE; {}{}",
-                         kFewestCompared, nodes,
-                         floored
-                             ? "leave it out, since the floor of this set judges two"
-                             : "give an absolute or theoretical floor instead, which judges two",
-                         nodes == 2 ? ", though not which end of a slow pair is at fault" : "");
+    return findings.add(Warning, rule.place, rule.id,
+                        "a fleet comparison of pairs needs {} nodes: on {} this rule is always "
+                        "INCONCLUSIVE; {}{}",
+                        kFewestCompared, nodes,
+                        floored ? "leave it out, since the floor of this set judges two"
+                                : "give an absolute or theoretical floor instead, which judges two",
+                        nodes == 2 ? ", though not which end of a slow pair is at fault" : "");
   }
   if (floored) return;
-  findings.warn(rule.place, rule.id,
-                "comparing four nodes cannot distinguish two bad ones from two good ones: "
-                "give {} a floor, too",
-                rule.device_set);
+  findings.add(Warning, rule.place, rule.id,
+               "comparing four nodes cannot distinguish two bad ones from two good ones: "
+               "give {} a floor, too",
+               rule.device_set);
 }
 
 void lint_fleet(const Specification& specification, const Rule& rule, std::size_t nodes,
@@ -249,16 +236,17 @@ void lint_fleet(const Specification& specification, const Rule& rule, std::size_
     lint_few_nodes(rule, nodes, floored, findings);
   }
   if (floored) return;
-  findings.warn(rule.place, rule.id,
-                "an all-bad fleet would pass: give {} also a rule with compare = \"absolute\" or "
-                "\"theoretical\" and fail_below",
-                rule.device_set);
+  findings.add(Warning, rule.place, rule.id,
+               "an all-bad fleet would pass: give {} also a rule with compare = \"absolute\" or "
+               "\"theoretical\" and fail_below",
+               rule.device_set);
 }
 
 void lint_known_issue(const Rule& rule, const std::string& today, Findings& findings) {
   if (!rule.known_issue || rule.known_issue->until >= today) return;
-  findings.warn(rule.place, rule.id, "known_issue \"{}\" ended on {}: its failures count again",
-                rule.known_issue->reason, rule.known_issue->until);
+  findings.add(Warning, rule.place, rule.id,
+               "known_issue \"{}\" ended on {}: its failures count again", rule.known_issue->reason,
+               rule.known_issue->until);
 }
 
 /// Keys of older versions, or of other sets.
@@ -267,10 +255,12 @@ void lint_ignored(const Specification& specification, Findings& findings) {
       "{} has no effect: the nodes of a pairwise set meet partners at random, and who is low is "
       "measured again";
   for (const DeviceSetRule& set : specification.device_sets) {
-    if (!set.ignored.empty()) findings.warn(set.place, set.id, kWhy, join(set.ignored, ", "));
+    if (!set.ignored.empty())
+      findings.add(Warning, set.place, set.id, kWhy, join(set.ignored, ", "));
   }
   for (const Rule& rule : specification.rules) {
-    if (!rule.ignored.empty()) findings.warn(rule.place, rule.id, kWhy, join(rule.ignored, ", "));
+    if (!rule.ignored.empty())
+      findings.add(Warning, rule.place, rule.id, kWhy, join(rule.ignored, ", "));
   }
 }
 
@@ -282,10 +272,10 @@ void lint_baseline(const Specification& specification, Findings& findings) {
   if (!specification.needs_baseline()) {
     // A profile or --rule may leave out the rules that need it.
     if (specification.profile.empty() && specification.only.empty()) {
-      findings.warn(rule.place, "", "no rule is compared with the [baseline]");
+      findings.add(Warning, rule.place, "", "no rule is compared with the [baseline]");
     }
   } else if (!std::filesystem::exists(rule.run + "/launches.csv")) {
-    findings.refuse(rule.place, "", "{} is not the folder of an accept run", rule.run);
+    findings.add(Refused, rule.place, "", "{} is not the folder of an accept run", rule.run);
   }
 }
 
@@ -294,14 +284,14 @@ void lint_baseline(const Specification& specification, Findings& findings) {
 /// What every rule of a run would be an ERROR for, and sets that no rule is for.
 void lint_file(const Specification& specification, Findings& findings) {
   if (specification.system.fingerprint.empty()) {
-    findings.warn({.line = 1, .column = 1}, "",
-                  "[system] has no fingerprint: any machine would be accepted as this system");
+    findings.add(Warning, {.line = 1, .column = 1}, "",
+                 "[system] has no fingerprint: any machine would be accepted as this system");
   }
-  findings.warn(specification.system.fingerprint_place, "", "{}",
-                unreported_error(specification, {}));
+  findings.add(Warning, specification.system.fingerprint_place, "", "{}",
+               unreported_error(specification, {}));
   for (const DeviceSetRule& set : specification.device_sets) {
     if (any_has(specification.rules, set.id, &Rule::device_set)) continue;
-    findings.warn(set.place, "", "no rule is for device_set \"{}\"", set.id);
+    findings.add(Warning, set.place, "", "no rule is for device_set \"{}\"", set.id);
   }
 }
 
@@ -324,9 +314,7 @@ std::vector<LintFinding> lint(const Specification& specification, const std::str
 }
 
 bool is_refused(std::span<const LintFinding> findings) {
-  return std::ranges::any_of(findings, [](const LintFinding& finding) {
-    return finding.severity == LintFinding::Severity::Refused;
-  });
+  return any_has(findings, Refused, &LintFinding::severity);
 }
 
 std::string lint_text(const std::string& file, std::span<const LintFinding> findings) {
@@ -335,9 +323,8 @@ std::string lint_text(const std::string& file, std::span<const LintFinding> find
     const TextPlace& place = finding.place;
     const std::string rule = finding.rule.empty() ? "" : fmt::format("rule {}: ", finding.rule);
     text += fmt::format("{}:{}:{}: {}: {}{}\n", place.file.empty() ? file : place.file, place.line,
-                        place.column,
-                        finding.severity == LintFinding::Severity::Refused ? "refused" : "warning",
-                        rule, finding.text);
+                        place.column, finding.severity == Refused ? "refused" : "warning", rule,
+                        finding.text);
   }
   return text;
 }

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "base/removed_words.hpp"
 #include "base/text.hpp"
 #include "judge/spec/field_reader.hpp"
-#include "judge/spec/source.hpp"
 #include "machine/machine_fact.hpp"
 #include "model/collective.hpp"
 #include "model/data_type.hpp"
@@ -32,15 +32,19 @@ TomlFields table_of(const TomlFields& file, std::string_view key) {
   return {*found, file.origin(), fmt::format("[{}]", key)};
 }
 
-SystemIdentity read_system(const TomlFields& file, Faults& faults) {
-  const TomlFields fields = table_of(file, "system");
-  auto system = read_fields<SystemIdentity>(fields, {}, &faults);
-  system.fingerprint_place = place_of(fields, "fingerprint");
-  return system;
+/// Reads a table as a struct; `check(fields, struct)` runs if it has no faults.
+template <class Struct, class Check>
+void read_table(const TomlFields& file, std::string_view key, auto& value, Faults& faults,
+                const Check& check) {
+  faults.collect([&] {
+    const TomlFields fields = table_of(file, key);
+    value = read_checked<Struct>(fields, faults, [&](Struct& read) { check(fields, read); });
+  });
 }
 
 /// A path is relative to the file, as the baseline's is; a name is a built-in system.
-void check_ceiling(const TomlFields& ceiling, std::string& system) {
+void check_ceiling(const TomlFields& ceiling, CeilingRule& rule) {
+  std::string& system = rule.system;
   if (system.find('/') != std::string::npos || system.ends_with(".toml")) {
     system = beside(file_of(ceiling, "system"), system);
   }
@@ -51,31 +55,15 @@ void check_ceiling(const TomlFields& ceiling, std::string& system) {
   }
 }
 
-CeilingRule read_ceiling(const TomlFields& file, Faults& faults) {
-  if (!file.has("ceiling")) return {};
-  const TomlFields fields = table_of(file, "ceiling");
-  return read_checked<CeilingRule>(fields, faults,
-                                   [&](CeilingRule& rule) { check_ceiling(fields, rule.system); });
-}
-
-std::optional<BaselineRule> read_baseline(const TomlFields& file, Faults& faults) {
-  if (!file.has("baseline")) return std::nullopt;
-  const TomlFields fields = table_of(file, "baseline");
-  auto rule = read_fields<BaselineRule>(fields, {}, &faults);
-  rule.run = beside(file_of(fields, "run"), rule.run);
-  rule.place = place_of(file, "baseline");
-  return rule;
-}
-
-RunContract read_run(const TomlFields& file, Faults& faults) {
-  const TomlFields fields = table_of(file, "run");
-  return read_checked<RunContract>(fields, faults,
-                                   [&](const RunContract& run) { check_run(fields, run); });
-}
-
-NoiseGate read_noise(const TomlFields& file, Faults& faults) {
-  const TomlFields fields = table_of(file, "noise");
-  return read_fields<NoiseGate>(fields, {}, &faults);
+/// Contradictions in [run], of which a profile may change numbers.
+void check_run(const TomlFields& table, const RunContract& run) {
+  if (run.backend == "sim") {
+    throw table.fault("backend", removed_word("[run]", "backend = \"sim\""));
+  }
+  if (run.min_launches <= run.launches) return;
+  const std::string_view key = table.has("min_launches") ? "min_launches" : "launches";
+  throw table.fault(key, "min_launches ({}) is more than launches ({}): there could be no verdict",
+                    run.min_launches, run.launches);
 }
 
 /// The number of GPUs that a list names; 0 for a policy and for none.
@@ -123,8 +111,8 @@ DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
 
 /// Tables of a list, each with an id of its own; without those that have faults.
 template <class Listed, class Read>
-std::vector<Listed> read_list(const TomlFields& file, const std::string& key, const Read& read,
-                              Faults& faults) {
+std::vector<Listed> read_list(const TomlFields& file, const std::string& key, Faults& faults,
+                              const Read& read) {
   std::vector<Listed> rules;
   const std::string what = fmt::format("[[{}]]", key);
   const auto read_one = [&](const toml::node& node) {
@@ -267,7 +255,7 @@ Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specifica
   return rule;
 }
 
-FactRule read_fact_rule(const TomlFields& fields, const TextPlace& place, Faults& faults) {
+FactRule read_fact_rule(const TomlFields& fields, Faults& faults) {
   const auto check = [&](FactRule& rule) {
     const machine::MachineFact* fact = machine::find_fact(rule.fact);
     if (fact == nullptr) {
@@ -292,7 +280,6 @@ FactRule read_fact_rule(const TomlFields& fields, const TextPlace& place, Faults
   };
   auto rule = read_checked<FactRule>(fields, faults, check);
   if (rule.id.empty()) rule.id = rule.fact;
-  rule.place = place;
   return rule;
 }
 
@@ -300,12 +287,120 @@ FactRule read_fact_rule(const TomlFields& fields, const TextPlace& place, Faults
 std::vector<std::string> ids_in(const toml::table& table, std::string_view key) {
   std::vector<std::string> ids;
   const toml::array* list = table[key].as_array();
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    const toml::table* one = list->get(i)->as_table();
-    if (one == nullptr) continue;
-    if (const auto id = (*one)["id"].value<std::string>()) ids.push_back(*id);
+  if (list == nullptr) return ids;
+  for (const toml::node& one : *list) {
+    if (const auto id = toml::node_view{one}["id"].value<std::string>()) ids.push_back(*id);
   }
   return ids;
+}
+
+// ---- profiles -----------------------------------------------------------------------------------
+
+std::vector<std::string> profile_names() { return {"quick", "standard", "full"}; }
+
+template <class Listed>
+std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
+  return mapped(rules, &Listed::id);
+}
+
+/// The listed rules; all if the key is absent.
+void choose_rules(const TomlFields& profile, Specification& spec) {
+  if (!profile.has("expect")) return;
+  const std::vector<std::string> known = ids_of(spec.rules);
+  const std::vector<std::string> ids = one_or_many(profile, "expect");
+  for (const std::string& id : ids) {
+    if (!contains(known, id)) throw profile.fault("expect", unknown_word("id", id, known));
+  }
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(ids, rule.id); });
+}
+
+/// What no rule of the profile needs is not measured.
+void drop_unused_sets(Specification& spec) {
+  std::erase_if(spec.device_sets, [&](const DeviceSetRule& set) {
+    return !any_has(spec.rules, set.id, &Rule::device_set);
+  });
+}
+
+/// Of rules of facts too, which every profile has.
+void keep_only(const std::vector<std::string>& rules, Specification& spec) {
+  std::vector<std::string> known = ids_of(spec.rules);
+  append(known, ids_of(spec.facts));
+  for (const std::string& id : rules) {
+    if (contains(known, id)) continue;
+    const std::string near = nearest_word(id, known);
+    throw usage_error("--rule {}: {} has no such rule; there are {}{}", id, spec.file,
+                      join(known, ", "),
+                      near.empty() ? "" : fmt::format("; did you mean {}?", near));
+  }
+  std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(rules, rule.id); });
+  std::erase_if(spec.facts, [&](const FactRule& rule) { return !contains(rules, rule.id); });
+  spec.only = ids_of(spec.rules);
+  append(spec.only, ids_of(spec.facts));
+}
+
+/// With `rules` these stay, whichever the profile chooses.
+Specification apply(const TomlFields& profile, Specification spec, const std::string& name,
+                    const std::vector<std::string>& rules) {
+  spec.profile = name;
+  if (rules.empty()) {
+    choose_rules(profile, spec);
+  } else {
+    keep_only(rules, spec);
+  }
+  if (spec.rules.empty()) {
+    throw profile.fault("expect", "no rule is left: a profile without rules tests nothing");
+  }
+  drop_unused_sets(spec);
+  const FieldReader reader(profile);
+  visit_fields(spec.run, reader);
+  visit_fields(spec.noise, reader);
+  check_run(profile, spec.run);
+  if (spec.noise.on_noisy != OnNoisy::Rerun) {
+    refuse_without(profile, "max_reruns", "on_noisy", "rerun");
+  }
+  return spec;
+}
+
+/// The specification with only what a profile has, and with the profile's numbers; with `rules`
+/// only these instead of the profile's. Checks every profile of the file, whichever is chosen, if
+/// the rest of the file has no faults.
+Specification with_profile(const TomlFields& file, const Specification& specification,
+                           const std::string& profile, const std::vector<std::string>& rules,
+                           Faults& faults) {
+  std::vector<std::string> there;
+  std::optional<Specification> wanted;
+  const bool is_whole = faults.count() == 0;  // else what is missing would be a fault of profiles
+  const auto read_one = [&](const std::string& key, const toml::node& node) {
+    there.push_back(key);
+    const std::vector<std::string> keys{"expect", "launches",  "min_launches", "iterations",
+                                        "warmup", "timeout_s", "max_cv",       "max_reruns"};
+    const TomlFields fields(node, file.origin(), "[profile]");
+    faults.add(fields.unknown_keys(keys));
+    if (!is_whole) return;
+    Specification applied = apply(fields, specification, key, {});
+    if (key != (profile.empty() ? "standard" : profile)) return;
+    wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
+  };
+  if (file.has("profile")) {
+    const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
+    faults.add(profiles.unknown_keys(profile_names()));
+    for (const auto& [key, node] : profiles.entries()) {
+      if (!contains(profile_names(), key)) continue;
+      faults.collect([&, &key = key, &node = node] { read_one(key, *node); });
+    }
+  }
+  if (wanted || faults.count() > 0) return wanted.value_or(specification);
+  if (!profile.empty()) {
+    throw usage_error("{}: there is no [profile.{}]; {}", file.origin(), profile,
+                      there.empty() ? "it has none; run it without --profile"
+                                    : "--profile takes one of: " + join(there, ", "));
+  }
+  Specification whole = specification;
+  if (!rules.empty()) {
+    keep_only(rules, whole);
+    drop_unused_sets(whole);
+  }
+  return whole;
 }
 
 }  // namespace
@@ -316,48 +411,45 @@ Specification parse_specification(std::string_view text, const std::string& orig
   const toml::table table = complete_table(text, origin);
   const TomlFields file(table, origin, "the specification");
   std::vector<std::string> keys = keys_of<Specification>();
-  keys.insert(keys.end(), {"schema", "based_on", "profile"});
+  append(keys, std::vector{"schema", "based_on", "profile"});
   Faults faults;
-  for (const Error& unknown : file.unknown_keys(keys)) faults.add(unknown);
+  faults.add(file.unknown_keys(keys));
   Specification specification{.file = origin};
   Specification& s = specification;
   const std::size_t before = faults.count();
-  faults.collect([&] { s.system = read_system(file, faults); });
+  read_table<SystemIdentity>(file, "system", s.system, faults, [](const auto& fields, auto& read) {
+    read.fingerprint_place = place_of(fields, "fingerprint");
+  });
   const SystemIdentity* system = faults.count() == before ? &s.system : nullptr;
-  faults.collect([&] { s.ceiling = read_ceiling(file, faults); });
-  faults.collect([&] { s.run = read_run(file, faults); });
-  faults.collect([&] { s.noise = read_noise(file, faults); });
-  faults.collect([&] { s.baseline = read_baseline(file, faults); });
-  s.device_sets = read_list<DeviceSetRule>(
-      file, "device_set",
-      [&](const TomlFields& fields, const TextPlace& place) {
-        return read_set(fields, place, system, faults);
-      },
-      faults);
+  if (file.has("ceiling")) {
+    read_table<CeilingRule>(file, "ceiling", s.ceiling, faults, check_ceiling);
+  }
+  read_table<RunContract>(file, "run", s.run, faults, check_run);
+  read_table<NoiseGate>(file, "noise", s.noise, faults, [](const auto&, const auto&) {});
+  if (file.has("baseline")) {
+    read_table<BaselineRule>(file, "baseline", s.baseline, faults,
+                             [&](const auto& fields, auto& read) {
+                               read.run = beside(file_of(fields, "run"), read.run);
+                               read.place = place_of(file, "baseline");
+                             });
+  }
+  s.device_sets = read_list<DeviceSetRule>(file, "device_set", faults,
+                                           [&](const auto& fields, const auto& place) {
+                                             return read_set(fields, place, system, faults);
+                                           });
   const std::vector<std::string> ids = ids_in(table, "device_set");
-  s.rules = read_list<Rule>(
-      file, "expect",
-      [&](const TomlFields& fields, const TextPlace& place) {
-        return read_rule(fields, place, s, ids, faults);
-      },
-      faults);
+  s.rules = read_list<Rule>(file, "expect", faults, [&](const auto& fields, const auto& place) {
+    return read_rule(fields, place, s, ids, faults);
+  });
   if (file.has("soak")) {
-    faults.collect([&] {
-      const TomlFields fields = table_of(file, "soak");
-      s.soak = read_checked<SoakRule>(fields, faults, [&](const SoakRule& rule) {
-        if (rule.sizes.size() == 1) return;
-        throw fields.fault("size", "a soak is of one size");
-      });
-      s.soak->place = place_of(file, "soak");
+    read_table<SoakRule>(file, "soak", s.soak, faults, [](const auto& fields, const auto& read) {
+      if (read.sizes.size() != 1) throw fields.fault("size", "a soak is of one size");
     });
   }
   if (file.has("expect_fact")) {
     s.facts = read_list<FactRule>(
-        file, "expect_fact",
-        [&](const TomlFields& fields, const TextPlace& where) {
-          return read_fact_rule(fields, where, faults);
-        },
-        faults);
+        file, "expect_fact", faults,
+        [&](const auto& fields, const auto&) { return read_fact_rule(fields, faults); });
   }
   faults.collect([&] { s = with_profile(file, s, profile, rules, faults); });
   if (faults.count() == 0) return specification;
@@ -372,7 +464,7 @@ Specification parse_specification(std::string_view text, const std::string& orig
 std::vector<Specification> parse_profiles(std::string_view text, const std::string& origin) {
   const toml::table table = complete_table(text, origin);
   std::vector<Specification> profiles;
-  for (const char* name : {"quick", "standard", "full"}) {
+  for (const std::string& name : profile_names()) {
     if (!table["profile"][name].is_table()) continue;
     profiles.push_back(parse_specification(text, origin, name));
   }

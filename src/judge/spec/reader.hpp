@@ -5,10 +5,34 @@
 #include <string_view>
 #include <vector>
 
-#include "judge/spec/field_reader.hpp"
+#include <toml++/toml.h>
+
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
+
+inline constexpr std::string_view kSpecificationDocument = "docs/acceptance-specification.md";
+
+/// The text of a specification and the path that messages name.
+struct SpecificationSource {
+  std::string path{};
+  std::string text{};
+};
+
+/// A file, or else the ready-made specification of that name. Throws Error (Usage).
+[[nodiscard]] SpecificationSource find_specification(const std::string& name);
+
+/// Whether there is a ready-made specification of this name.
+[[nodiscard]] bool is_ready_made(const std::string& name);
+
+/// The table of a specification with what it takes from the one that it is based on (`based_on`);
+/// every value knows the file that it is from. `depth`: how many are based on this one. Throws
+/// Error (Usage).
+[[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin,
+                                         int depth = 0);
+
+/// The specification as one text that is based on no other.
+[[nodiscard]] std::string complete_text(const SpecificationSource& source);
 
 /// Reads the text of a specification (docs/acceptance-specification.md). `origin` is the file's
 /// name in messages, and relative paths begin at its folder. `profile` is one of its profiles;
@@ -24,15 +48,5 @@ namespace busbar::judge {
 /// The same by each profile that it has: quick, standard, full.
 [[nodiscard]] std::vector<Specification> parse_profiles(std::string_view text,
                                                         const std::string& origin);
-
-/// The specification with only what a profile has, and with the profile's numbers; with `rules`
-/// only these instead of the profile's. Checks every profile of the file, whichever is chosen, if
-/// the rest of the file has no faults.
-[[nodiscard]] Specification with_profile(const TomlFields& file, const Specification& specification,
-                                         const std::string& profile,
-                                         const std::vector<std::string>& rules, Faults& faults);
-
-/// Throws for contradictions in [run], of which a profile may change numbers.
-void check_run(const TomlFields& table, const RunContract& run);
 
 }  // namespace busbar::judge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/spec/source.hpp"
-
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "judge/spec/reader.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -20,22 +21,17 @@ void add_missing_keys(toml::table& table, toml::table&& base) {
   }
 }
 
-toml::table* entry_of_id(toml::array& entries, const toml::node* id) {
-  const auto text = id == nullptr ? std::nullopt : id->value<std::string>();
-  for (toml::node& entry : entries) {
-    toml::table* table = entry.as_table();
-    if (table != nullptr && text && (*table)["id"].value<std::string>() == text) return table;
-  }
-  return nullptr;
+std::optional<std::string> id_of(toml::node& entry) {
+  return toml::node_view{entry}["id"].value<std::string>();
 }
 
 /// The list says which entries there are; each takes what it lacks from the base's of the same id.
 void complete_entries(toml::array& entries, toml::array& base) {
   for (toml::node& entry : entries) {
-    toml::table* table = entry.as_table();
-    if (table == nullptr) continue;  // a fault that the reader reports
-    toml::table* other = entry_of_id(base, table->get("id"));
-    if (other != nullptr) add_missing_keys(*table, std::move(*other));
+    const auto id = id_of(entry);  // without one it is a fault that the reader reports
+    const auto same = [&](toml::node& other) { return id && id_of(other) == id; };
+    const auto found = std::find_if(base.begin(), base.end(), same);
+    if (found != base.end()) add_missing_keys(*entry.as_table(), std::move(*found->as_table()));
   }
 }
 

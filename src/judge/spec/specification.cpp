@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "format/json.hpp"
-#include "judge/spec/specification_fields.hpp"
+#include "judge/spec/field_reader.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -57,8 +56,7 @@ SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system) {
 }
 
 const DeviceSetRule& Specification::device_set(std::string_view id) const {
-  if (const DeviceSetRule* found = find_by(device_sets, id, &DeviceSetRule::id)) return *found;
-  throw usage_error("{}: there is no [[device_set]] with id = \"{}\"", file, id);
+  return *find_by(device_sets, id, &DeviceSetRule::id);
 }
 
 bool Specification::needs_baseline() const {

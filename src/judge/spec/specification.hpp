@@ -206,7 +206,6 @@ struct FactRule {
   std::vector<std::string> equals{};  ///< one of these texts
   std::string same{};                 ///< "fleet": what most nodes have
   std::string source{};
-  TextPlace place{};
 };
 
 /// What a soak measures, and how much may change meanwhile: only what is given is limited.
@@ -217,7 +216,6 @@ struct SoakRule {
   std::optional<double> drift_max{};      ///< of a whole run
   std::optional<int> dips_max{};          ///< short falls of the rate
   std::optional<double> recover_s_max{};  ///< until the rate is back after any fall
-  TextPlace place{};
 };
 
 /// A whole specification, after a profile was chosen.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/spec/source.hpp"
+#include "judge/spec/reader.hpp"
 
 #include "judge/spec/lint.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "judge/spec/reader.hpp"
-#include "judge/spec/source.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::judge {
