@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -69,12 +68,9 @@ class PairwiseJudge {
     std::set<NumberPair> all;
     for (const MeasuredPair& pair : table_.pairs) all.insert(pair.nodes);
     for (const auto& [pair, texts] : wrong) all.insert(pair);
-    std::vector<PairValue> pairs;
-    std::vector<bool> bad;
-    for (const NumberPair& pair : all) {
-      pairs.push_back({.first = pair.first, .second = pair.second, .value = 1});
-      bad.push_back(wrong.contains(pair));
-    }
+    const auto pairs = mapped(all, [&](const NumberPair& pair) {
+      return JudgedPair{pair.first, pair.second, wrong.contains(pair)};
+    });
     const auto text = [&](const NumberPair& pair) {
       return fmt::format("{}: {}", pair_instance(input_.nodes, pair).name,
                          join(wrong.at(pair), "; "));
@@ -91,7 +87,7 @@ class PairwiseJudge {
       point_.none_stands_out = true;
       return;
     }
-    const Blame blame = blame_of(input_.nodes.size(), pairs, bad);
+    const Blame blame = blame_of(input_.nodes.size(), pairs);
     for (const BlamedNode& node : blame.nodes) {
       const auto first = std::ranges::find_if(wrong, [&](const auto& each) {
         return each.first.first == node.node || each.first.second == node.node;
@@ -101,10 +97,9 @@ class PairwiseJudge {
                          text(first->first)),
              DecidedBy::WrongData);
     }
-    for (const PairValue& link : blame.links) {
-      const NumberPair pair{link.first, link.second};
-      CheckedRow& row = pair_row(pair);
-      decide(row, Outcome::Fail, "wrong data: " + join(wrong.at(pair), "; "), DecidedBy::WrongData);
+    for (const NumberPair& link : blame.links) {
+      decide(pair_row(link), Outcome::Fail, "wrong data: " + join(wrong.at(link), "; "),
+             DecidedBy::WrongData);
     }
   }
 
@@ -187,19 +182,16 @@ class PairwiseJudge {
       for (const MeasuredPair& pair : table->pairs) rates[pair.nodes].push_back(rate(pair));
     }
     for (const SampleKey& key : keys_) references_.push_back(reference_of_(key, table_.common));
-    std::vector<PairValue> pairs;
-    std::vector<bool> low;
+    std::vector<JudgedPair> pairs;
     for (const auto& [nodes, values] : rates) {
-      const double median = stats::median(values);
+      const double value = as_rate(stats::median(values), rule_.metric);
       const Reference& reference = references_[nodes.first];
-      pairs.push_back({.first = nodes.first, .second = nodes.second, .value = median});
-      low.push_back(reference.error.empty() &&
-                    is_slow(as_rate(median, rule_.metric) / reference.value));
+      pairs.push_back(
+          {nodes.first, nodes.second, reference.error.empty() && is_slow(value / reference.value)});
     }
-    const std::set<NumberPair> over = explain_by_paths(pairs, low);
-    const Blame blame = blame_by_bounds(pairs, low);
-    std::set<NumberPair> links;
-    for (const PairValue& link : blame.links) links.insert({link.first, link.second});
+    const std::set<NumberPair> over = explain_by_paths(pairs);
+    const Blame blame = blame_by_bounds(pairs, !over.empty());
+    const std::set<NumberPair> links(blame.links.begin(), blame.links.end());
     judge_nodes_by_bounds(blame, over, links);
     for (const auto& [pair, values] : rates) {
       if (links.contains(pair) || is_too_good(pair, stats::median(values))) {
@@ -209,34 +201,29 @@ class PairwiseJudge {
   }
 
   /// Low pairs over a bad path, which may be one that the levels lack, show the path and nothing of
-  /// their nodes: they are returned, and have no value any more.
-  std::set<NumberPair> explain_by_paths(std::vector<PairValue>& pairs, std::vector<bool>& low) {
+  /// their nodes: they are taken out, and returned.
+  std::set<NumberPair> explain_by_paths(std::vector<JudgedPair>& pairs) {
     std::set<NumberPair> over;
     const auto explain = [&](UnitFinding path, const std::vector<NodePath>& paths,
                              const std::string& hint) {
-      const auto is_over = [&](std::size_t i) {
-        return low[i] && crosses(paths[pairs[i].first], paths[pairs[i].second], path);
+      const auto is_over = [&](const JudgedPair& pair) {
+        return pair.low && crosses(paths[pair.first], paths[pair.second], path);
       };
-      std::set<NumberPair> own;
-      for (std::size_t i = 0; i < pairs.size(); ++i) {
-        if (is_over(i)) own.insert({pairs[i].first, pairs[i].second});
-      }
+      std::set<NumberPair> own = set_of(filtered(pairs, is_over), [](const JudgedPair& pair) {
+        return NumberPair{pair.first, pair.second};
+      });
       if (own.size() < kFewestOver || is_by_one_node(own)) return;
-      for (std::size_t i = 0; i < pairs.size(); ++i) {
-        if (!is_over(i)) continue;
-        low[i] = false;
-        pairs[i].value.reset();
-      }
+      std::erase_if(pairs, is_over);
       path.low = own.size();
       add_path_by_bounds(path, own, hint);
       over.merge(own);
     };
-    for (const UnitFinding& path : find_low_paths(paths_, pairs, low)) explain(path, paths_, "");
+    for (const UnitFinding& path : find_low_paths(paths_, pairs)) explain(path, paths_, "");
     const auto explain_cut = [&](const std::optional<LowCut>& cut) {
       if (cut) explain(cut->path, cut->sides, cut->is_known ? "" : hint());
     };
     explain_cut(find_fleet_cut(input_.nodes, rates_of(table_), ScreenLimits{}.link_loss));
-    explain_cut(find_cut(input_.nodes, paths_, pairs, low));
+    explain_cut(find_cut(input_.nodes, paths_, pairs));
     return over;
   }
 
@@ -244,13 +231,13 @@ class PairwiseJudge {
     return input_.levels == nullptr ? ": an uplink? give --levels" : ": check --levels";
   }
 
-  /// Of most of the fleet it is the fleet, and no node stands out.
-  Blame blame_by_bounds(const std::vector<PairValue>& pairs, const std::vector<bool>& low) {
+  /// Of most of the fleet it is the fleet, and no node stands out. `explained`: paths have others.
+  Blame blame_by_bounds(const std::vector<JudgedPair>& pairs, bool explained) {
     const std::size_t nodes = input_.nodes.size();
-    Blame blame = blame_of(nodes, pairs, low);
-    point_.none_stands_out = nodes > 2 && is_of_fleet(blame, nodes, pairs, low);
+    Blame blame = blame_of(nodes, pairs);
+    point_.none_stands_out = nodes > 2 && is_of_fleet(blame, nodes, pairs);
     if (point_.none_stands_out) {
-      if (std::ranges::count(low, false) > 0) {
+      if (explained || any_has(pairs, false, &JudgedPair::low)) {
         fleet_text_ =
             fmt::format("{} of {} nodes are low: the fleet, not a node", blame.nodes.size(), nodes);
       }
@@ -281,9 +268,7 @@ class PairwiseJudge {
     const std::vector<Values> all = node_rates([](const auto&, std::size_t) { return true; });
     const std::vector<Values> own = node_rates(is_own);
     has_value_ = mapped<bool>(all, [](const Values& values) { return !values.empty(); });
-    for (const bool has : has_value_) {
-      point_.to_repeat.log_effects.push_back(has ? 0 : std::numeric_limits<double>::quiet_NaN());
-    }
+    point_.to_repeat.has_value = has_value_;
     add_errors();
     for (std::size_t node = 0; node < all.size(); ++node) {
       judge_node_by_bounds(node, blamed[node], all[node], own[node]);
@@ -364,10 +349,9 @@ class PairwiseJudge {
   void judge_by_fleet() {
     const std::optional<UnitFinding> cut = cut_of_fleet();
     Screening screening = screen(rates_of(table_), limits());
-    screening.log_effects.resize(input_.nodes.size(), std::numeric_limits<double>::quiet_NaN());
+    screening.has_value.resize(input_.nodes.size());
     screening.launch_effects.resize(input_.nodes.size());
-    has_value_ =
-        mapped<bool>(screening.log_effects, [](double effect) { return !std::isnan(effect); });
+    has_value_ = screening.has_value;
     add_errors();
     const double center =
         screening.centers.empty() ? 0 : std::exp(stats::median(screening.centers));

@@ -241,7 +241,7 @@ void add_unless(std::vector<Item>& items, const std::vector<Item>& more, const S
 }
 
 void add_suspects(Screening& all, const Screening& more) {
-  if (more.log_effects.empty()) return;
+  if (more.has_value.empty()) return;
   all.again = std::max(all.again, more.again);
   add_unless(all.dead, more.dead, [](std::size_t node) { return node; });
   add_unless(all.nodes, more.nodes, [](const NodeFinding& one) { return one.node; });
@@ -249,9 +249,9 @@ void add_suspects(Screening& all, const Screening& more) {
              [](const UnitFinding& one) { return std::pair(one.unit, one.other); });
   add_unless(all.links, more.links,
              [](const LinkFinding& one) { return pair_of(one.first, one.second); });
-  if (all.log_effects.empty()) all.log_effects.assign(more.log_effects.size(), 0);
-  for (std::size_t node = 0; node < more.log_effects.size(); ++node) {
-    all.log_effects[node] += more.log_effects[node];  // none of both is none
+  if (all.has_value.empty()) all.has_value.assign(more.has_value.size(), true);
+  for (std::size_t node = 0; node < more.has_value.size(); ++node) {
+    all.has_value[node] = all.has_value[node] && more.has_value[node];
   }
 }
 

@@ -24,8 +24,9 @@ constexpr std::size_t kControlsEach = 4;  // for each suspect
 constexpr std::size_t kProbes = 8;        // nodes that stand for a unit
 constexpr std::size_t kFewestControlLinks = 12;
 
-bool is_of_unit(const NodePath& path, const NodePath& unit) {
-  return path.size() >= unit.size() && std::equal(unit.begin(), unit.end(), path.begin());
+std::set<NumberPair> links_of(const Screening& screening) {
+  return set_of(screening.links,
+                [](const LinkFinding& link) { return pair_of(link.first, link.second); });
 }
 
 /// Draws rounds for what a screening suspects.
@@ -36,15 +37,14 @@ class Rounds {
       : screening_(screening),
         paths_(paths),
         random_(splitmix64(seed + 1 + launch)),
-        fixed_(splitmix64(seed)) {
-    std::vector<bool> bad(paths.size(), false);
-    for (const std::size_t node : screening.dead) bad[node] = true;
-    for (const NodeFinding& each : screening.nodes) bad[each.node] = true;
-    for (std::size_t node = 0; node < screening.log_effects.size(); ++node) {
-      if (!bad[node] && !std::isnan(screening.log_effects[node])) good_.push_back(node);
-    }
-    for (const LinkFinding& link : screening.links) {
-      links_.insert(pair_of(link.first, link.second));
+        fixed_(splitmix64(seed)),
+        links_(links_of(screening)) {
+    std::vector<bool> good = screening.has_value;
+    good.resize(paths.size());
+    for (const std::size_t node : screening.dead) good[node] = false;
+    for (const NodeFinding& each : screening.nodes) good[each.node] = false;
+    for (std::size_t node = 0; node < good.size(); ++node) {
+      if (good[node]) good_.push_back(node);
     }
   }
 
@@ -59,21 +59,15 @@ class Rounds {
       add(0, fleet_rounds(paths_, paths_.size(), random_()));
       return drawn;
     }
-    std::vector<RoundOfPairs> of_nodes;
-    draw_nodes(of_nodes);
-    add(0, std::move(of_nodes));
-    std::vector<RoundOfPairs> of_links;
-    if (!links_.empty()) draw_links(of_links);
-    add(kFirstLinkRound, std::move(of_links));
+    add(0, draw_nodes());
+    add(kFirstLinkRound, draw_links());
     return drawn;
   }
 
  private:
   /// Pairs over a blamed uplink show the uplink.
   [[nodiscard]] bool crosses_blamed(std::size_t first, std::size_t second) const {
-    return std::ranges::any_of(screening_.units, [&](const UnitFinding& unit) {
-      return crosses(paths_[first], paths_[second], unit);
-    });
+    return crosses_any(paths_[first], paths_[second], screening_.units);
   }
 
   /// A good node that is free and `fits`, at random; one that `node` has not met if there is any.
@@ -97,9 +91,10 @@ class Rounds {
     return true;
   }
 
-  void draw_nodes(std::vector<RoundOfPairs>& rounds) {
+  [[nodiscard]] std::vector<RoundOfPairs> draw_nodes() {
+    std::vector<RoundOfPairs> rounds;
     Nodes suspects = mapped<std::size_t>(screening_.nodes, &NodeFinding::node);
-    if (suspects.empty() && screening_.units.empty()) return;
+    if (suspects.empty() && screening_.units.empty()) return rounds;
     std::map<std::size_t, std::size_t> met;  // partners of each suspect so far
     const std::size_t turns = suspects.size() / good_.size() + 1;
     // All that is tested, links too, shares the alarms.
@@ -119,6 +114,7 @@ class Rounds {
       add_controls(round, wanted_controls / 2);
       rounds.push_back(std::move(round));
     }
+    return rounds;
   }
 
   /// Some good nodes of a unit, with others outside.
@@ -153,7 +149,9 @@ class Rounds {
 
   /// Disjoint ones at a time, each round after round, and good pairs that are fixed for all
   /// launches beside them; more of those where the fleet is small.
-  void draw_links(std::vector<RoundOfPairs>& rounds) {
+  [[nodiscard]] std::vector<RoundOfPairs> draw_links() {
+    std::vector<RoundOfPairs> rounds;
+    if (links_.empty()) return rounds;
     std::vector<NumberPair> left(links_.begin(), links_.end());
     std::set<NumberPair> controls;
     const std::size_t wanted = std::max(kFewestControls, 2 * links_.size());
@@ -179,6 +177,7 @@ class Rounds {
       if (batch.empty()) break;
       rounds.insert(rounds.end(), kPartners, batch);
     }
+    return rounds;
   }
 
   void add_control_links(RoundOfPairs& batch, std::set<std::size_t>& used,
@@ -204,19 +203,13 @@ class Rounds {
   const std::vector<NodePath>& paths_;
   std::mt19937_64 random_;
   std::mt19937_64 fixed_;  ///< the same in all launches
+  std::set<NumberPair> links_;
   Nodes good_{};
-  std::set<NumberPair> links_{};
   std::set<std::size_t> used_{};  ///< in this round
   std::set<NumberPair> met_{};    ///< in this launch
 };
 
 using Values = std::vector<double>;
-
-/// Values of what is tested and of what it is compared with, by launch.
-struct Trials {
-  std::map<NumberPair, std::vector<Values>> tested{};  ///< a node is a pair with itself
-  std::map<NumberPair, std::vector<Values>> controls{};
-};
 
 /// What a test says of one: its effect, and how many of all that are tested would be as low.
 struct Retest {
@@ -224,13 +217,23 @@ struct Retest {
   double expected = 1;
 };
 
-class Retests {
+/// Values of what is tested and of what it is compared with; a node is a pair with itself.
+class Trials {
  public:
-  Retests(const Trials& trials, std::size_t launches, std::size_t tests)
-      : launches_(launches), tests_(static_cast<double>(tests)), centers_(launches, 0) {
-    for (std::size_t launch = 0; launch < launches; ++launch) {
+  explicit Trials(std::size_t launches) : centers_(launches, 0) {}
+
+  void add(bool is_tested, const NumberPair& nodes, std::size_t launch, double value) {
+    std::vector<Values>& launches = (is_tested ? tested_ : controls_)[nodes];
+    launches.resize(centers_.size());
+    launches[launch].push_back(value);
+  }
+
+  /// To be called when all are there: `tests` of them share the alarms.
+  void compare(std::size_t tests) {
+    tests_ = static_cast<double>(tests);
+    for (std::size_t launch = 0; launch < centers_.size(); ++launch) {
       Values middles;
-      for (const auto& [nodes, values] : trials.controls) {
+      for (const auto& [nodes, values] : controls_) {
         if (!values[launch].empty()) middles.push_back(upper_median(values[launch]));
       }
       if (middles.empty()) continue;
@@ -240,13 +243,15 @@ class Retests {
     std::ranges::sort(reference_);
   }
 
-  [[nodiscard]] std::optional<Retest> of(const std::vector<Values>& launches) const {
+  /// Nothing of what was not measured again.
+  [[nodiscard]] std::optional<Retest> retest_of(const NumberPair& nodes) const {
+    const auto found = tested_.find(nodes);
+    if (found == tested_.end()) return {};
     Values effects;
-    for (std::size_t launch = 0; launch < launches_; ++launch) {
-      if (launches[launch].empty()) continue;
-      effects.push_back(upper_median(launches[launch]) - centers_[launch]);
+    for (std::size_t launch = 0; launch < centers_.size(); ++launch) {
+      const Values& values = found->second[launch];
+      if (!values.empty()) effects.push_back(upper_median(values) - centers_[launch]);
     }
-    if (effects.empty()) return {};
     std::ranges::sort(effects);
     const std::size_t needed = launches_low(effects.size());
     const auto end = std::ranges::upper_bound(reference_, effects[needed - 1]);
@@ -258,8 +263,9 @@ class Retests {
   [[nodiscard]] double center(std::size_t launch) const { return centers_[launch]; }
 
  private:
-  std::size_t launches_;
-  double tests_;
+  std::map<NumberPair, std::vector<Values>> tested_{};  ///< by launch
+  std::map<NumberPair, std::vector<Values>> controls_{};
+  double tests_ = 0;
   Values centers_;
   Values reference_{};
 };
@@ -267,19 +273,22 @@ class Retests {
 class Judging {
  public:
   Judging(const Screening& screening, const FleetRates& again, const ScreenLimits& limits)
-      : screening_(screening), again_(again), limits_(limits) {
-    for (const NodeFinding& each : screening.nodes) suspects_.insert(each.node);
-    for (const LinkFinding& link : screening.links) links_.insert(pair_of(link.first, link.second));
-  }
+      : screening_(screening),
+        again_(again),
+        limits_(limits),
+        suspects_(set_of(screening.nodes, &NodeFinding::node)),
+        links_(links_of(screening)),
+        node_trials_(again.launches),
+        link_trials_(again.launches) {}
 
   [[nodiscard]] Confirmation judge() {
     sort_values();
-    const Retests nodes(nodes_, again_.launches, suspects_.size());
+    node_trials_.compare(suspects_.size());
     std::set<std::size_t> low;
     for (const NodeFinding& each : screening_.nodes) {
-      const auto retest = retest_of(nodes_, {each.node, each.node}, nodes);
+      const auto retest = node_trials_.retest_of({each.node, each.node});
       if (!retest) continue;
-      if (!is_low(*retest, limits_.node_loss) || has_good_link(each.node, *retest, nodes)) {
+      if (!is_low(*retest, limits_.node_loss) || has_good_link(each.node, *retest)) {
         found_.cleared.push_back(each.node);
         continue;
       }
@@ -294,19 +303,19 @@ class Judging {
     });
     // Two links of three nodes are better than the third where one node is fast.
     std::size_t good = 0;
-    for (std::size_t node = 0; node < screening_.log_effects.size(); ++node) {
-      if (!std::isnan(screening_.log_effects[node]) && !low.contains(node)) ++good;
+    for (std::size_t node = 0; node < screening_.has_value.size(); ++node) {
+      if (screening_.has_value[node] && !low.contains(node)) ++good;
     }
-    const Retests links(links_of_, again_.launches, links_.size());
+    link_trials_.compare(links_.size());
     for (const NumberPair& link : links_) {
-      const auto retest = retest_of(links_of_, link, links);
+      const auto retest = link_trials_.retest_of(link);
       if (!retest || !is_low(*retest, limits_.link_loss) || !is_beyond_chance(*retest)) continue;
       found_.links.push_back({.first = link.first,
                               .second = link.second,
                               .log_effect = retest->log_effect,
                               .blamed = good >= kFewestCompared});
     }
-    for (const UnitFinding& unit : screening_.units) confirm_unit(unit, nodes);
+    for (const UnitFinding& unit : screening_.units) confirm_unit(unit);
     return std::move(found_);
   }
 
@@ -316,15 +325,14 @@ class Judging {
   }
   /// Whether a node with few partners, whose links are all measured, is hardly low over one of
   /// them.
-  [[nodiscard]] bool has_good_link(std::size_t node, const Retest& retest,
-                                   const Retests& nodes) const {
+  [[nodiscard]] bool has_good_link(std::size_t node, const Retest& retest) const {
     constexpr std::size_t kFewLinks = 4;  // of more, bad ones do not become the middle
     std::map<std::size_t, Values> links;
     for (const PairRate& pair : again_.pairs) {
       const bool is_own = pair.first == node || pair.second == node;
       const std::size_t partner = pair.first == node ? pair.second : pair.first;
       if (!is_own || !pair.log_rate || suspects_.contains(partner) || is_probe(pair)) continue;
-      links[partner].push_back(value_of(pair) - nodes.center(pair.launch));
+      links[partner].push_back(value_of(pair) - node_trials_.center(pair.launch));
     }
     return links.size() <= kFewLinks && std::ranges::any_of(links, [&](const auto& link) {
              return stats::median(link.second) > retest.log_effect / 2;
@@ -335,32 +343,19 @@ class Judging {
     return retest.expected <= limits_.alarms * kNodeShare / 2;
   }
 
-  static std::optional<Retest> retest_of(const Trials& trials, const NumberPair& key,
-                                         const Retests& retests) {
-    const auto found = trials.tested.find(key);
-    return found == trials.tested.end() ? std::nullopt : retests.of(found->second);
-  }
-
   /// Less what a pair of its level has beside the widest.
   [[nodiscard]] double value_of(const PairRate& pair) const {
     const std::size_t level = shared_units(again_.paths[pair.first], again_.paths[pair.second]);
     return *pair.log_rate - screening_.offsets[level];
   }
 
-  /// What blamed units cost the pair.
-  [[nodiscard]] double effect_of_units(const PairRate& pair) const {
+  /// And less what blamed units cost the pair.
+  [[nodiscard]] double own_value_of(const PairRate& pair) const {
     double effect = 0;
     for (const UnitFinding& unit : screening_.units) {
       if (probes(pair, unit)) effect += unit.log_effect;
     }
-    return effect;
-  }
-
-  void add(std::map<NumberPair, std::vector<Values>>& to, const NumberPair& key,
-           const PairRate& pair) {
-    std::vector<Values>& launches = to[key];
-    launches.resize(again_.launches);
-    launches[pair.launch].push_back(value_of(pair) - effect_of_units(pair));
+    return value_of(pair) - effect;
   }
 
   /// In a small fleet each pair is measured for its nodes and for itself.
@@ -374,7 +369,7 @@ class Judging {
         const bool tested = links_.contains(both);
         const bool good =
             of_links || !(suspects_.contains(both.first) || suspects_.contains(both.second));
-        if (tested || good) add(tested ? links_of_.tested : links_of_.controls, both, pair);
+        if (tested || good) link_trials_.add(tested, both, pair.launch, own_value_of(pair));
       }
       if (of_links || is_probe(pair)) continue;
       add_node(pair.first, pair.second, pair);
@@ -385,13 +380,12 @@ class Judging {
   /// A good node's pair with a suspect says nothing of it.
   void add_node(std::size_t node, std::size_t partner, const PairRate& pair) {
     if (suspects_.contains(partner)) return;
-    add(suspects_.contains(node) ? nodes_.tested : nodes_.controls, {node, node}, pair);
+    node_trials_.add(suspects_.contains(node), {node, node}, pair.launch, own_value_of(pair));
   }
 
   /// Whether it crosses a unit that is blamed.
   [[nodiscard]] bool is_probe(const PairRate& pair) const {
-    return std::ranges::any_of(screening_.units,
-                               [&](const UnitFinding& unit) { return probes(pair, unit); });
+    return crosses_any(again_.paths[pair.first], again_.paths[pair.second], screening_.units);
   }
 
   [[nodiscard]] bool probes(const PairRate& pair, const UnitFinding& unit) const {
@@ -399,7 +393,7 @@ class Judging {
   }
 
   /// Low again in every launch.
-  void confirm_unit(const UnitFinding& unit, const Retests& nodes) {
+  void confirm_unit(const UnitFinding& unit) {
     std::vector<Values> launches(again_.launches);
     const double low = std::log1p(-(unit.other.empty() ? limits_.unit_loss : limits_.link_loss));
     UnitFinding again = unit;
@@ -410,7 +404,7 @@ class Judging {
       const bool counts = pair.log_rate && pair.round < kFirstLinkRound && probes(pair, unit) &&
                           !suspects_.contains(pair.first) && !suspects_.contains(pair.second);
       if (!counts) continue;
-      const double residual = value_of(pair) - nodes.center(pair.launch);
+      const double residual = value_of(pair) - node_trials_.center(pair.launch);
       launches[pair.launch].push_back(residual);
       all.push_back(residual);
       ++again.pairs;
@@ -427,10 +421,10 @@ class Judging {
   const Screening& screening_;
   const FleetRates& again_;
   const ScreenLimits& limits_;
-  std::set<std::size_t> suspects_{};
-  std::set<NumberPair> links_{};
-  Trials nodes_{};
-  Trials links_of_{};
+  std::set<std::size_t> suspects_;
+  std::set<NumberPair> links_;
+  Trials node_trials_;
+  Trials link_trials_;
   Confirmation found_{};
 };
 

@@ -14,14 +14,21 @@ constexpr std::string_view kCutPrefix = "links ";
 
 }  // namespace
 
+bool is_of_unit(const NodePath& node, const NodePath& unit) {
+  return node.size() >= unit.size() && std::equal(unit.begin(), unit.end(), node.begin());
+}
+
 bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path) {
-  const auto is_of = [](const NodePath& node, const NodePath& unit) {
-    return node.size() >= unit.size() && std::equal(unit.begin(), unit.end(), node.begin());
-  };
-  const bool is_first = is_of(first, path.unit);
-  const bool is_second = is_of(second, path.unit);
+  const bool is_first = is_of_unit(first, path.unit);
+  const bool is_second = is_of_unit(second, path.unit);
   if (is_first == is_second) return false;
-  return path.other.empty() || is_of(is_first ? second : first, path.other);
+  return path.other.empty() || is_of_unit(is_first ? second : first, path.other);
+}
+
+bool crosses_any(const NodePath& first, const NodePath& second,
+                 const std::vector<UnitFinding>& paths) {
+  return std::ranges::any_of(paths,
+                             [&](const UnitFinding& path) { return crosses(first, second, path); });
 }
 
 std::string path_name(const UnitFinding& path) {

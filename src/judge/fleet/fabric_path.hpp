@@ -19,8 +19,13 @@ struct UnitFinding {
   std::size_t pairs = 0;
 };
 
-/// Whether two nodes' pair takes this uplink, or this path between two units.
+/// Whether a node is of a unit.
+[[nodiscard]] bool is_of_unit(const NodePath& node, const NodePath& unit);
+
+/// Whether two nodes' pair takes this uplink, or this path between two units; or any of these.
 [[nodiscard]] bool crosses(const NodePath& first, const NodePath& second, const UnitFinding& path);
+[[nodiscard]] bool crosses_any(const NodePath& first, const NodePath& second,
+                               const std::vector<UnitFinding>& paths);
 
 /// "uplink leaf2", "leaf1-leaf2".
 [[nodiscard]] std::string path_name(const UnitFinding& path);

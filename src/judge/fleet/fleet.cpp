@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/fleet.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/lists.hpp"
 #include "stats/summary.hpp"
@@ -9,87 +11,55 @@
 namespace busbar::judge {
 namespace {
 
-bool has_value(const PairValue& pair) { return pair.value && std::isfinite(*pair.value); }
-
-/// Has the pair a value, and do both of its nodes count?
-bool counts(const PairValue& pair, const std::vector<bool>& active) {
-  return has_value(pair) && active[pair.first] && active[pair.second];
-}
-
-/// Counts of a node's pairs with nodes that count.
-struct RowCount {
-  std::size_t low = 0;
-  std::size_t pairs = 0;
-
-  /// Low by at least half and by two.
-  [[nodiscard]] bool is_effect() const { return low >= 2 && 2 * low >= pairs; }
-  [[nodiscard]] bool is_worse(const RowCount& than) const {
-    return low > than.low || (low == than.low && pairs < than.pairs);
-  }
-};
-
-/// The count of every node; nodes that do not count have none.
-std::vector<RowCount> count_rows(std::span<const PairValue> pairs, const std::vector<bool>& low,
-                                 const std::vector<bool>& active) {
-  std::vector<RowCount> rows(active.size());
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!counts(pairs[i], active)) continue;
-    for (const std::size_t node : {pairs[i].first, pairs[i].second}) {
+/// The node with most low pairs, of these that with the fewest others: at least two, and half of
+/// its own.
+std::optional<BlamedNode> worst_node(std::size_t nodes, std::span<const JudgedPair> pairs) {
+  std::vector<BlamedNode> rows;
+  for (std::size_t node = 0; node < nodes; ++node) rows.push_back({.node = node});
+  for (const JudgedPair& pair : pairs) {
+    for (const std::size_t node : {pair.first, pair.second}) {
       ++rows[node].pairs;
-      if (low[i]) ++rows[node].low;
+      if (pair.low) ++rows[node].low;
     }
   }
-  return rows;
-}
-
-std::optional<BlamedNode> worst_row(std::span<const PairValue> pairs, const std::vector<bool>& low,
-                                    const std::vector<bool>& active) {
-  const std::vector<RowCount> rows = count_rows(pairs, low, active);
-  std::optional<std::size_t> worst;
-  for (std::size_t node = 0; node < rows.size(); ++node) {
-    if (rows[node].is_effect() && (!worst || rows[node].is_worse(rows[*worst]))) worst = node;
-  }
-  if (!worst) return {};
-  return BlamedNode{.node = *worst, .low = rows[*worst].low, .pairs = rows[*worst].pairs};
+  std::erase_if(rows, [](const BlamedNode& row) { return row.low < 2 || 2 * row.low < row.pairs; });
+  const auto worst = std::ranges::min_element(rows, [](const auto& one, const auto& other) {
+    return one.low > other.low || (one.low == other.low && one.pairs < other.pairs);
+  });
+  return worst == rows.end() ? std::nullopt : std::optional(*worst);
 }
 
 FleetSpread spread_of(std::span<const double> values) {
   const double median = stats::median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - median));
+  const auto deviations = mapped(values, [&](double value) { return std::abs(value - median); });
   return {.median = median, .mad = stats::median(deviations)};
 }
 
 }  // namespace
 
-Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs, const std::vector<bool>& low) {
+Blame blame_of(std::size_t nodes, std::vector<JudgedPair> pairs) {
   Blame blame;
-  std::vector<bool> active(nodes, true);
-  while (const auto worst = worst_row(pairs, low, active)) {
+  while (const auto worst = worst_node(nodes, pairs)) {
     blame.nodes.push_back(*worst);
-    active[worst->node] = false;
+    std::erase_if(pairs, [node = worst->node](const JudgedPair& pair) {
+      return pair.first == node || pair.second == node;
+    });
   }
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (low[i] && counts(pairs[i], active)) blame.links.push_back(pairs[i]);
+  for (const JudgedPair& pair : pairs) {
+    if (pair.low) blame.links.emplace_back(pair.first, pair.second);
   }
   return blame;
 }
 
-bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const PairValue> pairs,
-                 const std::vector<bool>& low) {
+bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const JudgedPair> pairs) {
   const std::size_t blamed = blame.nodes.size();
-  std::vector<bool> bad(nodes, false);
-  for (const BlamedNode& node : blame.nodes) bad[node.node] = true;
-  bool is_clear = true;
-  bool any_good = false;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!has_value(pairs[i])) continue;
-    is_clear = is_clear && low[i] == (bad[pairs[i].first] || bad[pairs[i].second]);
-    any_good = any_good || !low[i];
-  }
+  const auto bad = set_of(blame.nodes, &BlamedNode::node);
+  const bool is_clear = std::ranges::all_of(pairs, [&](const JudgedPair& pair) {
+    return pair.low == (bad.contains(pair.first) || bad.contains(pair.second));
+  });
   if (blamed == 0) return false;
-  return !any_good || 2 * blamed > nodes || (2 * blamed == nodes && !is_clear);
+  return !any_has(pairs, false, &JudgedPair::low) || 2 * blamed > nodes ||
+         (2 * blamed == nodes && !is_clear);
 }
 
 double FleetSpread::robust_z(double value) const {

@@ -2,17 +2,35 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/round_robin.hpp"
+
 namespace busbar::judge {
 
-/// A value of a pair of nodes, which are numbers from 0; a table has every pair once at most.
-struct PairValue {
+/// A pair of nodes, which are numbers from 0; a table has every pair once at most.
+struct JudgedPair {
   std::size_t first = 0;
   std::size_t second = 0;
-  std::optional<double> value{};  ///< none, or not finite: no data, which is not low
+  bool low = false;
+};
+
+/// Low ones of pairs.
+struct LowCount {
+  std::size_t low = 0;
+  std::size_t all = 0;
+
+  void add(bool is_low) { *this += {.low = is_low ? 1U : 0U, .all = 1}; }
+  LowCount& operator+=(const LowCount& more) {
+    low += more.low;
+    all += more.all;
+    return *this;
+  }
+  /// All but these.
+  [[nodiscard]] LowCount without(const LowCount& part) const {
+    return {.low = low - part.low, .all = all - part.all};
+  }
 };
 
 /// When a value is an outlier: below a fraction of the median and beyond this many scaled MADs.
@@ -38,7 +56,7 @@ struct BlamedNode {
 };
 struct Blame {
   std::vector<BlamedNode> nodes{};  ///< in the order of blame
-  std::vector<PairValue> links{};   ///< low pairs of nodes that are not blamed
+  std::vector<NumberPair> links{};  ///< low pairs of nodes that are not blamed
 };
 
 /// How values look, and what low is measured by.
@@ -52,13 +70,12 @@ struct FleetFinding {
 
 /// A row effect is a node: most low pairs first (then fewest others, then by number), at least half
 /// of its pairs and two; what stays low is a link.
-[[nodiscard]] Blame blame_of(std::size_t nodes, std::span<const PairValue> pairs,
-                             const std::vector<bool>& low);
+[[nodiscard]] Blame blame_of(std::size_t nodes, std::vector<JudgedPair> pairs);
 
 /// Whether so many are blamed that it is the fleet: all pairs are low, or more than half of the
 /// nodes; half of them unless these are low with all and each other, and the others good.
 [[nodiscard]] bool is_of_fleet(const Blame& blame, std::size_t nodes,
-                               std::span<const PairValue> pairs, const std::vector<bool>& low);
+                               std::span<const JudgedPair> pairs);
 
 /// The three gates on one value per member: nodes alone, rails.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);

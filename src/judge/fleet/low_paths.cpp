@@ -17,35 +17,35 @@
 namespace busbar::judge {
 namespace {
 
-constexpr std::size_t kFewestMembers = 3;  // of a unit, unless it has fewer
+using NodeCounts = std::map<std::size_t, LowCount>;
 
-/// The pairs of a unit at one level.
-struct UnitPairs {
-  std::set<std::size_t> members{};
-  LowCount across{};
-  std::set<std::size_t> low_nodes{};         ///< of the unit, in low pairs with others
-  std::map<std::size_t, LowCount> inside{};  ///< of each member
+/// Pairs over a way through the fabric, and those of each node at its ends.
+struct WayPairs {
+  LowCount count{};
+  NodeCounts first{};
+  NodeCounts second{};  ///< none of an uplink
 
-  /// Whether it is the way out that is low, and not its nodes.
-  [[nodiscard]] bool is_low() const {
-    const std::size_t fewest = std::min(kFewestMembers, members.size());
-    if (!across.is_mostly_low() || members.size() < 2 || low_nodes.size() < fewest) return false;
-    LowCount own;
-    for (const std::size_t node : low_nodes) {
-      const auto found = inside.find(node);
-      if (found == inside.end()) continue;
-      own.low += found->second.low;
-      own.all += found->second.all;
-    }
-    return own.all == 0 || 2 * own.low < own.all;
+  [[nodiscard]] bool is_mostly_low() const {
+    return count.all >= kFewestOver && 4 * count.low >= 3 * count.all;
   }
 };
 
+/// Whether so many nodes at an end are low over the way, and mostly not elsewhere.
+bool is_low_end(const NodeCounts& end, std::size_t fewest, const NodeCounts& all) {
+  std::size_t low_nodes = 0;
+  LowCount elsewhere;
+  for (const auto& [node, count] : end) {
+    if (count.low == 0) continue;
+    ++low_nodes;
+    elsewhere += all.at(node).without(count);
+  }
+  return low_nodes >= fewest && (elsewhere.all == 0 || 2 * elsewhere.low < elsewhere.all);
+}
+
 class LowPaths {
  public:
-  LowPaths(const std::vector<NodePath>& paths, std::span<const PairValue> pairs,
-           const std::vector<bool>& low)
-      : paths_(paths), pairs_(pairs), low_(low) {}
+  LowPaths(const std::vector<NodePath>& paths, std::span<const JudgedPair> pairs)
+      : paths_(paths), pairs_(pairs) {}
 
   [[nodiscard]] std::vector<UnitFinding> find() {
     const std::size_t depth = paths_.empty() ? 0 : paths_.front().size();
@@ -58,114 +58,79 @@ class LowPaths {
   }
 
  private:
-  [[nodiscard]] NodePath unit_of(std::size_t node, std::size_t length) const {
-    return {paths_[node].begin(), paths_[node].begin() + static_cast<std::ptrdiff_t>(length)};
-  }
+  static constexpr std::size_t kFewestMembers = 3;  // of a unit, unless it has fewer
 
-  [[nodiscard]] bool is_explained(const PairValue& pair) const {
-    return any_has(found_, true, [&](const UnitFinding& path) {
-      return crosses(paths_[pair.first], paths_[pair.second], path);
-    });
-  }
+  /// Pairs that no path explains so far, by the units of a level.
+  struct LevelPairs {
+    std::map<NodePath, std::size_t> members{};
+    std::map<NodePath, WayPairs> uplinks{};
+    std::map<std::pair<NodePath, NodePath>, WayPairs> trunks{};
+    NodeCounts all{};
+  };
 
-  [[nodiscard]] std::map<NodePath, UnitPairs> units_of(std::size_t length) const {
-    std::map<NodePath, UnitPairs> units;
-    for (std::size_t node = 0; node < paths_.size(); ++node) {
-      units[unit_of(node, length)].members.insert(node);
-    }
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const PairValue& pair = pairs_[i];
-      if (is_explained(pair)) continue;
-      const NodePath first = unit_of(pair.first, length);
-      const NodePath second = unit_of(pair.second, length);
-      for (const auto& [path, node] :
-           {std::pair(first, pair.first), std::pair(second, pair.second)}) {
-        UnitPairs& unit = units[path];
-        if (first == second) {
-          unit.inside[node].add(low_[i]);
-          continue;
-        }
-        unit.across.add(low_[i]);
-        if (low_[i]) unit.low_nodes.insert(node);
+  [[nodiscard]] LevelPairs pairs_of(std::size_t length) const {
+    const auto unit_of = [&](std::size_t node) {
+      const NodePath& path = paths_[node];
+      return NodePath(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(length));
+    };
+    LevelPairs level;
+    for (std::size_t node = 0; node < paths_.size(); ++node) ++level.members[unit_of(node)];
+    for (const JudgedPair& pair : pairs_) {
+      if (crosses_any(paths_[pair.first], paths_[pair.second], found_)) continue;
+      const std::pair one{unit_of(pair.first), pair.first};
+      const std::pair other{unit_of(pair.second), pair.second};
+      for (const auto& [unit, node] : {one, other}) {
+        level.all[node].add(pair.low);
+        if (one.first == other.first) continue;
+        level.uplinks[unit].count.add(pair.low);
+        level.uplinks[unit].first[node].add(pair.low);
       }
+      if (one.first == other.first) continue;
+      const auto& [low_end, high_end] = std::minmax(one, other);
+      WayPairs& trunk = level.trunks[{low_end.first, high_end.first}];
+      trunk.count.add(pair.low);
+      trunk.first[low_end.second].add(pair.low);
+      trunk.second[high_end.second].add(pair.low);
     }
-    return units;
+    return level;
   }
 
   /// Adds the worst uplink, or all where all are low; false if there is none.
   bool find_uplinks(std::size_t length) {
-    const std::map<NodePath, UnitPairs> units = units_of(length);
+    const LevelPairs level = pairs_of(length);
     std::vector<UnitFinding> low;
-    std::size_t crossing = 0;
-    for (const auto& [path, unit] : units) {
-      if (unit.across.all > 0) ++crossing;
-      if (!unit.is_low()) continue;
-      low.push_back({.unit = path, .low = unit.across.low, .pairs = unit.across.all});
+    for (const auto& [unit, way] : level.uplinks) {
+      const std::size_t members = level.members.at(unit);
+      const bool is_it = way.is_mostly_low() && members >= 2 &&
+                         is_low_end(way.first, std::min(kFewestMembers, members), level.all);
+      if (is_it) low.push_back({.unit = unit, .low = way.count.low, .pairs = way.count.all});
     }
     if (low.empty()) return false;
-    if (low.size() == 2 && crossing == 2) {
+    if (low.size() == 2 && level.uplinks.size() == 2) {
       low.front().other = low.back().unit;
       low.pop_back();
-    } else if (low.size() < crossing) {
+    } else if (low.size() < level.uplinks.size()) {
       low = {*std::ranges::max_element(low, {}, &UnitFinding::low)};
     }
     append(found_, low);
     return true;
   }
 
-  /// Pairs between two units.
-  struct Trunk {
-    LowCount count{};
-    std::map<std::size_t, LowCount> first{};  ///< of each node
-    std::map<std::size_t, LowCount> second{};
-  };
-
-  /// Whether several nodes of a unit are low over the trunk, and mostly not elsewhere.
-  [[nodiscard]] static bool is_of_trunk(const std::map<std::size_t, LowCount>& side,
-                                        const std::map<std::size_t, LowCount>& all) {
-    std::size_t low_nodes = 0;
-    LowCount elsewhere;
-    for (const auto& [node, count] : side) {
-      if (count.low == 0) continue;
-      ++low_nodes;
-      elsewhere.low += all.at(node).low - count.low;
-      elsewhere.all += all.at(node).all - count.all;
-    }
-    return low_nodes >= kFewestMembers && (elsewhere.all == 0 || 2 * elsewhere.low < elsewhere.all);
-  }
-
   void find_trunks(std::size_t length) {
-    std::map<std::pair<NodePath, NodePath>, Trunk> trunks;
-    std::map<std::size_t, LowCount> all;  // of each node
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      const PairValue& pair = pairs_[i];
-      if (is_explained(pair)) continue;
-      all[pair.first].add(low_[i]);
-      all[pair.second].add(low_[i]);
-      NodePath first = unit_of(pair.first, length);
-      NodePath second = unit_of(pair.second, length);
-      if (first == second) continue;
-      const bool swaps = second < first;
-      if (swaps) std::swap(first, second);
-      Trunk& trunk = trunks[{std::move(first), std::move(second)}];
-      trunk.count.add(low_[i]);
-      trunk.first[swaps ? pair.second : pair.first].add(low_[i]);
-      trunk.second[swaps ? pair.first : pair.second].add(low_[i]);
-    }
-    for (const auto& [units, trunk] : trunks) {
-      const bool is_it = trunk.count.is_mostly_low() && is_of_trunk(trunk.first, all) &&
-                         is_of_trunk(trunk.second, all);
+    const LevelPairs level = pairs_of(length);
+    for (const auto& [units, way] : level.trunks) {
+      const bool is_it = way.is_mostly_low() && is_low_end(way.first, kFewestMembers, level.all) &&
+                         is_low_end(way.second, kFewestMembers, level.all);
       if (!is_it) continue;
       found_.push_back({.unit = units.first,
                         .other = units.second,
-                        .low = trunk.count.low,
-                        .pairs = trunk.count.all});
+                        .low = way.count.low,
+                        .pairs = way.count.all});
     }
   }
 
   const std::vector<NodePath>& paths_;
-  std::span<const PairValue> pairs_;
-  const std::vector<bool>& low_;
+  std::span<const JudgedPair> pairs_;
   std::vector<UnitFinding> found_{};
 };
 
@@ -175,8 +140,7 @@ class LowPaths {
 struct CutPart {
   std::size_t first = 0;
   std::size_t end = 0;
-  std::size_t low = 0;
-  std::size_t pairs = 0;
+  LowCount across{};
 
   [[nodiscard]] bool has(std::size_t node) const { return first <= node && node < end; }
 };
@@ -195,8 +159,7 @@ struct CutCounts {
   [[nodiscard]] bool is_alone() const { return across.low == all.low; }
   /// A third of its pairs where no others are low: so many bad cables of their own are unlikely.
   [[nodiscard]] bool is_cut() const {
-    const LowCount others{.low = all.low - across.low - within.low,
-                          .all = all.all - across.all - within.all};
+    const LowCount others = all.without(across).without(within);
     const auto mostly_good = [](const LowCount& count) { return 4 * count.low <= count.all; };
     return across.low >= kFewestOver && (is_alone() ? 3 : 2) * across.low >= across.all &&
            mostly_good(within) && mostly_good(others);
@@ -206,24 +169,22 @@ struct CutCounts {
   }
 };
 
-std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValue> pairs,
-                                     const std::vector<bool>& low, double chance) {
+std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPair> pairs,
+                                     double chance) {
   constexpr std::size_t kMostNodes = 1024;  // it takes nodes times pairs
   constexpr std::size_t kFewestInPart = 2;
   std::vector<std::vector<Neighbor>> neighbors(nodes);
   CutCounts counts;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    if (!pairs[i].value) continue;
-    counts.all.add(low[i]);
-    neighbors[pairs[i].first].push_back({pairs[i].second, low[i]});
-    neighbors[pairs[i].second].push_back({pairs[i].first, low[i]});
+  for (const auto& [first, second, low] : pairs) {
+    counts.all.add(low);
+    neighbors[first].push_back({second, low});
+    neighbors[second].push_back({first, low});
   }
   if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
   const auto low_pairs_over = [&](const CutPart& cut) {
     std::set<NumberPair> over;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const auto& [first, second, value] = pairs[i];
-      if (value && low[i] && cut.has(first) != cut.has(second)) over.insert({first, second});
+    for (const auto& [first, second, low] : pairs) {
+      if (low && cut.has(first) != cut.has(second)) over.insert({first, second});
     }
     return over;
   };
@@ -238,8 +199,7 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValu
       for (const Neighbor& each : neighbors[added]) {
         const bool inside = first <= each.node && each.node < added;
         if (inside) {
-          --counts.across.all;
-          if (each.low) --counts.across.low;
+          counts.across = counts.across.without({.low = each.low ? 1U : 0U, .all = 1});
         }
         (inside ? counts.within : counts.across).add(each.low);
       }
@@ -249,7 +209,7 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const PairValu
       // A few pairs among many nodes have something in common in some order of them.
       const bool is_sure = counts.is_alone() && 2 * counts.across.all >= part * (nodes - part);
       const bool is_one = counts.is_cut() && (is_sure || p * cuts <= chance);
-      const CutPart cut{first, end, counts.across.low, counts.across.all};
+      const CutPart cut{first, end, counts.across};
       if (!is_one || (best && p >= least) || is_by_one_node(low_pairs_over(cut))) continue;
       least = p;
       best = cut;
@@ -270,15 +230,14 @@ bool is_level(const CutPart& part, const std::vector<NodePath>& paths) {
 }  // namespace
 
 std::vector<UnitFinding> find_low_paths(const std::vector<NodePath>& paths,
-                                        std::span<const PairValue> pairs,
-                                        const std::vector<bool>& low) {
-  return LowPaths(paths, pairs, low).find();
+                                        std::span<const JudgedPair> pairs) {
+  return LowPaths(paths, pairs).find();
 }
 
 std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
-                               const std::vector<NodePath>& paths, std::span<const PairValue> pairs,
-                               const std::vector<bool>& low, double chance) {
-  const auto part = clearest_part(nodes.size(), pairs, low, chance);
+                               const std::vector<NodePath>& paths,
+                               std::span<const JudgedPair> pairs, double chance) {
+  const auto part = clearest_part(nodes.size(), pairs, chance);
   if (!part) return {};
   LowCut cut{.is_known = is_level(*part, paths)};
   std::array<std::vector<std::string>, 2> names;
@@ -289,8 +248,8 @@ std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
   }
   cut.path = {.unit = cut.sides.front(),
               .other = cut.sides[part->first],
-              .low = part->low,
-              .pairs = part->pairs};
+              .low = part->across.low,
+              .pairs = part->across.all};
   return cut;
 }
 
@@ -315,17 +274,15 @@ std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes, cons
     effects[pair_of(pair.first, pair.second)].push_back(
         *pair.log_rate - stats::percentile(launches[pair.launch], kGood));
   }
-  std::vector<PairValue> pairs;
-  std::vector<bool> low;
+  std::vector<JudgedPair> pairs;
   for (const auto& [both, values] : effects) {
-    pairs.push_back({both.first, both.second, stats::median(values)});
-    low.push_back(*pairs.back().value <= std::log1p(-loss));
+    pairs.push_back({both.first, both.second, stats::median(values) <= std::log1p(-loss)});
   }
-  auto cut = find_cut(nodes, rates.paths, pairs, low, kChance);
+  auto cut = find_cut(nodes, rates.paths, pairs, kChance);
   if (!cut) return {};
   std::vector<double> across;
-  for (const PairValue& pair : pairs) {
-    if (cut->sides[pair.first] != cut->sides[pair.second]) across.push_back(*pair.value);
+  for (const auto& [both, values] : effects) {
+    if (cut->sides[both.first] != cut->sides[both.second]) across.push_back(stats::median(values));
   }
   cut->path.log_effect = stats::median(across);
   return cut;

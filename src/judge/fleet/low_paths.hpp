@@ -15,24 +15,11 @@ namespace busbar::judge {
 /// Fewer low pairs are no path.
 inline constexpr std::size_t kFewestOver = 3;
 
-/// Low ones of pairs.
-struct LowCount {
-  std::size_t low = 0;
-  std::size_t all = 0;
-
-  void add(bool is_low) {
-    ++all;
-    if (is_low) ++low;
-  }
-  [[nodiscard]] bool is_mostly_low() const { return all >= kFewestOver && 4 * low >= 3 * all; }
-};
-
 /// Uplinks, and paths between two units, over which at least three quarters of the pairs are low
 /// while pairs inside the units mostly are not: the widest units first, of these the one with most
 /// low pairs. Where there are two units only, it is the path between them. Without effects.
 [[nodiscard]] std::vector<UnitFinding> find_low_paths(const std::vector<NodePath>& paths,
-                                                      std::span<const PairValue> pairs,
-                                                      const std::vector<bool>& low);
+                                                      std::span<const JudgedPair> pairs);
 
 /// Two parts of a fleet, neighbours in the order of its nodes, whose pairs with each other are low
 /// while those within mostly are not: a path that these share, which no level may have.
@@ -47,8 +34,8 @@ struct LowCut {
 /// possible pairs were measured. No node has nearly all of them.
 [[nodiscard]] std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
                                              const std::vector<NodePath>& paths,
-                                             std::span<const PairValue> pairs,
-                                             const std::vector<bool>& low, double chance = 0.05);
+                                             std::span<const JudgedPair> pairs,
+                                             double chance = 0.05);
 
 /// Whether one node has more than three quarters of these low pairs: then it is low by itself.
 [[nodiscard]] bool is_by_one_node(const std::set<NumberPair>& low);

@@ -22,6 +22,7 @@ using FaultNames = std::set<std::string>;
 std::string node_name(std::size_t node) { return fmt::format("n{}", node); }
 
 std::string link_name(std::size_t first, std::size_t second) {
+  if (first == second) return node_name(first);
   return fmt::format("{}-{}", node_name(std::min(first, second)),
                      node_name(std::max(first, second)));
 }
@@ -31,15 +32,14 @@ std::string name_of(const NodePath& unit, const NodePath& other) {
                     .other = other.empty() ? other : std::max(unit, other)});
 }
 
-FaultNames planted_names(const SimulatedFleet& fleet) {
+FaultNames planted_names(const PlantedEffects& planted) {
   FaultNames names;
-  for (const auto& [node, effect] : fleet.slow()) names.insert(node_name(node));
-  for (const auto& [node, effect] : fleet.bimodal()) names.insert(node_name(node));
-  for (const std::size_t node : fleet.dead()) names.insert(node_name(node));
-  for (const std::size_t node : fleet.hanging()) names.insert(node_name(node));
-  for (const auto& [link, effect] : fleet.links()) names.insert(link_name(link.first, link.second));
-  for (const auto& [unit, effect] : fleet.uplinks()) names.insert(name_of(unit, {}));
-  for (const auto& [units, effect] : fleet.trunks()) {
+  for (const auto& [link, effect] : planted.links) names.insert(link_name(link.first, link.second));
+  for (const auto& [node, effect] : planted.bimodal) names.insert(node_name(node));
+  for (const std::size_t node : planted.dead) names.insert(node_name(node));
+  for (const std::size_t node : planted.hanging) names.insert(node_name(node));
+  for (const auto& [unit, effect] : planted.uplinks) names.insert(name_of(unit, {}));
+  for (const auto& [units, effect] : planted.trunks) {
     names.insert(name_of(units.first, units.second));
   }
   return names;
@@ -61,9 +61,7 @@ class Rehearsing {
   }
 
   [[nodiscard]] Rehearsal run() {
-    const std::vector<std::size_t> living = reach_nodes();
-    for (const std::size_t node : living) paths_.push_back(fleet_.paths()[node]);
-    nodes_ = living;
+    reach_nodes();
     plan_rounds();
     for (std::size_t number = 0; number < plan_.tests; ++number) {
       test(number < plan_.low_tests);
@@ -78,19 +76,18 @@ class Rehearsing {
  private:
   /// Each node by itself: who does not answer is named and left out, and so is who hangs, which
   /// costs a launch.
-  [[nodiscard]] std::vector<std::size_t> reach_nodes() {
-    std::vector<std::size_t> living;
+  void reach_nodes() {
     count_launch(1);
     for (std::size_t node = 0; node < plan_.nodes; ++node) {
-      const bool hangs = fleet_.hanging().contains(node);
+      const bool hangs = fleet_.planted().hanging.contains(node);
       if (hangs) count_launch(1);
-      if (hangs || fleet_.dead().contains(node)) {
+      if (hangs || fleet_.planted().dead.contains(node)) {
         blamed_.insert(node_name(node));
       } else {
-        living.push_back(node);
+        nodes_.push_back(node);
+        paths_.push_back(fleet_.paths()[node]);
       }
     }
-    return living;
   }
 
   void count_launch(std::size_t rounds) {
@@ -173,11 +170,12 @@ class Rehearsing {
     result_.measured_pairs =
         nodes < 2 ? 0 : static_cast<double>(measured_.size()) / (nodes * (nodes - 1) / 2);
     FaultNames links;  // that had no turn
-    for (const auto& [link, effect] : fleet_.links()) {
-      if (!measured_.contains(link)) links.insert(link_name(link.first, link.second));
+    for (const auto& [link, effect] : fleet_.planted().links) {
+      const auto& [first, second] = link;
+      if (first != second && !measured_.contains(link)) links.insert(link_name(first, second));
     }
     result_.not_measured.assign(links.begin(), links.end());
-    const FaultNames planted = planted_names(fleet_);
+    const FaultNames planted = planted_names(fleet_.planted());
     for (const std::string& name : planted) {
       if (blamed_.contains(name)) {
         result_.found.push_back(name);
@@ -189,7 +187,7 @@ class Rehearsing {
     FaultNames explained;
     for (const auto& [first, second] : measured_) {
       const auto& paths = fleet_.paths();
-      if (fleet_.trunks().contains(std::minmax(paths[first], paths[second]))) {
+      if (fleet_.planted().trunks.contains(std::minmax(paths[first], paths[second]))) {
         explained.insert(link_name(first, second));
       }
     }

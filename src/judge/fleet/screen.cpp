@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/lists.hpp"
-#include "base/text.hpp"
+#include "judge/fleet/fleet.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 
@@ -28,15 +28,9 @@ struct RatedPair {
   std::size_t level = 0;  ///< units that both share
   double value = 0;       ///< log rate, less the effects of blamed units
   double residual = 0;    ///< and less what a healthy pair has
-
-  [[nodiscard]] bool has(std::size_t node) const { return first == node || second == node; }
 };
 
 double loss_log(double loss) { return std::log1p(-loss); }
-
-double median_of(const std::vector<double>& values) {
-  return values.empty() ? kNone : stats::median(values);
-}
 
 /// The units of one level: each node's, by number.
 struct Units {
@@ -64,24 +58,22 @@ class Screener {
         nodes_(rates.paths.size()),
         blamed_(nodes_, false),
         suspects_(nodes_, false) {
-    std::vector<bool> has_value(nodes_, false);
-    std::vector<bool> measured(nodes_, false);
+    std::set<std::size_t> measured;
+    std::set<std::size_t> valued;
     const std::size_t depth = rates.paths.empty() ? 0 : rates.paths.front().size();
     for (const PairRate& pair : rates.pairs) {
-      measured[pair.first] = measured[pair.second] = true;
+      measured.insert({pair.first, pair.second});
       if (!pair.log_rate) continue;
-      has_value[pair.first] = has_value[pair.second] = true;
+      valued.insert({pair.first, pair.second});
       const std::size_t level = shared_units(rates.paths[pair.first], rates.paths[pair.second]);
       pairs_.push_back({pair.first, pair.second, pair.launch, level, *pair.log_rate});
       widest_ = std::min(widest_, level);
     }
-    for (std::size_t node = 0; node < nodes_; ++node) {
-      if (measured[node] && !has_value[node]) found_.dead.push_back(node);
-    }
+    std::ranges::set_difference(measured, valued, std::back_inserter(found_.dead));
     for (std::size_t length = 1; length <= depth; ++length) {
       levels_.push_back(units_of(rates.paths, length));
     }
-    alive_ = count_of(has_value, [](bool value) { return value; });
+    alive_ = valued.size();
     found_.offsets.resize(depth + 1, 0);
     found_.centers.resize(rates.launches, 0);
   }
@@ -162,21 +154,9 @@ class Screener {
 
   // ---- uplinks --------------------------------------------------------------------------------
 
-  [[nodiscard]] bool is_of(const RatedPair& pair, const UnitFinding& unit) const {
-    const Units& level = levels_[unit.unit.size() - 1];
-    const NodePath& first = level.names[level.of_node[pair.first]];
-    const NodePath& second = level.names[level.of_node[pair.second]];
-    if (first == second) return false;
-    if (!unit.other.empty()) {
-      return (first == unit.unit && second == unit.other) ||
-             (first == unit.other && second == unit.unit);
-    }
-    return first == unit.unit || second == unit.unit;
-  }
-
   void subtract(const UnitFinding& unit, double effect) {
     for (RatedPair& pair : pairs_) {
-      if (!is_of(pair, unit)) continue;
+      if (!crosses(rates_.paths[pair.first], rates_.paths[pair.second], unit)) continue;
       pair.value -= effect;
       pair.residual -= effect;
     }
@@ -210,14 +190,12 @@ class Screener {
     const double low = loss_log(limits_.unit_loss);
     std::vector<Crossing> crossing(level.names.size());
     for (Crossing& each : crossing) each.by_launch.resize(rates_.launches);
-    std::size_t pairs = 0;
-    std::size_t low_pairs = 0;
+    LowCount all;
     for (const RatedPair& pair : pairs_) {
       const std::size_t first = level.of_node[pair.first];
       const std::size_t second = level.of_node[pair.second];
       if (first == second) continue;
-      ++pairs;
-      if (pair.residual <= low) ++low_pairs;
+      all.add(pair.residual <= low);
       for (const auto& [unit, node] :
            {std::pair(first, pair.first), std::pair(second, pair.second)}) {
         crossing[unit].by_launch[pair.launch].push_back(pair.residual);
@@ -226,7 +204,7 @@ class Screener {
     }
     std::optional<UnitFinding> lowest;
     for (std::size_t unit = 0; unit < crossing.size(); ++unit) {
-      auto finding = uplink_of(crossing[unit], {pairs, low_pairs}, level.names.size());
+      auto finding = uplink_of(crossing[unit], all, level.names.size());
       if (!finding || (lowest && lowest->log_effect <= finding->log_effect)) continue;
       finding->unit = level.names[unit];
       lowest = std::move(finding);
@@ -234,23 +212,19 @@ class Screener {
     return lowest;
   }
 
-  struct PairCount {
-    std::size_t pairs = 0;
-    std::size_t low = 0;
-
-    /// The share of low ones among all but these, which is never 0.
-    [[nodiscard]] double share_without(const PairCount& part) const {
-      const auto others = static_cast<double>(pairs - part.pairs);
-      return (static_cast<double>(low - part.low) + 1) / (others + 2);
-    }
-    /// The chance of as many low ones or more.
-    [[nodiscard]] double chance(double share) const {
-      return stats::binomial_tail(static_cast<double>(low), static_cast<double>(pairs), share);
-    }
-  };
+  /// The share of low ones among all but these, which is never 0.
+  [[nodiscard]] static double share_without(const LowCount& all, const LowCount& part) {
+    const LowCount others = all.without(part);
+    return (static_cast<double>(others.low) + 1) / (static_cast<double>(others.all) + 2);
+  }
+  /// The chance of as many low ones or more.
+  [[nodiscard]] static double chance(const LowCount& count, double share) {
+    return stats::binomial_tail(static_cast<double>(count.low), static_cast<double>(count.all),
+                                share);
+  }
 
   /// Most of its nodes must be low: two slow nodes of four are no uplink.
-  [[nodiscard]] std::optional<UnitFinding> uplink_of(const Crossing& crossing, PairCount all,
+  [[nodiscard]] std::optional<UnitFinding> uplink_of(const Crossing& crossing, const LowCount& all,
                                                      std::size_t units) const {
     constexpr double kMostNodes = 75;
     const double low = loss_log(limits_.unit_loss);
@@ -258,24 +232,22 @@ class Screener {
     Values nodes;
     for (const auto& [node, values] : crossing.by_node) nodes.push_back(stats::median(values));
     if (stats::percentile(nodes, kMostNodes) > low) return {};
-    UnitFinding finding;
     Values values;
-    std::vector<PairCount> launches;
+    LowCount own;
+    std::vector<LowCount> launches;
     for (const Values& launch : crossing.by_launch) {
       if (launch.empty()) continue;
       if (stats::median(launch) > low) return {};
       append(values, launch);
-      const std::size_t count = count_of(launch, [&](double value) { return value <= low; });
-      launches.push_back({.pairs = launch.size(), .low = count});
-      finding.low += count;
+      LowCount& count = launches.emplace_back();
+      for (const double value : launch) count.add(value <= low);
+      own += count;
     }
-    finding.pairs = values.size();
-    const double share = all.share_without({.pairs = finding.pairs, .low = finding.low});
+    const double share = share_without(all, own);
     double p = 0;
-    for (const PairCount& launch : launches) p = std::max(p, launch.chance(share));
+    for (const LowCount& launch : launches) p = std::max(p, chance(launch, share));
     if (p * static_cast<double>(units) > limits_.alarms * kUnitShare) return {};
-    finding.log_effect = stats::median(values);
-    return finding;
+    return UnitFinding{.log_effect = stats::median(values), .low = own.low, .pairs = own.all};
   }
 
   /// Pairs of two units with each other, which may take a path of their own through the fabric.
@@ -283,45 +255,37 @@ class Screener {
     Values values{};
     std::set<std::size_t> first{};  ///< nodes that are low
     std::set<std::size_t> second{};
-    PairCount count{};
-
-    void add(double residual, bool is_low, std::size_t one, std::size_t other) {
-      values.push_back(residual);
-      ++count.pairs;
-      if (!is_low) return;
-      ++count.low;
-      first.insert(one);
-      second.insert(other);
-    }
+    LowCount count{};
   };
 
   void blame_trunks(const Units& level) {
     const double low = loss_log(limits_.link_loss);
     std::map<std::pair<std::size_t, std::size_t>, Trunk> trunks;
-    PairCount all;
+    LowCount all;
     for (const RatedPair& pair : pairs_) {
       const std::size_t first = level.of_node[pair.first];
       const std::size_t second = level.of_node[pair.second];
       if (first == second) continue;
       const bool is_low = pair.residual <= low;
-      const bool swaps = second < first;
-      trunks[std::minmax(first, second)].add(pair.residual, is_low,
-                                             swaps ? pair.second : pair.first,
-                                             swaps ? pair.first : pair.second);
-      ++all.pairs;
-      if (is_low) ++all.low;
+      Trunk& trunk = trunks[std::minmax(first, second)];
+      trunk.values.push_back(pair.residual);
+      trunk.count.add(is_low);
+      all.add(is_low);
+      if (!is_low) continue;
+      trunk.first.insert(first < second ? pair.first : pair.second);
+      trunk.second.insert(first < second ? pair.second : pair.first);
     }
     for (const auto& [key, trunk] : trunks) {
       // Fewer nodes may be slow by themselves.
       const bool few = std::min(trunk.first.size(), trunk.second.size()) < kFewestNodes;
       if (few || stats::median(trunk.values) > low) continue;
-      const double p = trunk.count.chance(all.share_without(trunk.count));
+      const double p = chance(trunk.count, share_without(all, trunk.count));
       if (p * static_cast<double>(trunks.size()) > limits_.alarms * kUnitShare) continue;
       found_.units.push_back({.unit = level.names[key.first],
                               .other = level.names[key.second],
                               .log_effect = stats::median(trunk.values),
                               .low = trunk.count.low,
-                              .pairs = trunk.count.pairs});
+                              .pairs = trunk.count.all});
       subtract(found_.units.back(), found_.units.back().log_effect);
     }
   }
@@ -331,21 +295,19 @@ class Screener {
   /// The upper median of each node's pairs in each launch, without pairs with blamed others; NaN
   /// where there are none.
   [[nodiscard]] std::vector<Values> effects_by_launch() const {
-    std::vector<Values> values(nodes_ * rates_.launches);
-    const auto add = [&](std::size_t node, std::size_t partner, const RatedPair& pair) {
-      const bool counts = partner == node || !blamed_[partner];
-      if (counts) values[node * rates_.launches + pair.launch].push_back(pair.residual);
-    };
+    std::vector<std::vector<Values>> values(nodes_, std::vector<Values>(rates_.launches));
     for (const RatedPair& pair : pairs_) {
-      add(pair.first, pair.second, pair);
-      if (pair.first != pair.second) add(pair.second, pair.first, pair);
+      const auto add = [&](std::size_t node, std::size_t partner) {
+        const bool counts = partner == node || !blamed_[partner];
+        if (counts) values[node][pair.launch].push_back(pair.residual);
+      };
+      add(pair.first, pair.second);
+      if (pair.first != pair.second) add(pair.second, pair.first);
     }
-    std::vector<Values> effects(nodes_, Values(rates_.launches, kNone));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].empty()) continue;
-      effects[i / rates_.launches][i % rates_.launches] = upper_median(std::move(values[i]));
-    }
-    return effects;
+    return mapped(values, [](const std::vector<Values>& launches) {
+      return mapped(launches,
+                    [](const Values& own) { return own.empty() ? kNone : upper_median(own); });
+    });
   }
 
   /// A node's launches with values, sorted.
@@ -382,12 +344,9 @@ class Screener {
     suspects_.assign(nodes_, false);
     for (const NodeFinding& each : found_.nodes) suspects_[each.node] = true;
     // Pairs of a blamed unit are low for its sake; that is subtracted only as well as it is known.
-    found_.log_effects.clear();
-    found_.launch_effects.clear();
-    for (const Values& effects : effects_by_launch()) {
-      found_.launch_effects.push_back(sorted_launches(effects));
-      found_.log_effects.push_back(median_of(found_.launch_effects.back()));
-    }
+    found_.launch_effects = mapped(effects_by_launch(), sorted_launches);
+    found_.has_value =
+        mapped<bool>(found_.launch_effects, [](const Values& own) { return !own.empty(); });
   }
 
   /// Nodes that are not blamed and of which a healthy fleet would have one at most, by chance.

@@ -55,12 +55,12 @@ struct LinkFinding {
 
 /// What the launches over all nodes say; only measuring again confirms it.
 struct Screening {
-  std::vector<std::size_t> dead{};    ///< nodes without any value, the lowest first
-  std::vector<UnitFinding> units{};   ///< in the order of blame
-  std::vector<NodeFinding> nodes{};   ///< in the order of blame, then others that are not blamed
-  std::vector<LinkFinding> links{};   ///< of nodes that are not blamed; of a small fleet all
-  std::vector<double> log_effects{};  ///< of each node: median over launches; NaN: no value
+  std::vector<std::size_t> dead{};   ///< nodes without any value, the lowest first
+  std::vector<UnitFinding> units{};  ///< in the order of blame
+  std::vector<NodeFinding> nodes{};  ///< in the order of blame, then others that are not blamed
+  std::vector<LinkFinding> links{};  ///< of nodes that are not blamed; of a small fleet all
   std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted
+  std::vector<bool> has_value{};                      ///< of each node: it has such
   std::vector<double> offsets{};  ///< of pairs that share so many units, beside the widest
   std::vector<double> centers{};  ///< of each launch: what a healthy pair of the widest has
   std::size_t again = 3;          ///< launches in which suspects are measured again

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/fleet/simulated_fleet.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "judge/fleet/rehearsal.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -134,39 +133,35 @@ void SimulatedFleet::plant(const PlantedFault& fault) {
   }
   for (std::size_t i = 0; i < fault.count; ++i) {
     switch (fault.kind) {
-      case FaultKind::SlowNode: slow_[take_node()] = effect; break;
-      case FaultKind::Bimodal: bimodal_[take_node()] = effect; break;
-      case FaultKind::Dead: dead_.insert(take_node()); break;
-      case FaultKind::Hang: hanging_.insert(take_node()); break;
+      case FaultKind::Bimodal: planted_.bimodal[take_node()] = effect; break;
+      case FaultKind::Dead: planted_.dead.insert(take_node()); break;
+      case FaultKind::Hang: planted_.hanging.insert(take_node()); break;
+      case FaultKind::SlowNode:
       case FaultKind::Link: {
         const std::size_t first = take_node();
-        const std::size_t second = take_node();
-        links_[std::minmax(first, second)] = effect;
+        const std::size_t second = fault.kind == FaultKind::Link ? take_node() : first;
+        planted_.links[pair_of(first, second)] = effect;
         break;
       }
       case FaultKind::Uplink: {
         std::size_t unit = random_() % units.size();
-        while (uplinks_.contains(units[unit])) unit = random_() % units.size();
-        uplinks_[units[unit]] = effect;
+        while (planted_.uplinks.contains(units[unit])) unit = random_() % units.size();
+        planted_.uplinks[units[unit]] = effect;
         break;
       }
       case FaultKind::Trunk: {
         const std::size_t first = random_() % units.size();
         const std::size_t second = (first + 1 + random_() % (units.size() - 1)) % units.size();
-        trunks_[std::minmax(units[first], units[second])] = effect;
+        planted_.trunks[std::minmax(units[first], units[second])] = effect;
         break;
       }
     }
   }
 }
 
-double SimulatedFleet::normal(double deviation) {
-  return std::normal_distribution<double>(0, deviation)(random_);
-}
-
 std::optional<double> SimulatedFleet::log_rate(std::size_t first, std::size_t second,
                                                std::size_t launch, bool low_quantile) {
-  if (dead_.contains(first) || dead_.contains(second)) return {};
+  if (planted_.dead.contains(first) || planted_.dead.contains(second)) return {};
   const auto effect_of = [](const auto& effects, const auto& key) {
     const auto found = effects.find(key);
     return found == effects.end() ? 0.0 : found->second;
@@ -175,23 +170,26 @@ std::optional<double> SimulatedFleet::log_rate(std::size_t first, std::size_t se
   double rate = kLaunch * normal_of(seed_, 2, launch);
   for (const std::size_t node : {first, second}) {
     double effect = nodes_[node] + kNodeLaunch * normal_of(seed_, 3 + launch, node);
-    effect += effect_of(slow_, node);
-    if (low_quantile && kSlowShare > kLowQuantile) effect += effect_of(bimodal_, node);
+    effect += effect_of(planted_.links, pair_of(node, node));
+    if (low_quantile && kSlowShare > kLowQuantile) effect += effect_of(planted_.bimodal, node);
     worst_node = std::min(worst_node, effect);  // a pair is as fast as its slower node
   }
   rate += worst_node;
-  const auto both = std::minmax(first, second);
   if (first != second) {
+    const NumberPair both = pair_of(first, second);
     rate += kPair * normal_of(seed_ ^ 0x5bd1e995U, both.first, both.second);
-    rate += effect_of(links_, std::pair(both.first, both.second));
+    rate += effect_of(planted_.links, both);
   }
   const NodePath& one = paths_[first];
   const NodePath& two = paths_[second];
   if (one != two) {
-    rate += kCrossing + std::min(effect_of(uplinks_, one), effect_of(uplinks_, two));
-    rate += effect_of(trunks_, std::pair(std::min(one, two), std::max(one, two)));
+    rate +=
+        kCrossing + std::min(effect_of(planted_.uplinks, one), effect_of(planted_.uplinks, two));
+    rate += effect_of(planted_.trunks, std::pair(std::min(one, two), std::max(one, two)));
   }
-  if (noise_.factors.empty()) return rate + normal(noise_.deviation);
+  if (noise_.factors.empty()) {
+    return rate + std::normal_distribution<double>(0, noise_.deviation)(random_);
+  }
   return rate + std::log(noise_.factors[random_() % noise_.factors.size()]);
 }
 

@@ -7,7 +7,6 @@ namespace busbar::judge {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr OutlierRule kDesignRule{.fail_below = 0.9, .min_robust_z = 6, .max_fleet_mad = 0.05};
 
 /// "; 2: 3/3; 0-1": nodes with their low pairs and all pairs, then links.
@@ -16,7 +15,8 @@ std::string text_of(const Blame& blame) {
   for (const BlamedNode& one : blame.nodes) {
     text += fmt::format("; {}: {}/{}", one.node, one.low, one.pairs);
   }
-  for (const PairValue& link : blame.links) text += fmt::format("; {}-{}", link.first, link.second);
+  for (const NumberPair& link : blame.links)
+    text += fmt::format("; {}-{}", link.first, link.second);
   return text;
 }
 
@@ -69,31 +69,27 @@ TEST(JudgeMembers, NeedsADistanceBeyondAndAScatterWithinTheirBounds) {
   EXPECT_FALSE(judge_members(values, rule).homogeneous);
 }
 
-/// All pairs of nodes: 1 where it is low, else 10.
+/// All pairs of nodes.
 struct LowPairs {
   std::size_t nodes = 0;
-  std::vector<PairValue> pairs{};
-  std::vector<bool> low{};
+  std::vector<JudgedPair> pairs{};
 
   explicit LowPairs(std::size_t count) : nodes(count) {
     for (std::size_t first = 0; first < count; ++first) {
       for (std::size_t second = first + 1; second < count; ++second) {
-        pairs.push_back({.first = first, .second = second, .value = 10});
-        low.push_back(false);
+        pairs.push_back({first, second});
       }
     }
   }
 
   LowPairs& slow(std::size_t first, std::size_t second) {
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      if (pairs[i].first != first || pairs[i].second != second) continue;
-      pairs[i].value = 1;
-      low[i] = true;
+    for (JudgedPair& pair : pairs) {
+      if (pair.first == first && pair.second == second) pair.low = true;
     }
     return *this;
   }
 
-  [[nodiscard]] std::string blame() const { return text_of(blame_of(nodes, pairs, low)); }
+  [[nodiscard]] std::string blame() const { return text_of(blame_of(nodes, pairs)); }
 };
 
 TEST(BlameOf, BlamesNodesWithHalfOfTheirPairsLowAndLinksForTheRest) {
@@ -116,13 +112,8 @@ TEST(BlameOf, BlamesOfEqualCountsTheNodeWithFewerGoodPairs) {
   // Nodes 2 and 3 are slow and their own pair gave nothing; 0 and 1 have two low pairs of three.
   LowPairs table(4);
   table.slow(0, 2).slow(0, 3).slow(1, 2).slow(1, 3);
-  table.pairs.back().value = std::nullopt;
+  table.pairs.pop_back();
   EXPECT_EQ(table.blame(), "; 2: 2/2; 3: 2/2");
-}
-
-TEST(BlameOf, DoesNotCountPairsWithoutAFiniteValue) {
-  const std::vector<PairValue> pairs{{0, 1, kNone}, {0, 2, std::nullopt}, {1, 2, 0.0}};
-  EXPECT_EQ(text_of(blame_of(3, pairs, {true, true, true})), "; 1-2") << "one pair at most each";
 }
 
 }  // namespace

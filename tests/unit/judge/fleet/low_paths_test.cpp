@@ -16,15 +16,13 @@ std::vector<std::string> found(std::size_t nodes,
                                const std::function<bool(std::size_t, std::size_t)>& is_low) {
   std::vector<NodePath> paths;
   for (std::size_t i = 0; i < nodes; ++i) paths.push_back({fmt::format("leaf{}", i / 4)});
-  std::vector<PairValue> pairs;
-  std::vector<bool> low;
+  std::vector<JudgedPair> pairs;
   for (std::size_t i = 0; i < nodes; ++i) {
     for (std::size_t j = i + 1; j < nodes; ++j) {
-      pairs.push_back({.first = i, .second = j, .value = 1});
-      low.push_back(is_low(i, j));
+      pairs.push_back({i, j, is_low(i, j)});
     }
   }
-  return mapped(find_low_paths(paths, pairs, low), [](const UnitFinding& one) {
+  return mapped(find_low_paths(paths, pairs), [](const UnitFinding& one) {
     return fmt::format("{}{}{} {}/{}", one.unit.back(), one.other.empty() ? "" : "-",
                        one.other.empty() ? "" : one.other.back(), one.low, one.pairs);
   });
@@ -64,21 +62,19 @@ using IsLow = std::function<bool(std::size_t, std::size_t)>;
 /// All pairs of so many nodes, h0 and on.
 struct CutCase {
   std::vector<std::string> nodes{};
-  std::vector<PairValue> pairs{};
-  std::vector<bool> low{};
+  std::vector<JudgedPair> pairs{};
 
   CutCase(std::size_t count, const IsLow& is_low) {
     for (std::size_t j = 0; j < count; ++j) {
       nodes.push_back(fmt::format("h{}", j));
       for (std::size_t i = 0; i < j; ++i) {
-        pairs.push_back({i, j, 1});
-        low.push_back(is_low(i, j));
+        pairs.push_back({i, j, is_low(i, j)});
       }
     }
   }
 
   [[nodiscard]] std::optional<LowCut> find(const std::vector<NodePath>& paths = {}) const {
-    return find_cut(nodes, paths.empty() ? std::vector<NodePath>(nodes.size()) : paths, pairs, low);
+    return find_cut(nodes, paths.empty() ? std::vector<NodePath>(nodes.size()) : paths, pairs);
   }
 };
 
@@ -126,8 +122,7 @@ TEST(FindCut, IsNoneOfLowNodesAndOfFewLinks) {
 
 TEST(FindCut, IsNoneOfAFewPairsAmongManyNodes) {
   CutCase few(7, [](std::size_t, std::size_t j) { return j == 4; });
-  few.pairs = {{0, 5, 1}, {1, 4, 1}, {2, 4, 1}, {3, 6, 1}, {1, 2, 1}};
-  few.low = {true, true, true, false, false};
+  few.pairs = {{0, 5, true}, {1, 4, true}, {2, 4, true}, {3, 6, false}, {1, 2, false}};
   EXPECT_FALSE(few.find()) << "each of the low ones may be bad by itself";
 }
 
@@ -136,10 +131,9 @@ TEST(FindFleetCut, HasItsEffectAndIsNoneOfAHealthyFleet) {
     const CutCase all(8, crosses_four);
     FleetRates rates{.paths = std::vector<NodePath>(8), .launches = 3};
     for (std::size_t launch = 0; launch < 3; ++launch) {
-      for (std::size_t i = 0; i < all.pairs.size(); ++i) {
-        const PairValue& pair = all.pairs[i];
-        rates.pairs.push_back({pair.first, pair.second, launch,
-                               std::log(all.low[i] ? across : 1.0) + static_cast<double>(launch)});
+      for (const auto& [first, second, low] : all.pairs) {
+        rates.pairs.push_back(
+            {first, second, launch, std::log(low ? across : 1.0) + static_cast<double>(launch)});
       }
     }
     return find_fleet_cut(all.nodes, rates, 0.2);

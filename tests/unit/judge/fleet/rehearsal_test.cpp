@@ -120,7 +120,7 @@ TEST(FindPower, FindsNothingWithTooFewNodes) {
 TEST(ConfirmationRounds, GivesSuspectsChangingGoodPartnersAndRepeatsLinks) {
   const std::vector<NodePath> paths(32);
   Screening screening;
-  screening.log_effects.assign(32, 0);
+  screening.has_value.assign(32, true);
   screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = false}};
   screening.links = {{10, 11, -0.7}};
   const auto drawn = confirmation_rounds(screening, paths, 1, 0);
@@ -165,7 +165,7 @@ TEST(FleetRounds, HaveEveryPairOfASmallFleetOnce) {
 
 TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
   Screening screening;
-  screening.log_effects.assign(4, 0);
+  screening.has_value.assign(4, true);
   EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
   for (std::size_t node = 0; node < 4; ++node) screening.nodes.push_back({.node = node});
   EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
@@ -174,7 +174,7 @@ TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
 TEST(ConfirmSuspects, ClearsANodeThatIsGoodAgain) {
   const std::vector<NodePath> paths(16);
   Screening screening;
-  screening.log_effects.assign(16, 0);
+  screening.has_value.assign(16, true);
   screening.offsets = {0};
   screening.nodes = {{.node = 3, .blamed = true}, {.node = 4, .blamed = true}};
   FleetRates again{.paths = paths, .launches = screening.again};
@@ -198,8 +198,8 @@ TEST(ConfirmSuspects, BlamesNoLinkOfThreeGoodNodes) {
   for (const std::size_t nodes : {4U, 5U, 6U}) {
     Screening screening{.again = 6};
     screening.offsets = {0};
-    screening.log_effects.resize(nodes, 0);
-    if (nodes == 5) screening.log_effects[4] = std::nan("");  // it never answered
+    screening.has_value.assign(nodes, true);
+    if (nodes == 5) screening.has_value[4] = false;  // it never answered
     screening.nodes = {{.node = 2, .blamed = true}};
     screening.links = {{.first = 1, .second = 3}};
     const std::vector<NodePath> paths(nodes);
@@ -207,7 +207,7 @@ TEST(ConfirmSuspects, BlamesNoLinkOfThreeGoodNodes) {
     for (std::size_t launch = 0; launch < screening.again; ++launch) {
       for (std::size_t i = 0; i < nodes; ++i) {
         for (std::size_t j = i + 1; j < nodes; ++j) {
-          if (std::isnan(screening.log_effects[j])) continue;
+          if (!screening.has_value[j]) continue;
           const double rate = i == 2 || j == 2 ? -1 : i == 1 && j == 3 ? -0.6 : 0;
           const auto noise = 0.001 * static_cast<double>((i * 7 + j * 3 + launch) % 11);
           again.pairs.push_back({i, j, launch, rate + noise});

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "judge/fleet/simulated_fleet.hpp"
+#include "judge/fleet/rehearsal.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -99,7 +99,7 @@ TEST(Screen, NamesNodesWithoutAnyValue) {
              {});
   EXPECT_EQ(found.dead, std::vector<std::size_t>{3});
   EXPECT_TRUE(found.nodes.empty());
-  EXPECT_TRUE(std::isnan(found.log_effects[3]));
+  EXPECT_FALSE(found.has_value[3]);
   EXPECT_TRUE(screen({.paths = std::vector<NodePath>(3)}, {}).nodes.empty());
 }
 
