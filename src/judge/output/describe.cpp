@@ -114,6 +114,18 @@ std::string range_text(const std::string& low, const std::string& high) {
 std::span<const Column<CheckResult>> result_columns() { return kResultColumns; }
 std::span<const Column<Rule>> rule_columns() { return kRuleColumns; }
 
+const OutcomeLook& look_of(Outcome outcome) {
+  static constexpr std::array<OutcomeLook, 7> kLooks{
+      {{Tone::Unknown, {.colour = 0x777777, .point = 1}, "skipped"},
+       {Tone::Good, {.colour = 0x00735C, .point = 7}, ""},
+       {Tone::Good, {.colour = 0x0B5394, .point = 11}, "skipped"},
+       {Tone::Doubtful, {.colour = kWarnColour, .point = 9}, ""},
+       {Tone::Unknown, {.colour = 0x555555, .point = 12}, "error"},
+       {Tone::Bad, {.colour = kFailColour, .point = 5}, "error"},
+       {Tone::Bad, {.colour = kFailColour, .point = 15}, "failure"}}};
+  return kLooks.at(static_cast<std::size_t>(outcome));
+}
+
 std::optional<double> finite(std::optional<double> value) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
@@ -150,10 +162,6 @@ std::string bound_text(const CheckResult& result) {
   return warns.empty() ? warns : "warn " + warns;
 }
 
-std::string suspect_name(const Suspect& suspect) {
-  return (suspect.nodes.size() == 1 ? "node " : "") + suspect_title(suspect);
-}
-
 std::string suspect_title(const Suspect& suspect) {
   constexpr std::size_t kFew = 4;
   const std::size_t nodes = suspect.nodes.size();
@@ -186,22 +194,19 @@ std::vector<Suspect> worst_suspects(const Acceptance& acceptance) {
   std::vector<Suspect> worst;
   for (const Suspect& one : acceptance.suspects) {
     const auto same = [&](const Suspect& other) { return is_same(other, one); };
-    if (std::ranges::none_of(worst, same)) worst.push_back(one);
+    static_cast<void>(find_or_add(worst, same, one));
   }
   return worst;
 }
 
 SilentNodes silent_nodes(const Acceptance& acceptance) {
-  std::map<std::string, const CheckResult*> results;
-  for (const CheckResult& result : acceptance.verdicts) {
-    if (!result.unreachable.empty()) results.try_emplace(result.unreachable, &result);
-  }
   SilentNodes silent;
   for (const NodeAccount& account : acceptance.nodes) {
-    const auto found = results.find(account.node);
-    if (account.state != NodeState::NoData || found == results.end()) continue;
+    if (account.state != NodeState::NoData) continue;
+    const auto* own = find_by(acceptance.verdicts, account.node, &CheckResult::unreachable);
+    if (own == nullptr) continue;
     silent.nodes.push_back(account.node);
-    if (silent.evidence.empty()) silent.evidence = one_line(found->second->reason);
+    if (silent.evidence.empty()) silent.evidence = one_line(own->reason);
   }
   return silent;
 }
@@ -312,10 +317,8 @@ Accounting account_for(const Acceptance& acceptance, const Specification& specif
   Accounting accounting;
   std::vector<std::string> known;
   for (const NodeState state : all_values<NodeState>()) {
-    std::vector<std::string> names;
-    for (const NodeAccount& account : acceptance.nodes) {
-      if (account.state == state) names.push_back(account.node);
-    }
+    const auto is_in = [state](const NodeAccount& account) { return account.state == state; };
+    auto names = mapped(filtered(acceptance.nodes, is_in), &NodeAccount::node);
     if (names.empty()) continue;
     append(known, names);
     accounting.states.emplace_back(state, std::move(names));

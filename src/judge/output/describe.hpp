@@ -15,6 +15,17 @@
 
 namespace busbar::judge {
 
+inline constexpr int kFailColour = 0xB00020;
+inline constexpr int kWarnColour = 0xA65D00;
+
+/// How outputs show an outcome.
+struct OutcomeLook {
+  Tone tone = Tone::Unknown;
+  CurveStyle marker{};     ///< with a shape of its own
+  const char* junit = "";  ///< the element of JUnit; empty: it passes
+};
+[[nodiscard]] const OutcomeLook& look_of(Outcome outcome);
+
 /// @name Text that several outputs share
 /// @{
 /// The value if it is a finite number; otherwise nothing, a gap in every output.
@@ -31,8 +42,6 @@ namespace busbar::judge {
 /// ">= 10.8", "<= 13.2", "10.8..13.2": where it does not fail; "warn >= 11.4" where nothing fails
 /// it.
 [[nodiscard]] std::string bound_text(const CheckResult& result);
-/// "node h2", "link h1 - h2".
-[[nodiscard]] std::string suspect_name(const Suspect& suspect);
 /// "h2", "link h1 - h2", "uplink leaf2", "one of h1, h2 and h3".
 [[nodiscard]] std::string suspect_title(const Suspect& suspect);
 /// "wrong data", "slow"; of a fact "link flapped", or its rule.

@@ -22,9 +22,9 @@ std::vector<Results> curves_of(const Acceptance& acceptance) {
 
 /// "nodes", "rails", "instances": what these are results of.
 std::string_view instances_noun(const Specification& specification, const Results& curve) {
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (set.id == curve.front()->device_set && set.kind == SetKind::Rails) return "rails";
-  }
+  const auto* set =
+      find_by(specification.device_sets, curve.front()->device_set, &DeviceSetRule::id);
+  if (set != nullptr && set->kind == SetKind::Rails) return "rails";
   const auto is_node = [](const CheckResult* one) { return one->nodes.size() == 1; };
   return std::ranges::all_of(curve, is_node) ? "nodes" : "instances";
 }

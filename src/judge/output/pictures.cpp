@@ -14,9 +14,6 @@
 namespace busbar::judge {
 namespace {
 
-constexpr int kFailColour = 0xB00020;
-constexpr int kWarnColour = 0xA65D00;
-
 /// Adds a line that does not begin where the last one ended.
 void add_path(ChartCurve& curve, std::initializer_list<std::pair<double, double>> path) {
   bool first = true;
@@ -33,20 +30,6 @@ ChartCurve line_of(std::string title, int colour, double width, int dash = 1) {
 
 void keep_used(Chart& chart) {
   std::erase_if(chart.curves, [](const ChartCurve& curve) { return curve.points.empty(); });
-}
-
-/// Every outcome has a shape of its own, beside the outcome itself.
-CurveStyle style_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Pass: return {.colour = 0x00735C, .point = 7};
-    case Outcome::Warn: return {.colour = kWarnColour, .point = 9};
-    case Outcome::Fail: return {.colour = kFailColour, .point = 15};
-    case Outcome::Error: return {.colour = kFailColour, .point = 5};
-    case Outcome::Inconclusive: return {.colour = 0x555555, .point = 12};
-    case Outcome::Known: return {.colour = 0x0B5394, .point = 11};
-    case Outcome::Skip: break;
-  }
-  return {.colour = 0x777777, .point = 1};
 }
 
 /// A limit of a bar, and the side where it is missed.
@@ -159,7 +142,7 @@ Chart bars_chart(const Results& bars, bool one_size) {
                            .text = wrong   ? outcome + " wrong data"
                                    : value ? fmt::format("{} {} {}", outcome, figure(value), axis)
                                            : outcome,
-                           .marker = style_of(result.outcome)});
+                           .marker = look_of(result.outcome).marker});
   }
   chart.curves = {marks.launches, marks.warns, marks.fails, marks.references};
   keep_used(chart);

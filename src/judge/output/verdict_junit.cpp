@@ -59,20 +59,6 @@ std::string message_of(const CheckResult& result) {
   return result.reason.empty() ? text : text + ": " + one_line(result.reason);
 }
 
-/// What a result is in JUnit: "" for one that passes.
-const char* element_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Fail: return "failure";
-    case Outcome::Error:
-    case Outcome::Inconclusive: return "error";
-    case Outcome::Known:
-    case Outcome::Skip: return "skipped";
-    case Outcome::Pass:
-    case Outcome::Warn: break;
-  }
-  return "";
-}
-
 pugi::xml_node add_suite(pugi::xml_node suites, std::string_view id, std::size_t tests,
                          std::map<std::string_view, int> counts) {
   pugi::xml_node suite = suites.append_child("testsuite");
@@ -93,7 +79,7 @@ void add_case(pugi::xml_node suite, std::string_view class_name, std::string_vie
   if (outcome == Outcome::Warn) {
     test.append_child("system-out").text().set(clean_text(message).c_str());
   } else if (outcome != Outcome::Pass) {
-    pugi::xml_node node = test.append_child(element_of(outcome));
+    pugi::xml_node node = test.append_child(look_of(outcome).junit);
     set(node, "type", name(outcome));
     set(node, "message", message);
   }
@@ -108,10 +94,10 @@ void add_set(pugi::xml_node suites, const Acceptance& acceptance,
   for (const CheckResult* result : results) ++others[result->outcome];
   std::map<std::string_view, int> counts;
   for (const CheckResult* result : own) {
-    ++counts[element_of(result->outcome)];
+    ++counts[look_of(result->outcome).junit];
     if (--others[result->outcome] == 0) others.erase(result->outcome);
   }
-  for (const auto& [outcome, count] : others) ++counts[element_of(outcome)];
+  for (const auto& [outcome, count] : others) ++counts[look_of(outcome).junit];
   pugi::xml_node suite = add_suite(suites, id, own.size() + others.size(), counts);
   std::string stamp = acceptance.head.judged_at;
   std::ranges::replace(stamp, ' ', 'T');

@@ -65,19 +65,6 @@ std::string lead(const Acceptance& acceptance, const Specification& specificatio
   return text + ".";
 }
 
-Tone tone_of(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Pass:
-    case Outcome::Known: return Tone::Good;
-    case Outcome::Fail:
-    case Outcome::Error: return Tone::Bad;
-    case Outcome::Warn: return Tone::Doubtful;
-    case Outcome::Inconclusive:
-    case Outcome::Skip: break;
-  }
-  return Tone::Unknown;
-}
-
 Tone tone_of(NodeState state) {
   switch (state) {
     case NodeState::Good: return Tone::Good;
@@ -173,7 +160,7 @@ Document verdict_document(const Acceptance& acceptance, const Specification& spe
                           const std::vector<Section>& middle = {}) {
   Document document{.title = "Interconnect acceptance of " + system_name(specification),
                     .verdict = std::string(name(acceptance.overall())),
-                    .tone = tone_of(acceptance.overall()),
+                    .tone = look_of(acceptance.overall()).tone,
                     .answer = cause_text(acceptance),
                     .lead = lead(acceptance, specification),
                     .sections = {suspects(acceptance), nodes(acceptance, specification),

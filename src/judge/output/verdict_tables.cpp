@@ -9,20 +9,19 @@
 namespace busbar::judge {
 namespace {
 
-Json rules_json(const Specification& specification) {
-  return json_array(specification.rules, [](const Rule& rule) {
-    return Json{{"rule", rule.id},
-                {"reference", reference_text(rule)},
-                {"source", rule.source.empty() ? Json() : Json(rule.source)}};
-  });
-}
-
 Json contract_json(const Specification& specification) {
   const RunContract& run = specification.run;
   Json fingerprint = Json::object();
   for (const auto& [fact, wanted] : specification.system.fingerprint) {
     fingerprint[fact] = join(wanted, " or ");
   }
+  const auto rule_json = [](const char* key, auto text_of) {
+    return [=](const auto& rule) {
+      return Json{{"rule", rule.id},
+                  {key, text_of(rule)},
+                  {"source", rule.source.empty() ? Json() : Json(rule.source)}};
+    };
+  };
   return {{"launches", run.launches},
           {"min_launches", run.min_launches},
           {"iterations", run.iterations},
@@ -35,12 +34,8 @@ Json contract_json(const Specification& specification) {
           {"max_reruns", specification.noise.max_reruns},
           {"ceiling_system", specification.ceiling.system},
           {"fingerprint", fingerprint},
-          {"rules", rules_json(specification)},
-          {"facts", json_array(specification.facts, [](const FactRule& rule) {
-             return Json{{"rule", rule.id},
-                         {"limit", limit_text(rule)},
-                         {"source", rule.source.empty() ? Json() : Json(rule.source)}};
-           })}};
+          {"rules", json_array(specification.rules, rule_json("reference", reference_text))},
+          {"facts", json_array(specification.facts, rule_json("limit", limit_text))}};
 }
 
 /// The CSV's columns; lists are arrays, and bounds an object.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -122,8 +121,8 @@ std::string suspect_lines(const Acceptance& acceptance) {
   const std::string head = unexplained ? "\n" + no_suspect_text(acceptance) + "\n" : "";
   std::string text;
   for (const Suspect& suspect : listed_suspects(acceptance)) {
-    text += fmt::format("  {}  {}: {}\n", suspect_name(suspect), suspect.rule,
-                        one_line(suspect.evidence));
+    text += fmt::format("  {}{}  {}: {}\n", suspect.nodes.size() == 1 ? "node " : "",
+                        suspect_title(suspect), suspect.rule, one_line(suspect.evidence));
   }
   if (const std::string silent = silent_text(silent_nodes(acceptance)); !silent.empty()) {
     text += fmt::format("  {}: {}\n", silent, kSilentAdvice);
@@ -166,12 +165,11 @@ std::string conclusion(const Acceptance& acceptance, const std::string& page) {
   return text;
 }
 
-std::string nodes_of(const Acceptance& acceptance, const std::function<bool(NodeState)>& is) {
-  std::vector<std::string> names;
-  for (const NodeAccount& account : acceptance.nodes) {
-    if (is(account.state)) names.push_back(account.node);
-  }
-  return names.empty() ? "" : hostlist(names) + "\n";
+/// With a line end; empty for none.
+std::string nodes_of(const Acceptance& acceptance, bool (*is)(NodeState state)) {
+  const auto own =
+      filtered(acceptance.nodes, [is](const NodeAccount& account) { return is(account.state); });
+  return own.empty() ? "" : hostlist(mapped(own, &NodeAccount::node)) + "\n";
 }
 
 }  // namespace
