@@ -151,7 +151,7 @@ struct FleetRates {
 };
 
 FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, std::size_t samples) {
-  constexpr judge::OutlierRule kRule{.fail_below = 0.95, .min_robust_z = 6, .max_fleet_mad = 0.02};
+  const judge::Rule rule{.bounds = {.fail_below = 0.95}, .min_robust_z = 6, .max_fleet_mad = 0.02};
   constexpr std::size_t kNodes = 16;
   constexpr double kMostScatter = 0.02;
   std::mt19937_64 random = stats::test::fixed_random(1);
@@ -169,7 +169,7 @@ FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, st
       const auto summary = stats::summarize(medians);
       noisy.push_back(summary->deviation / summary->mean > kMostScatter);
     }
-    const std::vector<bool> low = judge::judge_members(rates, kRule).low;
+    const std::vector<bool> low = judge::judge_members(rates, rule).low;
     bool failed = false;
     for (std::size_t node = 0; node < kNodes; ++node)
       failed = failed || (low[node] && !noisy[node]);

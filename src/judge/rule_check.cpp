@@ -64,10 +64,7 @@ CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const Judge
 /// Judges rows with values that are enough for a fleet.
 void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, const SampleKey& key) {
   const auto rates = mapped(rows, [](const CheckedRow* row) { return *row->value; });
-  const FleetFinding finding =
-      judge_members(rates, {.fail_below = key.rule.bounds.fail_below.value_or(0),
-                            .min_robust_z = key.rule.min_robust_z,
-                            .max_fleet_mad = key.rule.max_fleet_mad});
+  const FleetFinding finding = judge_members(rates, key.rule);
   const Reference reference{
       .value = finding.reference,
       .kind = finding.homogeneous ? "fleet median" : "fleet's 90th percentile"};

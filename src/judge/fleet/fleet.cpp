@@ -68,16 +68,17 @@ double FleetSpread::robust_z(double value) const {
          (stats::kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
 }
 
-FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule) {
+FleetFinding judge_members(std::span<const double> values, const Rule& rule) {
   const auto finite = filtered(values, [](double value) { return std::isfinite(value); });
   FleetFinding finding{.low = std::vector<bool>(values.size(), false)};
   if (finite.empty()) return finding;
+  const double fail_below = rule.bounds.fail_below.value_or(0);
   finding.spread = spread_of(finite);
   finding.homogeneous = finding.spread.mad <= rule.max_fleet_mad * finding.spread.median;
   finding.reference = finding.homogeneous ? finding.spread.median : stats::percentile(finite, 90);
   for (std::size_t member = 0; member < values.size(); ++member) {
     const double value = values[member];
-    const bool below = value < rule.fail_below * finding.reference;  // NaN is not
+    const bool below = value < fail_below * finding.reference;  // NaN is not
     // A scatter that comes of many slow values would hide all of them.
     finding.low[member] =
         below && (!finding.homogeneous || finding.spread.robust_z(value) < -rule.min_robust_z);

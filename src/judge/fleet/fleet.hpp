@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/round_robin.hpp"
+#include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
 
@@ -31,13 +32,6 @@ struct LowCount {
   [[nodiscard]] LowCount without(const LowCount& part) const {
     return {.low = low - part.low, .all = all - part.all};
   }
-};
-
-/// When a value is an outlier: below a fraction of the median and beyond this many scaled MADs.
-struct OutlierRule {
-  double fail_below = 0;
-  double min_robust_z = 0;
-  double max_fleet_mad = 0;  ///< raw MAD over median above this: not homogeneous
 };
 
 /// The middle of a fleet and how far it scatters.
@@ -77,7 +71,8 @@ struct FleetFinding {
 [[nodiscard]] bool is_of_fleet(const Blame& blame, std::size_t nodes,
                                std::span<const JudgedPair> pairs);
 
-/// The three gates on one value per member: nodes alone, rails.
-[[nodiscard]] FleetFinding judge_members(std::span<const double> values, const OutlierRule& rule);
+/// One value per member: nodes alone, rails. Low is what is below fail_below times the median and
+/// beyond min_robust_z scaled MADs under it.
+[[nodiscard]] FleetFinding judge_members(std::span<const double> values, const Rule& rule);
 
 }  // namespace busbar::judge

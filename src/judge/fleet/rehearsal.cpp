@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <random>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,17 +16,56 @@
 #include "base/lists.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "judge/fleet/confirmation.hpp"
 
 namespace busbar::judge {
 namespace {
+
+constexpr double kMostNodes = 1e6;
+/// @name How healthy fleets differ in the trials that the method was chosen by, as standard
+/// deviations of log rates; crossing a leaf costs 5 %
+/// @{
+constexpr double kNode = 0.005;
+constexpr double kPair = 0.005;
+constexpr double kNodeLaunch = 0.003;
+constexpr double kLaunch = 0.02;
+constexpr double kCrossing = -0.05;
+/// @}
+/// Of a bimodal node's samples.
+constexpr double kSlowShare = 0.2;
+/// The quantile of samples by which bimodal nodes are found.
+constexpr double kLowQuantile = 0.1;
+
+/// A standard normal number that only depends on these: Box and Muller of two uniform ones.
+double normal_of(std::uint64_t seed, std::uint64_t first, std::uint64_t second) {
+  const std::uint64_t mixed = splitmix64(splitmix64(seed ^ splitmix64(first)) + second);
+  constexpr double kScale = 0x1p-53;
+  const double one = (static_cast<double>(mixed >> 11U) + 0.5) * kScale;
+  const double two = static_cast<double>(splitmix64(mixed) >> 11U) * kScale;
+  return std::sqrt(-2 * std::log(one)) * std::cos(2 * std::numbers::pi * two);
+}
+
+PlantedFault parse_fault(std::string_view option, const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  const std::string place = fmt::format("{} {}", option, text);
+  PlantedFault fault{.kind = parse_value<FaultKind>(option, parts.front())};
+  const bool has_factor = fault.kind != FaultKind::Dead && fault.kind != FaultKind::Hang;
+  if (parts.size() > (has_factor ? 3U : 2U)) {
+    throw usage_error("{}: write KIND:COUNT{}", place, has_factor ? ":FACTOR" : "");
+  }
+  if (parts.size() > 1) {
+    fault.count = static_cast<std::size_t>(parse_number(place, parts[1], 0, kMostNodes));
+  }
+  if (parts.size() > 2) fault.factor = parse_number(place, parts[2], 1e-6, 1);
+  return fault;
+}
 
 using FaultNames = std::set<std::string>;
 
 std::string node_name(std::size_t node) { return fmt::format("n{}", node); }
 
 std::string link_name(std::size_t first, std::size_t second) {
-  if (first == second) return node_name(first);
   return fmt::format("{}-{}", node_name(std::min(first, second)),
                      node_name(std::max(first, second)));
 }
@@ -32,18 +75,143 @@ std::string name_of(const NodePath& unit, const NodePath& other) {
                     .other = other.empty() ? other : std::max(unit, other)});
 }
 
-FaultNames planted_names(const PlantedEffects& planted) {
-  FaultNames names;
-  for (const auto& [link, effect] : planted.links) names.insert(link_name(link.first, link.second));
-  for (const auto& [node, effect] : planted.bimodal) names.insert(node_name(node));
-  for (const std::size_t node : planted.dead) names.insert(node_name(node));
-  for (const std::size_t node : planted.hanging) names.insert(node_name(node));
-  for (const auto& [unit, effect] : planted.uplinks) names.insert(name_of(unit, {}));
-  for (const auto& [units, effect] : planted.trunks) {
-    names.insert(name_of(units.first, units.second));
+/// A fleet that is not there: rates of its pairs, which are drawn by the seed.
+class SimulatedFleet {
+ public:
+  SimulatedFleet(std::vector<NodePath> paths, const Noise& noise,
+                 const std::vector<PlantedFault>& faults, std::uint64_t seed)
+      : paths_(std::move(paths)), noise_(noise), seed_(seed), random_(splitmix64(seed)) {
+    for (std::size_t node = 0; node < paths_.size(); ++node) {
+      nodes_.push_back(kNode * normal_of(seed, 1, node));
+    }
+    // Those that need healthy ends are planted last.
+    std::vector<PlantedFault> sorted = faults;
+    std::ranges::stable_sort(sorted, std::ranges::greater{}, &PlantedFault::kind);
+    for (const PlantedFault& fault : sorted) plant(fault);
   }
-  return names;
-}
+
+  [[nodiscard]] const std::vector<NodePath>& paths() const { return paths_; }
+  /// What was planted.
+  [[nodiscard]] const FaultNames& planted() const { return planted_; }
+  [[nodiscard]] const std::set<std::size_t>& dead() const { return dead_; }
+  [[nodiscard]] const std::set<std::size_t>& hanging() const { return hanging_; }
+  [[nodiscard]] const std::map<NumberPair, double>& links() const { return links_; }
+  [[nodiscard]] bool has_trunk(const NumberPair& nodes) const {
+    return trunks_.contains(std::minmax(paths_[nodes.first], paths_[nodes.second]));
+  }
+
+  /// The logarithm of the rate of two nodes in a launch. With the share of samples that are slower:
+  /// the rate that such a quantile of samples has.
+  [[nodiscard]] double log_rate(std::size_t first, std::size_t second, std::size_t launch,
+                                bool low_quantile) {
+    const auto effect_of = [](const auto& effects, const auto& key) {
+      const auto found = effects.find(key);
+      return found == effects.end() ? 0.0 : found->second;
+    };
+    double worst_node = std::numeric_limits<double>::infinity();
+    double rate = kLaunch * normal_of(seed_, 2, launch);
+    for (const std::size_t node : {first, second}) {
+      double effect = nodes_[node] + kNodeLaunch * normal_of(seed_, 3 + launch, node);
+      effect += effect_of(slow_, node);
+      if (low_quantile && kSlowShare > kLowQuantile) effect += effect_of(bimodal_, node);
+      worst_node = std::min(worst_node, effect);  // a pair is as fast as its slower node
+    }
+    rate += worst_node;
+    if (first != second) {
+      const NumberPair both = pair_of(first, second);
+      rate += kPair * normal_of(seed_ ^ 0x5bd1e995U, both.first, both.second);
+      rate += effect_of(links_, both);
+    }
+    const NodePath& one = paths_[first];
+    const NodePath& two = paths_[second];
+    if (one != two) {
+      rate += kCrossing + std::min(effect_of(uplinks_, one), effect_of(uplinks_, two));
+      rate += effect_of(trunks_, std::pair(std::min(one, two), std::max(one, two)));
+    }
+    if (noise_.factors.empty()) {
+      return rate + std::normal_distribution<double>(0, noise_.deviation)(random_);
+    }
+    return rate + std::log(noise_.factors[random_() % noise_.factors.size()]);
+  }
+
+ private:
+  [[nodiscard]] std::size_t take_node() {
+    if (taken_.size() >= paths_.size()) {
+      throw usage_error("--plant: more faults than {}", counted(paths_.size(), "node"));
+    }
+    std::size_t node = random_() % paths_.size();
+    while (!taken_.insert(node).second) node = random_() % paths_.size();
+    return node;
+  }
+
+  [[nodiscard]] std::size_t take_bad_node() {
+    const std::size_t node = take_node();
+    planted_.insert(node_name(node));
+    return node;
+  }
+
+  void plant(const PlantedFault& fault) {
+    const double effect = std::log(fault.factor);
+    const bool is_of_units = fault.kind == FaultKind::Uplink || fault.kind == FaultKind::Trunk;
+    const std::set<NodePath> all(paths_.begin(), paths_.end());
+    const std::vector<NodePath> units(all.begin(), all.end());
+    if (is_of_units && units.size() < 2) {
+      throw usage_error("--plant {}: the fleet has one unit; give --levels 8,...",
+                        name(fault.kind));
+    }
+    const std::size_t most = fault.kind == FaultKind::Uplink ? units.size() - 1 : paths_.size();
+    if (fault.count > most) {
+      throw usage_error("--plant {}:{}: there are {} at most", name(fault.kind), fault.count, most);
+    }
+    for (std::size_t i = 0; i < fault.count; ++i) {
+      switch (fault.kind) {
+        case FaultKind::SlowNode: slow_[take_bad_node()] = effect; break;
+        case FaultKind::Bimodal: bimodal_[take_bad_node()] = effect; break;
+        case FaultKind::Dead: dead_.insert(take_bad_node()); break;
+        case FaultKind::Hang: hanging_.insert(take_bad_node()); break;
+        case FaultKind::Link: {
+          const std::size_t first = take_node();
+          const std::size_t second = take_node();
+          links_[pair_of(first, second)] = effect;
+          planted_.insert(link_name(first, second));
+          break;
+        }
+        case FaultKind::Uplink: {
+          std::size_t unit = random_() % units.size();
+          while (uplinks_.contains(units[unit])) unit = random_() % units.size();
+          uplinks_[units[unit]] = effect;
+          planted_.insert(name_of(units[unit], {}));
+          break;
+        }
+        case FaultKind::Trunk: {
+          const std::size_t first = random_() % units.size();
+          const std::size_t second = (first + 1 + random_() % (units.size() - 1)) % units.size();
+          trunks_[std::minmax(units[first], units[second])] = effect;
+          planted_.insert(name_of(units[first], units[second]));
+          break;
+        }
+      }
+    }
+  }
+
+  std::vector<NodePath> paths_;
+  const Noise& noise_;
+  std::uint64_t seed_;
+  std::mt19937_64 random_;
+  std::set<std::size_t> taken_{};  ///< nodes with a fault
+  std::vector<double> nodes_{};    ///< healthy effects
+  /// @name What was planted, with its effects on log rates
+  /// @{
+  FaultNames planted_{};
+  std::map<std::size_t, double> slow_{};
+  std::map<std::size_t, double> bimodal_{};
+  std::map<NumberPair, double> links_{};
+  std::map<NodePath, double> uplinks_{};
+  std::map<std::pair<NodePath, NodePath>, double> trunks_{};
+  std::set<std::size_t> dead_{};
+  std::set<std::size_t> hanging_{};
+  /// @}
+};
 
 std::uint64_t seed_of(std::uint64_t seed, std::uint64_t what) { return splitmix64(seed ^ what); }
 
@@ -79,9 +247,9 @@ class Rehearsing {
   void reach_nodes() {
     count_launch(1);
     for (std::size_t node = 0; node < plan_.nodes; ++node) {
-      const bool hangs = fleet_.planted().hanging.contains(node);
+      const bool hangs = fleet_.hanging().contains(node);
       if (hangs) count_launch(1);
-      if (hangs || fleet_.planted().dead.contains(node)) {
+      if (hangs || fleet_.dead().contains(node)) {
         blamed_.insert(node_name(node));
       } else {
         nodes_.push_back(node);
@@ -170,12 +338,11 @@ class Rehearsing {
     result_.measured_pairs =
         nodes < 2 ? 0 : static_cast<double>(measured_.size()) / (nodes * (nodes - 1) / 2);
     FaultNames links;  // that had no turn
-    for (const auto& [link, effect] : fleet_.planted().links) {
-      const auto& [first, second] = link;
-      if (first != second && !measured_.contains(link)) links.insert(link_name(first, second));
+    for (const auto& [link, effect] : fleet_.links()) {
+      if (!measured_.contains(link)) links.insert(link_name(link.first, link.second));
     }
     result_.not_measured.assign(links.begin(), links.end());
-    const FaultNames planted = planted_names(fleet_.planted());
+    const FaultNames& planted = fleet_.planted();
     for (const std::string& name : planted) {
       if (blamed_.contains(name)) {
         result_.found.push_back(name);
@@ -185,11 +352,8 @@ class Rehearsing {
     }
     // A link over a planted path between leaves is as slow as reported.
     FaultNames explained;
-    for (const auto& [first, second] : measured_) {
-      const auto& paths = fleet_.paths();
-      if (fleet_.planted().trunks.contains(std::minmax(paths[first], paths[second]))) {
-        explained.insert(link_name(first, second));
-      }
+    for (const NumberPair& pair : measured_) {
+      if (fleet_.has_trunk(pair)) explained.insert(link_name(pair.first, pair.second));
     }
     result_.falsely_blamed = filtered(blamed_, [&](const std::string& name) {
       return !planted.contains(name) && !explained.contains(name);
@@ -235,6 +399,47 @@ bool is_found(const FleetPlan& plan, const Noise& noise, double loss, std::size_
 }
 
 }  // namespace
+
+std::vector<PlantedFault> parse_faults(std::string_view option, std::string_view text) {
+  std::vector<PlantedFault> faults;
+  for (const std::string& item : split(text, ',')) faults.push_back(parse_fault(option, item));
+  return faults;
+}
+
+Noise parse_noise(std::string_view option, const std::string& text) {
+  if (const auto deviation = to_number<double>(text)) {
+    constexpr double kMost = 0.5;
+    return {.deviation = parse_number(option, text, 0, kMost)};
+  }
+  const auto file = read_file(text);
+  if (!file) throw usage_error("{} {}: neither a number such as 0.03 nor a file", option, text);
+  Noise noise;
+  std::size_t line = 0;
+  for (const std::string& each : split(*file, '\n')) {
+    ++line;
+    if (trim(each).empty() || each.starts_with('#')) continue;
+    const std::string place = fmt::format("{}:{}", text, line);
+    noise.factors.push_back(parse_number(place, std::string(trim(each)), 1e-6, 1e6));
+  }
+  if (noise.factors.empty()) throw usage_error("{} {}: no factor in it", option, text);
+  return noise;
+}
+
+std::vector<NodePath> simulated_paths(std::size_t nodes, const std::vector<std::size_t>& levels) {
+  constexpr std::array<std::string_view, 3> kNames{"leaf", "pod", "group"};
+  std::vector<NodePath> paths;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    NodePath path;
+    std::size_t unit = node;
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+      unit /= levels[level];
+      const std::string_view name = kNames.at(std::min(level, kNames.size() - 1));
+      path.insert(path.begin(), fmt::format("{}{}", name, unit));
+    }
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
 
 bool is_rehearsed(const Specification& specification, const Rule& rule) {
   return rule.compare == RuleKind::Fleet &&

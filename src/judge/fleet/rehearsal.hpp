@@ -3,13 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/enum_names.hpp"
@@ -52,43 +47,6 @@ struct Noise {
 /// Units of so many members each, from the narrowest: {32, 8} is 32 nodes a leaf, 8 leaves a pod.
 [[nodiscard]] std::vector<NodePath> simulated_paths(std::size_t nodes,
                                                     const std::vector<std::size_t>& levels);
-
-/// What is planted; effects are on log rates.
-struct PlantedEffects {
-  std::map<NumberPair, double> links{};  ///< a slow node is a pair with itself
-  std::map<std::size_t, double> bimodal{};
-  std::map<NodePath, double> uplinks{};
-  std::map<std::pair<NodePath, NodePath>, double> trunks{};
-  std::set<std::size_t> dead{};
-  std::set<std::size_t> hanging{};
-};
-
-/// A fleet that is not there: rates of its pairs, which are drawn by the seed.
-class SimulatedFleet {
- public:
-  SimulatedFleet(std::vector<NodePath> paths, Noise noise, const std::vector<PlantedFault>& faults,
-                 std::uint64_t seed);
-
-  /// The logarithm of the rate of two nodes, which may be one, in a launch; none of a dead node.
-  /// With the share of samples that are slower: the rate that such a quantile of samples has.
-  [[nodiscard]] std::optional<double> log_rate(std::size_t first, std::size_t second,
-                                               std::size_t launch, bool low_quantile = false);
-
-  [[nodiscard]] const std::vector<NodePath>& paths() const { return paths_; }
-  [[nodiscard]] const PlantedEffects& planted() const { return planted_; }
-
- private:
-  void plant(const PlantedFault& fault);
-  [[nodiscard]] std::size_t take_node();
-
-  std::vector<NodePath> paths_;
-  Noise noise_;
-  std::uint64_t seed_;
-  std::mt19937_64 random_;
-  std::set<std::size_t> taken_{};  ///< nodes with a fault
-  std::vector<double> nodes_{};    ///< healthy effects
-  PlantedEffects planted_{};
-};
 
 /// How a fleet is tested: what a specification asks for, on so many nodes.
 struct FleetPlan {

@@ -7,7 +7,12 @@ namespace busbar::judge {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr OutlierRule kDesignRule{.fail_below = 0.9, .min_robust_z = 6, .max_fleet_mad = 0.05};
+
+Rule rule_of(double fail_below, double min_robust_z = 6, double max_fleet_mad = 0.05) {
+  return {.bounds = {.fail_below = fail_below},
+          .min_robust_z = min_robust_z,
+          .max_fleet_mad = max_fleet_mad};
+}
 
 /// "; 2: 3/3; 0-1": nodes with their low pairs and all pairs, then links.
 std::string text_of(const Blame& blame) {
@@ -40,19 +45,17 @@ TEST(FleetSpread, IsInfinitelyFarWhereAllOthersAreEqual) {
 }
 
 TEST(JudgeMembers, BlamesTheLowOnesByTheMedianOrWhereTheyScatterByTheNinthOfTen) {
-  const auto members = [](const std::vector<double>& values, const OutlierRule& rule) {
+  const auto members = [](const std::vector<double>& values, const Rule& rule) {
     return text_of(judge_members(values, rule));
   };
-  EXPECT_EQ(members({100, 101, 60, 99, 100, 98}, kDesignRule), "even 99.5, 1 low");
-  EXPECT_EQ(members({100, 50, 50, 100}, kDesignRule), "uneven 100, 2 low");
-  EXPECT_EQ(members({5}, kDesignRule), "even 5, 0 low");
-  EXPECT_EQ(members({}, kDesignRule), "even 0, 0 low");
-  EXPECT_TRUE(judge_members(std::vector<double>{}, kDesignRule).low.empty());
-  EXPECT_EQ(
-      members({100, 50, 100, 100}, {.fail_below = 0.5, .min_robust_z = 6, .max_fleet_mad = 0.05}),
-      "even 100, 0 low");
+  EXPECT_EQ(members({100, 101, 60, 99, 100, 98}, rule_of(0.9)), "even 99.5, 1 low");
+  EXPECT_EQ(members({100, 50, 50, 100}, rule_of(0.9)), "uneven 100, 2 low");
+  EXPECT_EQ(members({5}, rule_of(0.9)), "even 5, 0 low");
+  EXPECT_EQ(members({}, rule_of(0.9)), "even 0, 0 low");
+  EXPECT_TRUE(judge_members(std::vector<double>{}, rule_of(0.9)).low.empty());
+  EXPECT_EQ(members({100, 50, 100, 100}, rule_of(0.5)), "even 100, 0 low");
   const auto finding =
-      judge_members(std::vector<double>{140, 50, 60, 70, 80, 90, 100, 110, 120, 130}, kDesignRule);
+      judge_members(std::vector<double>{140, 50, 60, 70, 80, 90, 100, 110, 120, 130}, rule_of(0.9));
   EXPECT_FALSE(finding.homogeneous);
   EXPECT_EQ(finding.reference, 130);
   EXPECT_EQ(finding.spread.median, 95);
@@ -61,7 +64,7 @@ TEST(JudgeMembers, BlamesTheLowOnesByTheMedianOrWhereTheyScatterByTheNinthOfTen)
 TEST(JudgeMembers, NeedsADistanceBeyondAndAScatterWithinTheirBounds) {
   // The median is 128, and the MAD of 2 is a 64th of it. 120 is 8 / (1.4826 * 2) scaled ones away.
   const std::vector<double> values{120, 124, 126, 127, 128, 128, 129, 130, 132};
-  OutlierRule rule{.fail_below = 0.95, .min_robust_z = 8 / (1.4826 * 2), .max_fleet_mad = 1.0 / 64};
+  Rule rule = rule_of(0.95, 8 / (1.4826 * 2), 1.0 / 64);
   EXPECT_EQ(text_of(judge_members(values, rule)), "even 128, 0 low");
   rule.min_robust_z *= 0.999;
   EXPECT_TRUE(text_of(judge_members(values, rule)).starts_with("even 128, 1 low"));

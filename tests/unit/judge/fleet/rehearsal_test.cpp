@@ -220,21 +220,19 @@ TEST(ConfirmSuspects, BlamesNoLinkOfThreeGoodNodes) {
   }
 }
 
-TEST(SimulatedFleet, HasThePathsOfItsLevels) {
+TEST(SimulatedPaths, AreOfTheLevels) {
   const auto paths = simulated_paths(8, {2, 2});
   EXPECT_EQ(paths[0], (NodePath{"pod0", "leaf0"}));
   EXPECT_EQ(paths[7], (NodePath{"pod1", "leaf3"}));
   EXPECT_TRUE(simulated_paths(4, {})[3].empty());
 }
 
-TEST(SimulatedFleet, RefusesFaultsThatItCannotHave) {
+TEST(Rehearse, RefusesFaultsThatItCannotHave) {
   EXPECT_THROW((void)parse_faults("--plant", "broken:1"), Error);
   EXPECT_THROW((void)parse_faults("--plant", "dead:1:0.5"), Error);
   EXPECT_THROW((void)parse_faults("--plant", "slow-node:1:1.5"), Error);
-  EXPECT_THROW((void)SimulatedFleet(simulated_paths(4, {}), {}, parse_faults("-", "uplink:1"), 1),
-               Error);
-  EXPECT_THROW((void)SimulatedFleet(simulated_paths(4, {}), {}, parse_faults("-", "dead:5"), 1),
-               Error);
+  EXPECT_THROW((void)rehearse({.nodes = 4}, {}, parse_faults("-", "uplink:1"), {}, 1), Error);
+  EXPECT_THROW((void)rehearse({.nodes = 4}, {}, parse_faults("-", "dead:5"), {}, 1), Error);
   EXPECT_THROW((void)parse_noise("--noise", "no/such/file"), Error);
 }
 
