@@ -93,7 +93,7 @@ class PairwiseJudge {
         return each.first.first == node.node || each.first.second == node.node;
       });
       decide(point_.rows[node.node], Outcome::Fail,
-             fmt::format("wrong data in {} of {} pairs ({})", node.low, node.pairs,
+             fmt::format("wrong data in {} of {} pairs ({})", node.count.low, node.count.all,
                          text(first->first)),
              DecidedBy::WrongData);
     }
@@ -214,7 +214,7 @@ class PairwiseJudge {
       });
       if (own.size() < kFewestOver || is_by_one_node(own)) return;
       std::erase_if(pairs, is_over);
-      path.low = own.size();
+      path.count.low = own.size();
       add_path_by_bounds(path, own, hint);
       over.merge(own);
     };
@@ -288,7 +288,7 @@ class PairwiseJudge {
     apply_reference(row, references_[node]);
     qualify(row, rule_, input_.specification);
     if (row.is_low() && !fleet_text_.empty()) row.reason = fleet_text_ + ": " + row.reason;
-    if (blamed != nullptr) add_low_pairs(row, blamed->low, blamed->pairs, "");
+    if (blamed != nullptr) add_low_pairs(row, blamed->count.low, blamed->count.all, "");
   }
 
   /// With as many launches as any row needs; until then it is to be measured again.
@@ -314,7 +314,7 @@ class PairwiseJudge {
     take(row, mapped<double>(launches, [](const auto& one) { return stats::median(one.second); }));
     apply_reference(row, references_.front());
     qualify(row, rule_, input_.specification);
-    add_low_pairs(row, path.low, path.pairs, hint.empty() ? " over it" : "");
+    add_low_pairs(row, path.count.low, path.count.all, hint.empty() ? " over it" : "");
     row.reason += hint;
   }
 
@@ -380,7 +380,7 @@ class PairwiseJudge {
     judge_suspects(screening, reference);
     if (cut) {
       judge_found(path_row(*cut, hint()), cut->log_effect, reference, Outcome::Inconclusive,
-                  fmt::format("{} of {} links are low", cut->low, cut->pairs), hint());
+                  fmt::format("{} of {} links are low", cut->count.low, cut->count.all), hint());
     }
     point_.to_repeat = std::move(screening);
   }
@@ -421,7 +421,7 @@ class PairwiseJudge {
     const std::string more = measured_again ? ", and again" : ", not measured again";
     for (const UnitFinding& unit : measured_again ? confirmed.units : screening.units) {
       judge_found(path_row(unit, ""), unit.log_effect, reference, outcome,
-                  fmt::format("{} of {} pairs over it low", unit.low, unit.pairs), more);
+                  fmt::format("{} of {} pairs over it low", unit.count.low, unit.count.all), more);
     }
     for (const LinkFinding& link : measured_again ? confirmed.links : unexplained(screening)) {
       judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,

@@ -397,8 +397,7 @@ class Judging {
     std::vector<Values> launches(again_.launches);
     const double low = std::log1p(-(unit.other.empty() ? limits_.unit_loss : limits_.link_loss));
     UnitFinding again = unit;
-    again.low = 0;
-    again.pairs = 0;
+    again.count = {};
     Values all;
     for (const PairRate& pair : again_.pairs) {
       const bool counts = pair.log_rate && pair.round < kFirstLinkRound && probes(pair, unit) &&
@@ -407,8 +406,7 @@ class Judging {
       const double residual = value_of(pair) - node_trials_.center(pair.launch);
       launches[pair.launch].push_back(residual);
       all.push_back(residual);
-      ++again.pairs;
-      if (residual <= low) ++again.low;
+      again.count.add(residual <= low);
     }
     const bool is_low = std::ranges::all_of(launches, [&](const Values& values) {
       return !values.empty() && stats::median(values) <= low;

@@ -10,13 +10,29 @@
 
 namespace busbar::judge {
 
+/// Low ones of pairs.
+struct LowCount {
+  std::size_t low = 0;
+  std::size_t all = 0;
+
+  void add(bool is_low) { *this += {.low = is_low ? 1U : 0U, .all = 1}; }
+  LowCount& operator+=(const LowCount& more) {
+    low += more.low;
+    all += more.all;
+    return *this;
+  }
+  /// All but these.
+  [[nodiscard]] LowCount without(const LowCount& part) const {
+    return {.low = low - part.low, .all = all - part.all};
+  }
+};
+
 /// A unit of the fabric whose pairs with other units are low, or two units with each other.
 struct UnitFinding {
   NodePath unit{};
   NodePath other{};  ///< empty: all others, an uplink
   double log_effect = 0;
-  std::size_t low = 0;  ///< of its pairs
-  std::size_t pairs = 0;
+  LowCount count{};
 };
 
 /// Whether a node is of a unit.

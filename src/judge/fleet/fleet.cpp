@@ -18,14 +18,16 @@ std::optional<BlamedNode> worst_node(std::size_t nodes, std::span<const JudgedPa
   for (std::size_t node = 0; node < nodes; ++node) rows.push_back({.node = node});
   for (const JudgedPair& pair : pairs) {
     for (const std::size_t node : {pair.first, pair.second}) {
-      ++rows[node].pairs;
-      if (pair.low) ++rows[node].low;
+      rows[node].count.add(pair.low);
     }
   }
-  std::erase_if(rows, [](const BlamedNode& row) { return row.low < 2 || 2 * row.low < row.pairs; });
-  const auto worst = std::ranges::min_element(rows, [](const auto& one, const auto& other) {
-    return one.low > other.low || (one.low == other.low && one.pairs < other.pairs);
+  std::erase_if(rows, [](const BlamedNode& row) {
+    return row.count.low < 2 || 2 * row.count.low < row.count.all;
   });
+  const auto is_worse = [](const LowCount& one, const LowCount& other) {
+    return one.low > other.low || (one.low == other.low && one.all < other.all);
+  };
+  const auto worst = std::ranges::min_element(rows, is_worse, &BlamedNode::count);
   return worst == rows.end() ? std::nullopt : std::optional(*worst);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/round_robin.hpp"
+#include "judge/fleet/fabric_path.hpp"
 #include "judge/spec/specification.hpp"
 
 namespace busbar::judge {
@@ -15,23 +16,6 @@ struct JudgedPair {
   std::size_t first = 0;
   std::size_t second = 0;
   bool low = false;
-};
-
-/// Low ones of pairs.
-struct LowCount {
-  std::size_t low = 0;
-  std::size_t all = 0;
-
-  void add(bool is_low) { *this += {.low = is_low ? 1U : 0U, .all = 1}; }
-  LowCount& operator+=(const LowCount& more) {
-    low += more.low;
-    all += more.all;
-    return *this;
-  }
-  /// All but these.
-  [[nodiscard]] LowCount without(const LowCount& part) const {
-    return {.low = low - part.low, .all = all - part.all};
-  }
 };
 
 /// The middle of a fleet and how far it scatters.
@@ -45,8 +29,7 @@ struct FleetSpread {
 /// What low pairs say of nodes and links.
 struct BlamedNode {
   std::size_t node = 0;
-  std::size_t low = 0;    ///< of its pairs with nodes that were not blamed before it
-  std::size_t pairs = 0;  ///< of these
+  LowCount count{};  ///< of its pairs with nodes that were not blamed before it
 };
 struct Blame {
   std::vector<BlamedNode> nodes{};  ///< in the order of blame

@@ -103,14 +103,14 @@ class LowPaths {
       const std::size_t members = level.members.at(unit);
       const bool is_it = way.is_mostly_low() && members >= 2 &&
                          is_low_end(way.first, std::min(kFewestMembers, members), level.all);
-      if (is_it) low.push_back({.unit = unit, .low = way.count.low, .pairs = way.count.all});
+      if (is_it) low.push_back({.unit = unit, .count = way.count});
     }
     if (low.empty()) return false;
     if (low.size() == 2 && level.uplinks.size() == 2) {
       low.front().other = low.back().unit;
       low.pop_back();
     } else if (low.size() < level.uplinks.size()) {
-      low = {*std::ranges::max_element(low, {}, &UnitFinding::low)};
+      low = {*std::ranges::max_element(low, {}, [](const auto& one) { return one.count.low; })};
     }
     append(found_, low);
     return true;
@@ -122,10 +122,7 @@ class LowPaths {
       const bool is_it = way.is_mostly_low() && is_low_end(way.first, kFewestMembers, level.all) &&
                          is_low_end(way.second, kFewestMembers, level.all);
       if (!is_it) continue;
-      found_.push_back({.unit = units.first,
-                        .other = units.second,
-                        .low = way.count.low,
-                        .pairs = way.count.all});
+      found_.push_back({.unit = units.first, .other = units.second, .count = way.count});
     }
   }
 
@@ -246,10 +243,7 @@ std::optional<LowCut> find_cut(const std::vector<std::string>& nodes,
     cut.sides.push_back(
         {cut.is_known ? paths[i].front() : hostlist(names.at(part->has(i) ? 1 : 0))});
   }
-  cut.path = {.unit = cut.sides.front(),
-              .other = cut.sides[part->first],
-              .low = part->across.low,
-              .pairs = part->across.all};
+  cut.path = {.unit = cut.sides.front(), .other = cut.sides[part->first], .count = part->across};
   return cut;
 }
 

@@ -247,7 +247,7 @@ class Screener {
     double p = 0;
     for (const LowCount& launch : launches) p = std::max(p, chance(launch, share));
     if (p * static_cast<double>(units) > limits_.alarms * kUnitShare) return {};
-    return UnitFinding{.log_effect = stats::median(values), .low = own.low, .pairs = own.all};
+    return UnitFinding{.log_effect = stats::median(values), .count = own};
   }
 
   /// Pairs of two units with each other, which may take a path of their own through the fabric.
@@ -284,8 +284,7 @@ class Screener {
       found_.units.push_back({.unit = level.names[key.first],
                               .other = level.names[key.second],
                               .log_effect = stats::median(trunk.values),
-                              .low = trunk.count.low,
-                              .pairs = trunk.count.all});
+                              .count = trunk.count});
       subtract(found_.units.back(), found_.units.back().log_effect);
     }
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "format/markup_text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
@@ -16,19 +17,10 @@ namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-std::string label_value(std::string_view value) {
-  std::string text;
-  for (const char c : clean_text(value)) {
-    if (c == '\\' || c == '"') text += '\\';
-    text += c == '\n' ? std::string("\\n") : std::string(1, c);
-  }
-  return text;
-}
-
 /// Metrics one after the other: help and type once, then the series, none twice: the first counts.
 class Metrics {
  public:
-  explicit Metrics(const std::string& system) : system_(label_value(system)) {}
+  explicit Metrics(const std::string& system) : system_(quoted(clean_text(system))) {}
 
   /// A metric without series does not appear.
   void begin(std::string_view metric, std::string_view help) {
@@ -37,9 +29,9 @@ class Metrics {
   }
   void add(const Labels& labels, std::optional<double> value = 1) {
     if (!finite(value)) return;
-    std::string series = fmt::format("{}{{system=\"{}\"", metric_, system_);
+    std::string series = fmt::format("{}{{system={}", metric_, system_);
     for (const auto& [key, text] : labels) {
-      series += fmt::format(",{}=\"{}\"", key, label_value(text));
+      series += fmt::format(",{}={}", key, quoted(clean_text(text)));
     }
     if (!seen_.insert(series).second) return;
     text_ += std::exchange(head_, {}) + fmt::format("{}}} {}\n", series, *value);

@@ -18,7 +18,7 @@ Rule rule_of(double fail_below, double min_robust_z = 6, double max_fleet_mad = 
 std::string text_of(const Blame& blame) {
   std::string text;
   for (const BlamedNode& one : blame.nodes) {
-    text += fmt::format("; {}: {}/{}", one.node, one.low, one.pairs);
+    text += fmt::format("; {}: {}/{}", one.node, one.count.low, one.count.all);
   }
   for (const NumberPair& link : blame.links)
     text += fmt::format("; {}-{}", link.first, link.second);

@@ -24,7 +24,7 @@ std::vector<std::string> found(std::size_t nodes,
   }
   return mapped(find_low_paths(paths, pairs), [](const UnitFinding& one) {
     return fmt::format("{}{}{} {}/{}", one.unit.back(), one.other.empty() ? "" : "-",
-                       one.other.empty() ? "" : one.other.back(), one.low, one.pairs);
+                       one.other.empty() ? "" : one.other.back(), one.count.low, one.count.all);
   });
 }
 
@@ -87,8 +87,8 @@ TEST(FindCut, NamesBothPartsOfSomeOrAllLowPairs) {
                      }).find();
     ASSERT_TRUE(cut);
     EXPECT_EQ(cut_name(cut->path), "links h[0-3] - h[4-7]");
-    EXPECT_EQ(cut->path.low, 16 / every);
-    EXPECT_EQ(cut->path.pairs, 16U);
+    EXPECT_EQ(cut->path.count.low, 16 / every);
+    EXPECT_EQ(cut->path.count.all, 16U);
     EXPECT_FALSE(cut->is_known);
     EXPECT_TRUE(is_cut_name(cut_name(cut->path)));
   }

@@ -142,7 +142,7 @@ TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
   Acceptance acceptance = nasty_acceptance();
   acceptance.verdicts.front().instance = "a\\b\"c\nd";
   const std::string text = verdict_prometheus(acceptance, kSpecification);
-  EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c\\nd\",verdict=\"ERROR\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c d\",verdict=\"ERROR\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
   EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
 }
