@@ -21,7 +21,7 @@ constexpr std::size_t kFewest = 3;  // of two, it is unknown which is the odd on
 /// The bounds of a value beside the outlier's: too good, and warnings; the finding decides on low.
 void judge_one(CheckedRow& row, const FleetFinding& finding, const Reference& reference, bool low) {
   apply_reference(row, reference);
-  const double z = finding.spread.robust_z(*row.value);
+  const double z = finding.robust_z(*row.value);
   if (low) {
     if (row.outcome != Outcome::Error) row.outcome = Outcome::Fail;
     add_reason(row, finding.homogeneous
@@ -76,12 +76,12 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   }
   CheckedRow& fleet = *point.fleet;
   // What the instances are measured by; a percentile would be no middle of them.
-  fleet.value = finding.spread.median;
+  fleet.value = finding.median;
   fleet.reference_kind = reference.kind;
   fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
   if (finding.homogeneous) return;
   fleet.reason = fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
-                             percent_text(finding.spread.mad / finding.spread.median),
+                             percent_text(finding.mad / finding.median),
                              percent_text(key.rule.max_fleet_mad));
 }
 

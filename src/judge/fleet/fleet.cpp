@@ -31,12 +31,6 @@ std::optional<BlamedNode> worst_node(std::size_t nodes, std::span<const JudgedPa
   return worst == rows.end() ? std::nullopt : std::optional(*worst);
 }
 
-FleetSpread spread_of(std::span<const double> values) {
-  const double median = stats::median(values);
-  const auto deviations = mapped(values, [&](double value) { return std::abs(value - median); });
-  return {.median = median, .mad = stats::median(deviations)};
-}
-
 }  // namespace
 
 Blame blame_of(std::size_t nodes, std::vector<JudgedPair> pairs) {
@@ -64,7 +58,7 @@ bool is_of_fleet(const Blame& blame, std::size_t nodes, std::span<const JudgedPa
          (2 * blamed == nodes && !is_clear);
 }
 
-double FleetSpread::robust_z(double value) const {
+double FleetFinding::robust_z(double value) const {
   if (value == median) return 0;
   return (value - median) /
          (stats::kMadScale * mad);  // a MAD of 0 gives an infinity of the right sign
@@ -75,15 +69,17 @@ FleetFinding judge_members(std::span<const double> values, const Rule& rule) {
   FleetFinding finding{.low = std::vector<bool>(values.size(), false)};
   if (finite.empty()) return finding;
   const double fail_below = rule.bounds.fail_below.value_or(0);
-  finding.spread = spread_of(finite);
-  finding.homogeneous = finding.spread.mad <= rule.max_fleet_mad * finding.spread.median;
-  finding.reference = finding.homogeneous ? finding.spread.median : stats::percentile(finite, 90);
+  const double median = finding.median = stats::median(finite);
+  finding.mad =
+      stats::median(mapped(finite, [&](double value) { return std::abs(value - median); }));
+  finding.homogeneous = finding.mad <= rule.max_fleet_mad * median;
+  finding.reference = finding.homogeneous ? median : stats::percentile(finite, 90);
   for (std::size_t member = 0; member < values.size(); ++member) {
     const double value = values[member];
     const bool below = value < fail_below * finding.reference;  // NaN is not
     // A scatter that comes of many slow values would hide all of them.
     finding.low[member] =
-        below && (!finding.homogeneous || finding.spread.robust_z(value) < -rule.min_robust_z);
+        below && (!finding.homogeneous || finding.robust_z(value) < -rule.min_robust_z);
   }
   return finding;
 }

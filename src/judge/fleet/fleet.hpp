@@ -18,14 +18,6 @@ struct JudgedPair {
   bool low = false;
 };
 
-/// The middle of a fleet and how far it scatters.
-struct FleetSpread {
-  double median = 0;
-  double mad = 0;  ///< raw: median of absolute deviations
-  /// (value - median) / (1.4826 mad); infinite where mad is 0 and value differs.
-  [[nodiscard]] double robust_z(double value) const;
-};
-
 /// What low pairs say of nodes and links.
 struct BlamedNode {
   std::size_t node = 0;
@@ -38,11 +30,15 @@ struct Blame {
 
 /// How values look, and what low is measured by.
 struct FleetFinding {
-  FleetSpread spread{};
+  double median = 0;
+  double mad = 0;           ///< raw: median of absolute deviations
   bool homogeneous = true;  ///< raw MAD over median is as the rule wants it
   /// The median, or where values are not homogeneous the 90th percentile; 0: no values.
   double reference = 0;
   std::vector<bool> low{};  ///< per value, as given
+
+  /// (value - median) / (1.4826 mad); infinite where mad is 0 and value differs.
+  [[nodiscard]] double robust_z(double value) const;
 };
 
 /// A row effect is a node: most low pairs first (then fewest others, then by number), at least half

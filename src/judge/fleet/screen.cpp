@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/lists.hpp"
-#include "judge/fleet/fleet.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 

@@ -12,14 +12,6 @@
 namespace busbar::judge {
 namespace {
 
-/// Of one rule, collective and size, and what is said of a fleet apart from its instances: in the
-/// order of their first result.
-std::vector<Results> curves_of(const Acceptance& acceptance) {
-  return group_results(acceptance, [](const CheckResult& result) {
-    return std::tuple(result.rule, result.collective, result.size, result.of_fleet());
-  });
-}
-
 /// "nodes", "rails", "instances": what these are results of.
 std::string_view instances_noun(const Specification& specification, const Results& curve) {
   const auto* set =
@@ -140,7 +132,10 @@ constexpr auto kListedColumns = std::to_array<Column<ListedRow>>({
 
 std::vector<ListedRow> list_rows(const Acceptance& acceptance, const Specification& specification) {
   std::vector<ListedRow> rows;
-  for (const Results& curve : curves_of(acceptance)) {
+  const auto key_of = [](const CheckResult& one) {
+    return std::tuple(one.rule, one.collective, one.size, one.of_fleet());
+  };
+  for (const Results& curve : group_results(acceptance, key_of)) {
     const CheckResult& first = *curve.front();
     const std::string_view noun = instances_noun(specification, curve);
     if (acceptance.head.refused.empty()) {

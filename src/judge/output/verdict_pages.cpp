@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -66,14 +67,8 @@ std::string lead(const Acceptance& acceptance, const Specification& specificatio
 }
 
 Tone tone_of(NodeState state) {
-  switch (state) {
-    case NodeState::Good: return Tone::Good;
-    case NodeState::Failed: return Tone::Bad;
-    case NodeState::Suspect: return Tone::Doubtful;
-    case NodeState::Inconclusive: return Tone::Unknown;
-    case NodeState::NoData: break;
-  }
-  return Tone::Absent;
+  constexpr std::array kTones{Tone::Good, Tone::Doubtful, Tone::Bad, Tone::Unknown, Tone::Absent};
+  return kTones.at(static_cast<std::size_t>(state));
 }
 
 Section not_pass(const Acceptance& acceptance, std::vector<ListedRow> rows) {

@@ -194,19 +194,6 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, Rule& rule)
   }
 }
 
-/// What a rule may not have beside its reference.
-void check_compare(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
-                   const Specification& specification) {
-  if (rule.compare == RuleKind::Fleet) check_fleet(fields, set, rule);
-  if (rule.compare == RuleKind::Baseline && !specification.baseline) {
-    throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its run");
-  }
-  if (rule.compare == RuleKind::Theoretical && rule.metric != Metric::BusBandwidth) {
-    throw fields.fault(
-        "metric", R"(compare = "theoretical" needs metric = "busbw": ceilings are bus bandwidths)");
-  }
-}
-
 /// The set of a rule; null where it has faults of its own, and stands only in the file.
 const DeviceSetRule* set_of(const TomlFields& fields, const Specification& specification,
                             const std::vector<std::string>& ids) {
@@ -219,7 +206,14 @@ const DeviceSetRule* set_of(const TomlFields& fields, const Specification& speci
 /// What depends on the set.
 void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& rule,
                     const Specification& specification) {
-  check_compare(fields, set, rule, specification);
+  if (rule.compare == RuleKind::Fleet) check_fleet(fields, set, rule);
+  if (rule.compare == RuleKind::Baseline && !specification.baseline) {
+    throw fields.fault("compare", "compare = \"baseline\" needs a table [baseline] with its run");
+  }
+  if (rule.compare == RuleKind::Theoretical && rule.metric != Metric::BusBandwidth) {
+    throw fields.fault(
+        "metric", R"(compare = "theoretical" needs metric = "busbw": ceilings are bus bandwidths)");
+  }
   const bool none = std::ranges::any_of(rule.collectives, [](const std::string& collective) {
     return find_collective(collective)->bus_factor(1) == 0;
   });

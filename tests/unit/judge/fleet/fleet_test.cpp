@@ -31,14 +31,14 @@ std::string text_of(const FleetFinding& finding) {
                      std::ranges::count(finding.low, true));
 }
 
-TEST(FleetSpread, ScalesTheMadToAStandardDeviation) {
-  const FleetSpread spread{.median = 100, .mad = 2};
+TEST(FleetFinding, ScalesTheMadToAStandardDeviation) {
+  const FleetFinding spread{.median = 100, .mad = 2};
   EXPECT_NEAR(spread.robust_z(100 - 2 * 1.4826), -1, 1e-12);
   EXPECT_EQ(spread.robust_z(100), 0);
 }
 
-TEST(FleetSpread, IsInfinitelyFarWhereAllOthersAreEqual) {
-  const FleetSpread spread{.median = 100, .mad = 0};
+TEST(FleetFinding, IsInfinitelyFarWhereAllOthersAreEqual) {
+  const FleetFinding spread{.median = 100, .mad = 0};
   EXPECT_EQ(spread.robust_z(99), -kInfinite);
   EXPECT_EQ(spread.robust_z(101), kInfinite);
   EXPECT_EQ(spread.robust_z(100), 0);
@@ -58,7 +58,7 @@ TEST(JudgeMembers, BlamesTheLowOnesByTheMedianOrWhereTheyScatterByTheNinthOfTen)
       judge_members(std::vector<double>{140, 50, 60, 70, 80, 90, 100, 110, 120, 130}, rule_of(0.9));
   EXPECT_FALSE(finding.homogeneous);
   EXPECT_EQ(finding.reference, 130);
-  EXPECT_EQ(finding.spread.median, 95);
+  EXPECT_EQ(finding.median, 95);
 }
 
 TEST(JudgeMembers, NeedsADistanceBeyondAndAScatterWithinTheirBounds) {
