@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -42,18 +41,6 @@ std::string csv_of(const Placed& placed, std::string_view file) {
   return levels_csv(hosts, paths);
 }
 
-/// The value of a word "KEY=..." of a line, whatever its case.
-std::optional<std::string> value_of_key(const std::vector<std::string>& words,
-                                        std::string_view key) {
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    if (equals != std::string::npos && lower(word.substr(0, equals)) == key) {
-      return word.substr(equals + 1);
-    }
-  }
-  return {};
-}
-
 /// A switch of Slurm's topology, or a block.
 struct Switch {
   std::string name{};
@@ -65,16 +52,18 @@ struct Switch {
 std::vector<Switch> parse_switches(const std::string& place, std::string_view line,
                                    std::size_t& names) {
   constexpr std::size_t kMost = 4'000'000;  // a host is in a switch of each level
-  std::vector<std::vector<std::string>> entries;
+  std::vector<std::map<std::string, std::string>> entries;
   for (const std::string& word : split_words(line.substr(0, line.find('#')))) {
-    const std::string key = lower(word.substr(0, word.find('=')));
-    if (key == "switchname" || key == "blockname") entries.emplace_back();
-    if (!entries.empty()) entries.back().push_back(word);
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = lower(word.substr(0, equals));
+    const bool begins = key == "switchname" || key == "blockname";
+    if (begins) entries.emplace_back();
+    if (!entries.empty()) entries.back().emplace(begins ? "name" : key, word.substr(equals + 1));
   }
-  return mapped(entries, [&](const std::vector<std::string>& words) {
-    const std::string below = value_of_key(words, "switches").value_or("");
-    Switch parsed{.name = words.front().substr(words.front().find('=') + 1),
-                  .hosts = expand_hostlist(place, value_of_key(words, "nodes").value_or(""))};
+  return mapped(entries, [&](std::map<std::string, std::string> entry) {
+    const std::string below = entry["switches"];
+    Switch parsed{.name = entry["name"], .hosts = expand_hostlist(place, entry["nodes"])};
     if (below != "(null)") parsed.below = expand_hostlist(place, below);
     names += parsed.hosts.size() + parsed.below.size();
     if (names > kMost) throw usage_error("{}: more than 4 million names", place);

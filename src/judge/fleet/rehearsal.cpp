@@ -22,7 +22,6 @@
 namespace busbar::judge {
 namespace {
 
-constexpr double kMostNodes = 1e6;
 /// @name How healthy fleets differ in the trials that the method was chosen by, as standard
 /// deviations of log rates; crossing a leaf costs 5 %
 /// @{
@@ -47,6 +46,7 @@ double normal_of(std::uint64_t seed, std::uint64_t first, std::uint64_t second) 
 }
 
 PlantedFault parse_fault(std::string_view option, const std::string& text) {
+  constexpr double kMost = 1e6;
   const std::vector<std::string> parts = split(text, ':');
   const std::string place = fmt::format("{} {}", option, text);
   PlantedFault fault{.kind = parse_value<FaultKind>(option, parts.front())};
@@ -55,7 +55,7 @@ PlantedFault parse_fault(std::string_view option, const std::string& text) {
     throw usage_error("{}: write KIND:COUNT{}", place, has_factor ? ":FACTOR" : "");
   }
   if (parts.size() > 1) {
-    fault.count = static_cast<std::size_t>(parse_number(place, parts[1], 0, kMostNodes));
+    fault.count = static_cast<std::size_t>(parse_number(place, parts[1], 0, kMost));
   }
   if (parts.size() > 2) fault.factor = parse_number(place, parts[2], 1e-6, 1);
   return fault;

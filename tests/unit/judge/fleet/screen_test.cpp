@@ -2,6 +2,7 @@
 #include "judge/fleet/screen.hpp"
 
 #include <cmath>
+#include <random>
 
 #include "judge/fleet/rehearsal.hpp"
 
