@@ -45,19 +45,17 @@ GroupRound colored_round(const GroupSpec& spec, int ranks) {
   return round_of(std::move(groups));
 }
 
-std::vector<int> joined(const HostRanks& one, const HostRanks& other) {
-  std::vector<int> ranks = one.ranks;
-  append(ranks, other.ranks);
-  return ranks;
-}
-
 /// Rounds of pairs of hosts.
 std::vector<GroupRound> paired(const std::vector<HostRanks>& hosts,
                                const std::vector<RoundOfPairs>& matchings) {
   std::vector<GroupRound> rounds;
+  const auto ranks_of = [&hosts](const auto& pair) {
+    std::vector<int> ranks = hosts[pair.first].ranks;
+    append(ranks, hosts[pair.second].ranks);
+    return ranks;
+  };
   for (const RoundOfPairs& pairs : matchings) {
-    GroupRound round = round_of(mapped(
-        pairs, [&](const auto& pair) { return joined(hosts[pair.first], hosts[pair.second]); }));
+    GroupRound round = round_of(mapped(pairs, ranks_of));
     round.number = static_cast<int>(rounds.size());
     rounds.push_back(std::move(round));
   }

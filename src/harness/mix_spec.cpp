@@ -104,7 +104,12 @@ MixGroup parse_group(const TomlFields& fields, int ranks) {
   return group;
 }
 
-const Collective* collective(std::string_view name) { return find_collective(name); }
+MixGroup group_of(std::string name, RankSets sets, View collective, Bytes size) {
+  return {.name = std::move(name),
+          .sets = std::move(sets),
+          .collective = find_collective(collective),
+          .size = size};
+}
 
 /// Groups within hosts and across them; of one host within pairs and across those.
 std::vector<MixGroup> tensor_and_data(const std::vector<HostRanks>& hosts, int ranks, Bytes size) {
@@ -127,8 +132,7 @@ std::vector<MixGroup> tensor_and_data(const std::vector<HostRanks>& hosts, int r
     for (const std::vector<int>& set : within) across[i].push_back(set[i]);
     std::ranges::sort(across[i]);
   }
-  return {{.name = "tp", .sets = within, .collective = collective("allreduce"), .size = size},
-          {.name = "dp", .sets = across, .collective = collective("allreduce"), .size = size}};
+  return {group_of("tp", within, "allreduce", size), group_of("dp", across, "allreduce", size)};
 }
 
 /// K ranks send to rank 0, each as an operation of its own, and two others only share the fabric.
@@ -140,17 +144,11 @@ std::vector<MixGroup> incast(std::string_view preset, int ranks, Bytes size) {
   }
   std::vector<MixGroup> groups;
   for (int sender = 1; sender <= senders; ++sender) {
-    groups.push_back({.name = fmt::format("sender{}", sender),
-                      .sets = {{0, sender}},
-                      .collective = collective("broadcast"),
-                      .size = size,
-                      .root = 1});
+    groups.push_back(group_of(fmt::format("sender{}", sender), {{0, sender}}, "broadcast", size));
+    groups.back().root = 1;
   }
   if (senders + 2 < ranks) {
-    groups.push_back({.name = "victim",
-                      .sets = {{senders + 1, senders + 2}},
-                      .collective = collective("broadcast"),
-                      .size = size});
+    groups.push_back(group_of("victim", {{senders + 1, senders + 2}}, "broadcast", size));
   }
   return groups;
 }
@@ -164,12 +162,8 @@ std::vector<MixGroup> aggressor(int ranks, Bytes size) {
   for (int rank = 0; rank < ranks; ++rank) {
     halves[static_cast<std::size_t>(rank % 2)].push_back(rank);
   }
-  return {
-      {.name = "victim", .sets = {halves[0]}, .collective = collective("allreduce"), .size = size},
-      {.name = "aggressor",
-       .sets = {halves[1]},
-       .collective = collective("alltoall"),
-       .size = size}};
+  return {group_of("victim", {halves[0]}, "allreduce", size),
+          group_of("aggressor", {halves[1]}, "alltoall", size)};
 }
 
 }  // namespace

@@ -20,8 +20,7 @@ std::string_view op_name(ReduceOp op) { return name(op); }
 /// One of the values by its name, or "all" of them.
 template <class Values, class NameOf>
 auto parse_one_or_all(View option, View text, const Values& values, NameOf name_of) {
-  std::vector<std::string> names;
-  for (const auto& value : values) names.emplace_back(name_of(value));
+  auto names = mapped<std::string>(values, name_of);
   names.emplace_back("all");
   const std::size_t wanted = parse_choice(option, text, names);
   if (wanted == values.size()) return std::vector(values.begin(), values.end());
@@ -29,9 +28,7 @@ auto parse_one_or_all(View option, View text, const Values& values, NameOf name_
 }
 
 void set_types(O& options, View option, View text) {
-  std::array<DataType, kTypes.size()> all{};
-  std::ranges::transform(kTypes, all.begin(), &TypeInfo::type);
-  options.types = parse_one_or_all(option, text, all, type_name);
+  options.types = parse_one_or_all(option, text, mapped(kTypes, &TypeInfo::type), type_name);
 }
 
 void set_ops(O& options, View option, View text) {
