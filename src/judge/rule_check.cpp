@@ -80,9 +80,9 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
   fleet.reference_kind = reference.kind;
   fleet.outcome = finding.homogeneous ? Outcome::Pass : Outcome::Fail;
   if (finding.homogeneous) return;
-  fleet.reason = fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
-                             percent_text(finding.mad / finding.median),
-                             percent_text(key.rule.max_fleet_mad));
+  fleet.reason =
+      fmt::format("fleet not homogeneous: raw MAD/median {} above {}",
+                  percent_text(finding.mad / finding.median), percent_text(key.rule.max_fleet_mad));
 }
 
 /// Judges the rows of one collective and size by their own fleet, and adds the row that says

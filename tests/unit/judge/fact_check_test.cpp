@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/judge.hpp"
-
 #include "tests/unit/judge/judge_case.hpp"
 
 namespace busbar::judge {

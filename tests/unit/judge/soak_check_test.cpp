@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/judge.hpp"
-
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/temporary_folder.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/run/job.hpp"
-
 #include "judge/rule_check.hpp"
+#include "judge/run/job.hpp"
 
 namespace busbar::judge {
 namespace {
