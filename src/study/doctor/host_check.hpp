@@ -18,8 +18,9 @@ namespace busbar::study {
 /// The MPI that this program is linked with, and what PATH has to start ranks with.
 struct LauncherView {
   MpiLibrary library{};
-  std::string plain{};  ///< mpirun or mpiexec, the first in PATH; empty: none
-  std::string own{};    ///< the library's own launcher; empty: none
+  std::string plain{};          ///< mpirun or mpiexec, the first in PATH; empty: none
+  std::string plain_version{};  ///< what its --version prints
+  std::string own{};            ///< the library's own launcher; empty: none
 };
 
 /// What checks look at: a host's facts, and what only the host itself knows, without a value where

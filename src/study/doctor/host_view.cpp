@@ -57,6 +57,10 @@ std::optional<LauncherView> view_launcher() {
   for (const char* name : {"mpiexec", "mpirun"}) {
     if (is_in_path(name)) view.plain = name;
   }
+  if (!view.plain.empty()) {
+    const CommandResult version = run_command(view.plain, {"--version"});
+    view.plain_version = version.out + version.err;
+  }
   try {
     view.own = choose_launcher({.wanted = "auto", .library = &view.library}).program;
   } catch (const Error&) {

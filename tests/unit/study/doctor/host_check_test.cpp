@@ -52,8 +52,10 @@ TEST(CheckHost, HintsAtProcessorsThatTheCgroupDoesNotGrant) {
 
 TEST(CheckHost, ComparesTheMpiOfTheProgramsWithTheLauncher) {
   HostView view;
-  view.launcher = LauncherView{
-      .library = {"MPICH 4.0.2", MpiFamily::Mpich}, .plain = "mpirun", .own = "mpiexec.mpich"};
+  view.launcher = LauncherView{.library = {"MPICH 4.0.2", MpiFamily::Mpich},
+                               .plain = "mpirun",
+                               .plain_version = "mpirun (Open MPI) 4.1.4\n",
+                               .own = "mpiexec.mpich"};
   EXPECT_EQ(found(view, "mpi-launcher").cure, "mpiexec.mpich -n 2 ./allreduce_perf");
   view.launcher->own = "mpiexec";  // Open MPI's
   EXPECT_THAT(found(view, "mpi-launcher").cure, HasSubstr("make"));
