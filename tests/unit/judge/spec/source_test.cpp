@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/spec/reader.hpp"
-
 #include "judge/spec/lint.hpp"
+#include "judge/spec/reader.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
