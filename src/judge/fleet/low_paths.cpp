@@ -142,12 +142,6 @@ struct CutPart {
   [[nodiscard]] bool has(std::size_t node) const { return first <= node && node < end; }
 };
 
-/// A node's pair.
-struct Neighbor {
-  std::size_t node = 0;
-  bool low = false;
-};
-
 struct CutCounts {
   LowCount across{};
   LowCount within{};  ///< the part
@@ -170,12 +164,12 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
                                      double chance) {
   constexpr std::size_t kMostNodes = 1024;  // it takes nodes times pairs
   constexpr std::size_t kFewestInPart = 2;
-  std::vector<std::vector<Neighbor>> neighbors(nodes);
+  std::vector<std::vector<std::pair<std::size_t, bool>>> neighbors(nodes);  // and whether low
   CutCounts counts;
   for (const auto& [first, second, low] : pairs) {
     counts.all.add(low);
-    neighbors[first].push_back({second, low});
-    neighbors[second].push_back({first, low});
+    neighbors[first].emplace_back(second, low);
+    neighbors[second].emplace_back(first, low);
   }
   if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
   const auto low_pairs_over = [&](const CutPart& cut) {
@@ -193,12 +187,12 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
     counts.across = counts.within = {};
     for (std::size_t end = first + 1; end <= nodes; ++end) {
       const std::size_t added = end - 1;
-      for (const Neighbor& each : neighbors[added]) {
-        const bool inside = first <= each.node && each.node < added;
+      for (const auto& [node, low] : neighbors[added]) {
+        const bool inside = first <= node && node < added;
         if (inside) {
-          counts.across = counts.across.without({.low = each.low ? 1U : 0U, .all = 1});
+          counts.across = counts.across.without({.low = low ? 1U : 0U, .all = 1});
         }
-        (inside ? counts.within : counts.across).add(each.low);
+        (inside ? counts.within : counts.across).add(low);
       }
       const std::size_t part = end - first;
       if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
