@@ -148,8 +148,7 @@ TEST(Captures, AgreeWithThemselvesAndGiveTheirMatrixBackFromTheGraph) {
     if (entry.path().extension() != ".txt") continue;
     Sources sources{.name = entry.path().stem()};
     try {
-      sources.smi.matrix =
-          parse_smi_matrix(read_text_file("--smi", entry.path()), entry.path().string());
+      sources.smi.matrix = parse_smi_matrix(*read_file(entry.path()), entry.path().string());
     } catch (const Error&) {
       continue;  // damaged ones are the parser's business
     }
