@@ -62,27 +62,6 @@ void tell_stems_apart(std::vector<Dataset>& datasets) {
   }
 }
 
-}  // namespace
-
-void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
-  std::map<std::string, std::set<MeasuredRow>> known;
-  std::set<std::string> compared;
-  for (const Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (over_time || !is_unnamed(dataset) || hosts.empty()) continue;
-    for (const MeasuredRow& row : rows_of(dataset)) {
-      if (!known[hosts].insert(row).second) compared.insert(hosts);
-    }
-  }
-  if (!over_time) tell_stems_apart(datasets);
-  for (Dataset& dataset : datasets) {
-    const std::string hosts = hosts_of(dataset);
-    if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
-  }
-}
-
-namespace {
-
 struct FigureMaker {
   std::string_view name;
   std::string_view needs;  ///< what is missing where it cannot be drawn
@@ -122,6 +101,23 @@ constexpr auto kMakers = std::to_array<FigureMaker>({
 });
 
 }  // namespace
+
+void label_by_hosts(std::vector<Dataset>& datasets, bool over_time) {
+  std::map<std::string, std::set<MeasuredRow>> known;
+  std::set<std::string> compared;
+  for (const Dataset& dataset : datasets) {
+    const std::string hosts = hosts_of(dataset);
+    if (over_time || !is_unnamed(dataset) || hosts.empty()) continue;
+    for (const MeasuredRow& row : rows_of(dataset)) {
+      if (!known[hosts].insert(row).second) compared.insert(hosts);
+    }
+  }
+  if (!over_time) tell_stems_apart(datasets);
+  for (Dataset& dataset : datasets) {
+    const std::string hosts = hosts_of(dataset);
+    if (is_unnamed(dataset) && !hosts.empty() && !compared.contains(hosts)) dataset.label = hosts;
+  }
+}
 
 LabelledPath labelled_path(const std::string& word) {
   const std::size_t equals = word.find('=');
