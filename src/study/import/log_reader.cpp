@@ -144,12 +144,6 @@ LogFile read_any(View text, const std::string& path, const LogReading& reading) 
   return summary ? *summary : read_tools(lines, path, reading);
 }
 
-/// A table of commas without blanks, as scripts write that boil logs down.
-bool is_foreign_summary(View text) {
-  const View first = trim(text.substr(0, text.find('\n')));
-  return std::ranges::count(first, ',') >= 2 && first.find(' ') == View::npos;
-}
-
 /// Whether all connections over a network use GPUDirect RDMA, and how many do; empty where NCCL
 /// lists none.
 std::string gpudirect_in(View text) {
@@ -184,7 +178,9 @@ LogFile read_log(View text, const std::string& path, const LogReading& reading) 
     throw usage_error("--matrix: {} has no matrix of pairs", path);
   }
   if (!log.tables.empty()) return log;
-  if (is_foreign_summary(text)) {
+  // A table of commas without blanks, as scripts write that boil logs down.
+  const View first = trim(text.substr(0, text.find('\n')));
+  if (std::ranges::count(first, ',') >= 2 && first.find(' ') == View::npos) {
     throw usage_error(
         "{}:1: a summary with neither sizes nor times of rows; import the log that it was made of",
         path);
