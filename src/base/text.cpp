@@ -132,15 +132,10 @@ std::string nearest_word(std::string_view word, std::span<const std::string> kno
     return word.size() >= kShortest && candidate.starts_with(word);
   });
   if (whole != known.end()) return *whole;
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance >= best_distance) continue;
-    best = candidate;
-    best_distance = distance;
-  }
-  return best;
+  const auto distance = [&](const std::string& one) { return edit_distance(word, one); };
+  const auto best = std::ranges::min_element(known, {}, distance);
+  const std::size_t most = std::max<std::size_t>(2, word.size() / 3);
+  return best != known.end() && distance(*best) <= most ? *best : std::string();
 }
 
 std::string format_figure(double value) {

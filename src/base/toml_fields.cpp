@@ -198,7 +198,6 @@ std::vector<const toml::node*> TomlFields::list(std::string_view key) const {
   if (found == nullptr) return elements;
   const toml::array* array = found->as_array();
   if (array == nullptr) throw fault(key, "{} must be a list", key);
-  elements.reserve(array->size());
   for (const toml::node& element : *array) elements.push_back(&element);
   return elements;
 }

@@ -52,10 +52,8 @@ std::vector<ChartRange> rate_ranges(const Chart& chart, int panel) {
   std::vector<ChartRange> curves;
   for (const ChartCurve& curve : chart.curves) {
     if (curve.kind != CurveKind::Measured || (panel >= 0 && curve.panel != panel)) continue;
-    std::vector<double> rates;
-    for (const ChartPoint& point : curve.points) {
-      if (point.y > 0) rates.push_back(point.y);
-    }
+    const std::vector<double> rates =
+        filtered(mapped(curve.points, &ChartPoint::y), [](double rate) { return rate > 0; });
     if (!rates.empty()) curves.push_back(range_of(rates));
   }
   return curves;

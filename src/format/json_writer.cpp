@@ -205,8 +205,7 @@ void NcclTestsJson::begin(const RunContext& context) {
 
 void NcclTestsJson::write(const Row& row) {
   const Record& record = row.record;
-  const bool is_new = std::ranges::find(skipped_, record.reason) == skipped_.end();
-  if (record.status == RowStatus::Skipped && is_new) skipped_.push_back(record.reason);
+  if (record.status == RowStatus::Skipped) add_new(skipped_, record.reason);
   const auto line = halves_.add(row);
   if (!line || (!is_measured(line->out_of_place) && !is_measured(line->in_place))) return;
   const Record& either = line->either();

@@ -149,14 +149,14 @@ class PartTree {
 
 /// Links of GPUs, links between packages and to the network: each cable once.
 std::string other_links(const Graph& graph, topo::ConstantSet constants) {
+  const auto is_hub = [&](int node) {
+    const NodeKind kind = node_of(graph, node).kind;
+    return kind == NodeKind::NvSwitch || kind == NodeKind::Network;
+  };
   std::string text;
   for (const topo::Link& link : graph.links) {
     const LinkKind kind = medium_of(graph, link).kind;
-    const NodeKind to = node_of(graph, link.to).kind;
-    const bool upwards =
-        to == NodeKind::NvSwitch || to == NodeKind::Network ||
-        (link.from < link.to && node_of(graph, link.from).kind != NodeKind::NvSwitch &&
-         node_of(graph, link.from).kind != NodeKind::Network);
+    const bool upwards = is_hub(link.to) || (link.from < link.to && !is_hub(link.from));
     if (kind == LinkKind::Pcie || kind == LinkKind::Memory || !upwards) continue;
     const std::string count = link.count > 1 ? fmt::format("{:g}x ", link.count) : "";
     text += fmt::format(
