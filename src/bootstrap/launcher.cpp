@@ -12,8 +12,7 @@
 namespace busbar {
 namespace {
 
-/// A process is started by the first whose variables it has: what started it, not the job around
-/// it.
+/// A process is started by the first whose variables it has: not by the job around that.
 constexpr std::array kLaunchers{
     Launcher{.title = "busbar",
              .rank = "BUSBAR_RANK",

@@ -92,8 +92,7 @@ std::string PeerMonitor::describe_stall() {
   return known.size() == 1 ? "" : busbar::describe_stall(known, 0);
 }
 
-/// Waits for something to read: the wake-up, then the connections; a second at most where late
-/// ranks may come.
+/// Waits for the wake-up, then the connections; a second at most where late ranks may come.
 std::vector<pollfd> PeerMonitor::wait() const {
   std::vector<pollfd> looks;
   const auto look_at = [&](int descriptor) {

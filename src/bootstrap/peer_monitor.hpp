@@ -21,8 +21,7 @@ namespace busbar {
 /// one aborts or disconnects, and answers where this rank is. Rank 0 watches all, others only it.
 class PeerMonitor {
  public:
-  /// Rank 0 keeps the listener to refuse late ranks. Some of the job's `ranks` may have no
-  /// connection.
+  /// Rank 0 keeps the listener to refuse late ranks. Some of the `ranks` may have no connection.
   PeerMonitor(int rank, int ranks, std::vector<JoinedRank> peers,
               std::unique_ptr<JoinListener> listener, TcpEvents events);
   PeerMonitor(const PeerMonitor&) = delete;

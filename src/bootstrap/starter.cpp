@@ -19,8 +19,7 @@
 namespace busbar {
 namespace {
 
-/// Where rank 0 will listen: at a port that is free here now, or on another host at one that
-/// hardly anybody has.
+/// Where rank 0 will listen: here at a port that is free now, elsewhere at one that few have.
 Address meeting_place(const RankStart& start) {
   if (start.words.empty()) {
     const Socket probe = listen_at({.host = "127.0.0.1", .port = 0});

@@ -11,8 +11,7 @@
 
 namespace busbar::machine {
 
-/// A fact's name and the instance: "net.speed", "eth0". The instance of a fact of the whole machine
-/// is empty.
+/// A fact's name and the instance: "net.speed", "eth0"; "" for the whole machine.
 using FactKey = std::pair<std::string, std::string>;
 
 /// A value as text; without one the reason: "Permission denied".
@@ -42,8 +41,7 @@ struct FactSources {
 /// captured tree without a host's name has its path as name.
 [[nodiscard]] HostReading read_host(const FactSources& sources);
 
-/// Whether an interface of this name leads to this host's own containers and virtual machines only,
-/// or nowhere.
+/// Whether an interface leads at most to this host's own containers and virtual machines.
 [[nodiscard]] bool is_virtual_interface(std::string_view name);
 
 /// The columns of nvidia-smi --query-gpu that facts are, as one list.

@@ -37,8 +37,7 @@ struct HostWindow {
   HostReading last{};
 };
 
-/// The windows of hosts, in the order in which they appear, made of lines of any number of
-/// readings.
+/// The windows of hosts, in the order in which they appear in any number of readings.
 class HostWindows {
  public:
   void add(const FactLine& line);

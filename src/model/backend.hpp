@@ -121,8 +121,7 @@ using Unavailability = std::function<std::optional<std::string>(const Backend& b
 
 /// As this process sees it.
 [[nodiscard]] std::optional<std::string> own_reason(const Backend& backend);
-/// The named backend, or the best that is available for "auto". Throws Error (Unavailable) with the
-/// reason where there is none.
+/// The named backend, or the best that is available for "auto". Throws Error (Unavailable).
 [[nodiscard]] BackendChoice choose_backend(std::string_view wanted,
                                            const Unavailability& reason_of = own_reason);
 /// As all ranks see it: what one cannot use, none does; but where some ranks have devices "auto"

@@ -160,8 +160,7 @@ class Communicator {
   /// Copies within memory of `allocate`, from or to it, in order with operations.
   virtual void copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
 
-  /// A load to run beside operations, with memory of its own; nothing where there are none. Throws
-  /// as `allocate`.
+  /// A load beside operations, with memory of its own; nothing where none is. Throws as `allocate`.
   [[nodiscard]] virtual std::unique_ptr<SideWork> side_work(const Load& /*load*/) {
     return nullptr;
   }

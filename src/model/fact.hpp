@@ -9,8 +9,7 @@
 namespace busbar {
 
 /// A fact of a run: a line "# key: value" in the head of a file, a member of the JSON's context, a
-/// key of a fingerprint. It has one key in all of them. A head also has "rank_0", "rank_1", ...:
-/// see RankFact.
+/// key of a fingerprint. A head also has "rank_0", "rank_1", ...: see RankFact.
 struct Fact {
   std::string_view key;
   std::string_view meaning;

@@ -28,8 +28,7 @@ class HostLevels {
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   /// In the order of the file.
   [[nodiscard]] const std::vector<std::string>& hosts() const { return hosts_; }
-  /// The paths of these hosts, in their order. Throws a usage error with the name of a host that
-  /// the file lacks.
+  /// The paths of these hosts, in their order. Throws a usage error for one that the file lacks.
   [[nodiscard]] std::vector<NodePath> paths_of(const std::vector<std::string>& hosts) const;
 
  private:

@@ -22,8 +22,7 @@ void poison_host(std::byte* to, Bytes bytes);
 [[nodiscard]] Difference compare_host(const std::byte* data, std::uint64_t count, const Tile& tile,
                                       std::uint64_t first);
 
-/// What communicators over host memory have in common: an operation is complete when enqueue
-/// returns.
+/// A communicator over host memory: an operation is complete when enqueue returns.
 class HostCommunicator : public Communicator {
  public:
   explicit HostCommunicator(Pages pages) : pages_(pages) {}

@@ -20,8 +20,7 @@ using NodePath = std::vector<std::string>;
 [[nodiscard]] std::vector<RoundOfPairs> random_matchings(std::size_t nodes, std::size_t rounds,
                                                          std::uint64_t seed);
 
-/// Two nodes' level: how many of their units, from the widest, they share. 0: not even the widest;
-/// the length of a path: all.
+/// Two nodes' level: how many of their units, from the widest, they share.
 [[nodiscard]] std::size_t shared_units(const NodePath& first, const NodePath& second);
 
 /// Random matchings of each level in turn, `rounds` in all: pairs of a leaf, then pairs of a pod

@@ -126,8 +126,7 @@ struct RecordField {
   void (*set)(Record& record, std::string_view text);
 };
 
-/// Seven digits, which are beyond what any clock here resolves; a whole number never has an
-/// exponent.
+/// Seven digits, beyond what any clock here resolves; a whole number never has an exponent.
 [[nodiscard]] std::string number_text(double value);
 
 /// All columns in their order. New columns go to the end: readers go by name, people by position.

@@ -10,8 +10,7 @@
 
 namespace busbar {
 
-/// What makes a row of one run and a row of another the same measurement. A use that needs less
-/// leaves members empty.
+/// What makes rows of two runs the same measurement. A use that needs less leaves members empty.
 struct RowKey {
   std::string collective{};
   std::string type{};

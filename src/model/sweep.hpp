@@ -10,8 +10,7 @@
 
 namespace busbar {
 
-/// The sizes of a run: from `first` to `last`, multiplied by `factor` (above 1) or increased by
-/// `step` bytes.
+/// The sizes of a run, multiplied by `factor` (above 1) or increased by `step` bytes.
 struct Sweep {
   Bytes first = kMiB;
   Bytes last = kGiB;

@@ -25,8 +25,7 @@ struct HostPorts {
   return first > 0 && last >= first ? last - first + 1 : 0;
 }
 
-/// Why these ranks cannot be connected; empty: they can. Before any is, each listens at a port of
-/// its own for each of the others.
+/// Why these ranks cannot be connected, or empty: each listens at a port for each of the others.
 [[nodiscard]] inline std::string port_shortage(std::span<const HostPorts> ranks) {
   for (const HostPorts& host : ranks) {
     const auto here = std::ranges::count(ranks, host.node, &HostPorts::node);

@@ -18,8 +18,7 @@ using GlooReduction = std::function<void(void*, const void*, const void*, std::s
 /// Empty where Gloo has none.
 [[nodiscard]] GlooReduction gloo_reduction(DataType type, ReduceOp op);
 
-/// A rank's connections, and what it made for its last call: Gloo's reduce-scatter is an object
-/// that is tied to its memory.
+/// A rank's connections, and its last reduce-scatter: to Gloo that is an object tied to its memory.
 struct GlooLinks {
   std::shared_ptr<gloo::Context> context{};
   std::unique_ptr<gloo::Algorithm> algorithm{};

@@ -36,8 +36,7 @@ void set_parts(MpiParts& parts, const Traffic& traffic, int rank) {
   }
 }
 
-/// Host memory over MPI, which allows no second operation on the same buffers before the first is
-/// complete.
+/// Host memory over MPI, which allows one operation at a time on the same buffers.
 class MpiCommunicator final : public HostCommunicator {
  public:
   MpiCommunicator(const Bootstrap& bootstrap, const ConnectOptions& options)

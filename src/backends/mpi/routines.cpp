@@ -100,8 +100,7 @@ int reduce(const A& a, R* requests) {
   return waits && code == MPI_SUCCESS ? MPI_Wait(own.data(), MPI_STATUS_IGNORE) : code;
 }
 
-/// In place as MPI_Sendrecv_replace does it, whose nonblocking form only MPI 4 has: what is sent is
-/// copied first.
+/// In place as MPI_Sendrecv_replace, whose nonblocking form only MPI 4 has: it sends from a copy.
 int exchange(const A& a, R* requests) {
   constexpr int kTag = 0;
   const int to = process(a.peers.to);

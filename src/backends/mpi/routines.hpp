@@ -12,8 +12,7 @@
 
 namespace busbar {
 
-/// What this rank sends to each and receives from each, in elements, and where it lies in its
-/// buffers: MPI_Alltoallv's arrays.
+/// MPI_Alltoallv's arrays, in elements.
 struct MpiParts {
   std::vector<int> send_counts{};
   std::vector<int> send_offsets{};

@@ -14,8 +14,7 @@
 
 namespace busbar {
 
-/// A period of a pattern in device memory is followed by its own first bytes, so that a vector may
-/// be read from any byte of the period on.
+/// So many of its first bytes follow a period in device memory: a vector may begin at any byte.
 inline constexpr unsigned long long kTileTail = 32;
 
 /// What a comparison found; in device memory.
@@ -98,8 +97,7 @@ class DeviceMemory {
   CUfunction compare_ = nullptr;
 };
 
-/// A load of the current device: a kernel of ours, again and again on a stream of its own. It is
-/// never more than a few launches ahead.
+/// A load of the current device: a kernel of ours on a stream of its own, a few launches ahead.
 class DeviceLoad final : public SideWork {
  public:
   /// Copies the one to the other, of the same size.

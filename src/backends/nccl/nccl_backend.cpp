@@ -312,8 +312,7 @@ class NcclCommunicator final : public Communicator {
     registered_.erase(entry);
   }
 
-  /// One operation of one element, and what the log says of it: from 2.22 on ranks connect at
-  /// their first.
+  /// What the log says of an operation of one element: from 2.22 on ranks connect at their first.
   void observe_transports() {
     const auto element = allocate_cuda_memory(sizeof(float));
     comm_.settle_operation(nccl().allreduce(element.get(), element.get(), 1, ncclFloat, ncclSum,

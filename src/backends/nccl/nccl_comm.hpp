@@ -32,8 +32,7 @@ class NcclComm {
   /// Waits while a call is in progress, which only NCCL_COMM_BLOCKING=0 brings about; throws
   /// Error (Runtime) with NCCL's own text where it, or anything since, failed.
   void settle(ncclResult_t result, Where where = Where::here());
-  /// As settle, but an argument that NCCL refuses is Error (Unavailable) and leaves the
-  /// communicator as it is.
+  /// As settle, but an argument that NCCL refuses is Error (Unavailable).
   void settle_operation(ncclResult_t result, Where where = Where::here());
   /// Waits while a call is in progress; what came of it.
   [[nodiscard]] ncclResult_t wait_for(ncclResult_t result) const noexcept;
@@ -52,8 +51,7 @@ class NcclComm {
 /// The names that --vary takes here, for messages: "algorithm, min_ctas, ...".
 [[nodiscard]] std::string nccl_setting_names();
 
-/// One value of --vary. From NCCL 2.31 on an operation is configured by itself, before that a
-/// communicator is.
+/// One value of --vary, for an operation from NCCL 2.31 on, before that for a communicator.
 struct NcclVariant {
   std::string value{};  ///< what `call.algorithm` points to
   NcclConfig communicator{};

@@ -303,13 +303,10 @@ class MpiBootstrap : public Bootstrap, public HasMpiComm {
   int rank_ = rank_in(comm_.get());
   int size_ = size_of(comm_.get());
   NodeMap nodes_{};
-  // Until it is known whether the ranks fit on the processors, waiting politely is never a
-  // disaster.
-  Progress progress_ = Progress::Yield;
+  Progress progress_ = Progress::Yield;  // until it is known whether there are processors for all
 };
 
-/// Where rank 0 listens, as it is sent to the others by MPI: its port, a token and its addresses;
-/// empty: nowhere.
+/// Where rank 0 listens, as MPI sends it to the others: port, token, addresses; empty: nowhere.
 using MonitorOffer = Words;
 
 constexpr const char* kLoopback = "127.0.0.1";
@@ -364,8 +361,7 @@ std::vector<JoinedRank> receive(JoinListener& listener, MPI_Comm comm) {
   return joined;
 }
 
-/// An address that this host has, too, is not rank 0's where that is on another: a container
-/// bridge's.
+/// Addresses that this host has, too, are not of rank 0 on another, but of a container's bridge.
 Words hosts_to_try(const Bootstrap& world, const MonitorOffer& offer) {
   Words hosts(offer.begin() + 2, offer.end());
   if (world.node() == 0) {
@@ -421,8 +417,7 @@ std::unique_ptr<PeerMonitor> start_monitor(Bootstrap& world, std::optional<TcpEv
                                        std::move(*events));
 }
 
-/// The bootstrap of all ranks: MPI is up as long as it exists. The session is a base so that it
-/// goes last.
+/// The bootstrap of all ranks. MPI is up as long as it exists: the session, a base, goes last.
 class MpiJob final : private MpiSession, public MpiBootstrap {
  public:
   explicit MpiJob(std::optional<TcpEvents> events) {
