@@ -305,11 +305,9 @@ MinTraffic min_traffic_of(const Collective& collective, int ranks, bool in_place
 std::span<const Collective> all_collectives() { return kCollectives; }
 
 std::vector<const Collective*> measured_collectives() {
-  std::vector<const Collective*> measured;
-  for (const Collective& collective : kCollectives) {
-    if (collective.is_measured()) measured.push_back(&collective);
-  }
-  return measured;
+  auto all = mapped(kCollectives, [](const Collective& each) { return &each; });
+  std::erase_if(all, [](const Collective* each) { return !each->is_measured(); });
+  return all;
 }
 
 std::vector<std::string> collective_names() {

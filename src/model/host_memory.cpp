@@ -22,20 +22,6 @@ Bytes whole_pages(Bytes bytes) {
   return (std::max<Bytes>(bytes, 1) + kHugePage - 1) / kHugePage * kHugePage;
 }
 
-struct AddressRange {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-};
-
-/// The addresses in a line of smaps that begins a mapping, "7f00-7fff rw-p ..."; else nothing.
-std::optional<AddressRange> range_of(const std::string& line) {
-  AddressRange range;
-  char dash = '\0';
-  std::istringstream text(line);
-  text >> std::hex >> range.begin >> dash >> range.end;
-  return text && dash == '-' ? std::optional{range} : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<double> huge_page_share(const Buffer& buffer) {
@@ -46,8 +32,13 @@ std::optional<double> huge_page_share(const Buffer& buffer) {
   std::optional<Bytes> huge;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
-    if (const auto range = range_of(line)) {
-      inside = range->begin >= begin && range->end <= begin + size;
+    std::uintptr_t first = 0;
+    std::uintptr_t last = 0;
+    char dash = '\0';
+    std::istringstream text(line);
+    text >> std::hex >> first >> dash >> last;  // "7f00-7fff rw-p ..." begins a mapping
+    if (text && dash == '-') {
+      inside = first >= begin && last <= begin + size;
     } else if (inside && line.starts_with(kKey)) {
       huge = huge.value_or(0) + std::stoull(line.substr(kKey.size())) * kKiB;
     }

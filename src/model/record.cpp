@@ -229,10 +229,8 @@ std::string number_text(double value) {
 std::span<const RecordField> record_fields() { return kFields; }
 
 std::vector<const RecordField*> fields_of(RecordField::Role role) {
-  std::vector<const RecordField*> fields;
-  for (const RecordField& one : kFields) {
-    if (one.role == role) fields.push_back(&one);
-  }
+  auto fields = mapped(kFields, [](const RecordField& each) { return &each; });
+  std::erase_if(fields, [&](const RecordField* each) { return each->role != role; });
   return fields;
 }
 
