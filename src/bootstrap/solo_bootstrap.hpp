@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "model/bootstrap.hpp"
 
 namespace busbar {
