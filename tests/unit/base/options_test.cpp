@@ -20,7 +20,6 @@ struct Sample {
   std::vector<std::string> tags{};
   std::optional<int> count{};
   std::optional<std::uint64_t> limit{7};
-  Bytes size = 1;
   Colour colour = Colour::Red;
   std::string when{};
   std::optional<std::string> to{};
@@ -38,7 +37,6 @@ constexpr auto kOptions = std::to_array<Option<S>>({
     {"--tag", "[KEY=]TAG", set::value<&S::tags>},
     {"-c,--count", "N", set::integer<&S::count, 1, 9>, "make"},
     {"--limit", "N", set::integer_or_auto<&S::limit, 0>},
-    {"--size", "SIZE", set::size<&S::size>},
     {"--colour", "NAME", set::value<&S::colour>},
     {"--to", "[FILE]", set::value<&S::to>},
     {"--log", "[=WHEN]",
@@ -101,7 +99,6 @@ TEST(ParseOptions, TakesFlagsListsAndOptionalValues) {
                                  {"--to=f make", "f"}}) {
     EXPECT_EQ(parse(line).options.to, to) << line;
   }
-  EXPECT_EQ(parse("--size 2K").options.size, 2048U);
   EXPECT_EQ(parse("--colour green").options.colour, Colour::Green);
 }
 
@@ -146,20 +143,18 @@ TEST_P(RefusedLine, IsAUsageErrorOfOneLineWithTheToken) {
 
 INSTANTIATE_TEST_SUITE_P(
     ParseOptions, RefusedLine,
-    testing::Values(Refusal{"--outptu x", "did you mean --output?"},
-                    Refusal{"--frobnicate", "unknown option --frobnicate; see tool do --help"},
-                    Refusal{"-x", "unknown option -x"}, Refusal{"-t 4", "nccl-tests"},
-                    Refusal{"--threads=4", "use more processes"},
-                    Refusal{"-v -o", "-o needs a value"}, Refusal{"--json=1", "takes no value"},
-                    Refusal{"--output ''", "-o"}, Refusal{"--size 0", "--size: 0"},
-                    Refusal{"--limit -1", "--limit: -1"}, Refusal{"make -c 10", "give 1 to 9"},
-                    Refusal{"--colour blue",
-                            "invalid value 'blue' for --colour; expected red or green"},
-                    Refusal{"show -c 1", "-c is only for tool do make"},
-                    Refusal{"shwo", "did you mean show?"},
-                    Refusal{"wibble", "expected make or show"},
-                    Refusal{"show a b c", "unexpected argument 'c'"},
-                    Refusal{"--json -v", "--json and -v are mutually exclusive"}));
+    testing::Values(
+        Refusal{"--outptu x", "did you mean --output?"},
+        Refusal{"--frobnicate", "unknown option --frobnicate; see tool do --help"},
+        Refusal{"-x", "unknown option -x"}, Refusal{"-t 4", "nccl-tests"},
+        Refusal{"--threads=4", "use more processes"}, Refusal{"-v -o", "-o needs a value"},
+        Refusal{"--json=1", "takes no value"}, Refusal{"--output ''", "-o"},
+        Refusal{"--limit -1", "--limit: -1"}, Refusal{"make -c 10", "give 1 to 9"},
+        Refusal{"--colour blue", "invalid value 'blue' for --colour; expected red or green"},
+        Refusal{"show -c 1", "-c is only for tool do make"}, Refusal{"shwo", "did you mean show?"},
+        Refusal{"wibble", "expected make or show"},
+        Refusal{"show a b c", "unexpected argument 'c'"},
+        Refusal{"--json -v", "--json and -v are mutually exclusive"}));
 
 TEST(Alternatives, AreJoinedByOr) {
   EXPECT_EQ(alternatives(Texts{}), "");

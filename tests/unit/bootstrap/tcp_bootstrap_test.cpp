@@ -160,8 +160,8 @@ TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
   const Address address = free_address();
   std::thread silent([&] {
     const Rendezvous place = place_of(address, 1, 2);
-    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
-    const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
+    const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
     std::byte nothing{};
     while (calls.receive(std::span(&nothing, 1))) {
     }
@@ -176,8 +176,8 @@ TEST(TcpBootstrap, RefusesATextThatNoRankSends) {
   const Address address = free_address();
   std::thread stranger([&] {
     const Rendezvous place = place_of(address, 1, 2);
-    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
-    const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
+    const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
     const std::array<std::uint64_t, 2> head{1, std::uint64_t{1} << 60U};  // of the first call
     (void)calls.send(std::as_bytes(std::span(head)));
     std::byte nothing{};
@@ -199,8 +199,8 @@ TEST(TcpBootstrap, LivesToReportWhoIsMissingWhenTheOthersEndFirst) {
           const Address address = free_address();
           std::thread other([&, ranks = ranks] {
             const Rendezvous place = place_of(address, 1, ranks);
-            const Socket monitor = join_root(place, Channel::Monitor, Seconds{20});
-            const Socket calls = join_root(place, Channel::Collectives, Seconds{20});
+            const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
+            const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
             std::byte abort{};
             (void)monitor.receive(std::span(&abort, 1));
             const std::array<std::int32_t, 40> back{0, 4};  // as PeerMonitor sends it
@@ -224,9 +224,10 @@ TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
         {
           const Address address = free_address();
           std::thread other([&] {
-            Socket socket = join_root(place_of(address, 1, 2), Channel::Monitor, Seconds{20});
+            Socket socket =
+                join_root(place_of(address, 1, 2), Channel::Monitor, Seconds{20}).socket;
             const Socket calls =
-                join_root(place_of(address, 1, 2), Channel::Collectives, Seconds{20});
+                join_root(place_of(address, 1, 2), Channel::Collectives, Seconds{20}).socket;
             const std::array<std::int32_t, 40> abort{0, sent};  // as PeerMonitor sends it
             (void)socket.send(std::as_bytes(std::span(abort)));
             std::this_thread::sleep_for(std::chrono::seconds(60));
