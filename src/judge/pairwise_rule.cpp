@@ -243,7 +243,6 @@ class PairwiseJudge {
       }
       return {};
     }
-    for (const BlamedNode& node : blame.nodes) point_.to_repeat.dead.push_back(node.node);
     return blame;
   }
 
@@ -269,6 +268,7 @@ class PairwiseJudge {
     const std::vector<Values> own = node_rates(is_own);
     has_value_ = mapped<bool>(all, [](const Values& values) { return !values.empty(); });
     point_.to_repeat.has_value = has_value_;
+    for (const BlamedNode& node : blame.nodes) point_.to_repeat.has_value[node.node] = false;
     add_errors();
     for (std::size_t node = 0; node < all.size(); ++node) {
       judge_node_by_bounds(node, blamed[node], all[node], own[node]);

@@ -240,7 +240,6 @@ void add_unless(std::vector<Item>& items, const std::vector<Item>& more, const S
 void add_suspects(Screening& all, const Screening& more) {
   if (more.has_value.empty()) return;
   all.again = std::max(all.again, more.again);
-  add_unless(all.dead, more.dead, [](std::size_t node) { return node; });
   add_unless(all.nodes, more.nodes, [](const NodeFinding& one) { return one.node; });
   add_unless(all.units, more.units,
              [](const UnitFinding& one) { return std::pair(one.unit, one.other); });

@@ -41,7 +41,6 @@ class Rounds {
         links_(links_of(screening)) {
     std::vector<bool> good = screening.has_value;
     good.resize(paths.size());
-    for (const std::size_t node : screening.dead) good[node] = false;
     for (const NodeFinding& each : screening.nodes) good[each.node] = false;
     for (std::size_t node = 0; node < good.size(); ++node) {
       if (good[node]) good_.push_back(node);
@@ -331,7 +330,7 @@ class Judging {
     for (const PairRate& pair : again_.pairs) {
       const bool is_own = pair.first == node || pair.second == node;
       const std::size_t partner = pair.first == node ? pair.second : pair.first;
-      if (!is_own || !pair.log_rate || suspects_.contains(partner) || is_probe(pair)) continue;
+      if (!is_own || suspects_.contains(partner) || is_probe(pair)) continue;
       links[partner].push_back(value_of(pair) - node_trials_.center(pair.launch));
     }
     return links.size() <= kFewLinks && std::ranges::any_of(links, [&](const auto& link) {
@@ -346,7 +345,7 @@ class Judging {
   /// Less what a pair of its level has beside the widest.
   [[nodiscard]] double value_of(const PairRate& pair) const {
     const std::size_t level = shared_units(again_.paths[pair.first], again_.paths[pair.second]);
-    return *pair.log_rate - screening_.offsets[level];
+    return pair.log_rate - screening_.offsets[level];
   }
 
   /// And less what blamed units cost the pair.
@@ -362,7 +361,6 @@ class Judging {
   void sort_values() {
     const bool small = again_.paths.size() <= kSmallFleet;
     for (const PairRate& pair : again_.pairs) {
-      if (!pair.log_rate) continue;
       const NumberPair both = pair_of(pair.first, pair.second);
       const bool of_links = pair.round >= kFirstLinkRound;
       if (of_links || small) {
@@ -400,7 +398,7 @@ class Judging {
     again.count = {};
     Values all;
     for (const PairRate& pair : again_.pairs) {
-      const bool counts = pair.log_rate && pair.round < kFirstLinkRound && probes(pair, unit) &&
+      const bool counts = pair.round < kFirstLinkRound && probes(pair, unit) &&
                           !suspects_.contains(pair.first) && !suspects_.contains(pair.second);
       if (!counts) continue;
       const double residual = value_of(pair) - node_trials_.center(pair.launch);

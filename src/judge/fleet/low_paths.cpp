@@ -256,11 +256,11 @@ std::optional<LowCut> find_fleet_cut(const std::vector<std::string>& nodes, cons
   constexpr double kChance = 0.001;
   constexpr double kGood = 75;  // a percentile: few pairs may be within the parts
   std::vector<std::vector<double>> launches(rates.launches);
-  for (const PairRate& pair : rates.pairs) launches[pair.launch].push_back(*pair.log_rate);
+  for (const PairRate& pair : rates.pairs) launches[pair.launch].push_back(pair.log_rate);
   std::map<NumberPair, std::vector<double>> effects;
   for (const PairRate& pair : rates.pairs) {
     effects[pair_of(pair.first, pair.second)].push_back(
-        *pair.log_rate - stats::percentile(launches[pair.launch], kGood));
+        pair.log_rate - stats::percentile(launches[pair.launch], kGood));
   }
   std::vector<JudgedPair> pairs;
   for (const auto& [both, values] : effects) {

@@ -117,11 +117,9 @@ class SimulatedFleet {
       worst_node = std::min(worst_node, effect);  // a pair is as fast as its slower node
     }
     rate += worst_node;
-    if (first != second) {
-      const NumberPair both = pair_of(first, second);
-      rate += kPair * normal_of(seed_ ^ 0x5bd1e995U, both.first, both.second);
-      rate += effect_of(links_, both);
-    }
+    const NumberPair both = pair_of(first, second);
+    rate += kPair * normal_of(seed_ ^ 0x5bd1e995U, both.first, both.second);
+    rate += effect_of(links_, both);
     const NodePath& one = paths_[first];
     const NodePath& two = paths_[second];
     if (one != two) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/lists.hpp"
@@ -57,22 +58,18 @@ class Screener {
         nodes_(rates.paths.size()),
         blamed_(nodes_, false),
         suspects_(nodes_, false) {
-    std::set<std::size_t> measured;
-    std::set<std::size_t> valued;
+    std::set<std::size_t> alive;
     const std::size_t depth = rates.paths.empty() ? 0 : rates.paths.front().size();
     for (const PairRate& pair : rates.pairs) {
-      measured.insert({pair.first, pair.second});
-      if (!pair.log_rate) continue;
-      valued.insert({pair.first, pair.second});
+      alive.insert({pair.first, pair.second});
       const std::size_t level = shared_units(rates.paths[pair.first], rates.paths[pair.second]);
-      pairs_.push_back({pair.first, pair.second, pair.launch, level, *pair.log_rate});
+      pairs_.push_back({pair.first, pair.second, pair.launch, level, pair.log_rate});
       widest_ = std::min(widest_, level);
     }
-    std::ranges::set_difference(measured, valued, std::back_inserter(found_.dead));
     for (std::size_t length = 1; length <= depth; ++length) {
       levels_.push_back(units_of(rates.paths, length));
     }
-    alive_ = valued.size();
+    alive_ = alive.size();
     found_.offsets.resize(depth + 1, 0);
     found_.centers.resize(rates.launches, 0);
   }
@@ -295,12 +292,8 @@ class Screener {
   [[nodiscard]] std::vector<Values> effects_by_launch() const {
     std::vector<std::vector<Values>> values(nodes_, std::vector<Values>(rates_.launches));
     for (const RatedPair& pair : pairs_) {
-      const auto add = [&](std::size_t node, std::size_t partner) {
-        const bool counts = partner == node || !blamed_[partner];
-        if (counts) values[node][pair.launch].push_back(pair.residual);
-      };
-      add(pair.first, pair.second);
-      if (pair.first != pair.second) add(pair.second, pair.first);
+      if (!blamed_[pair.second]) values[pair.first][pair.launch].push_back(pair.residual);
+      if (!blamed_[pair.first]) values[pair.second][pair.launch].push_back(pair.residual);
     }
     return mapped(values, [](const std::vector<Values>& launches) {
       return mapped(launches,
@@ -390,11 +383,10 @@ class Screener {
     const bool small = nodes_ <= kSmallFleet;
     std::vector<double> own(nodes_, 0);
     for (const NodeFinding& each : found_.nodes) own[each.node] = std::min(0.0, each.log_effect);
-    std::map<std::pair<std::size_t, std::size_t>, Values> links;
+    std::map<NumberPair, Values> links;
     for (const RatedPair& pair : pairs_) {
       const bool blamed = blamed_[pair.first] || blamed_[pair.second];
-      if (pair.first == pair.second || (blamed && !small)) continue;
-      links[std::minmax(pair.first, pair.second)].push_back(pair.residual);
+      if (small || !blamed) links[pair_of(pair.first, pair.second)].push_back(pair.residual);
     }
     for (const auto& [nodes, values] : links) {
       const double effect = stats::median(values);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,14 +12,13 @@
 
 namespace busbar::judge {
 
-/// The rate of two nodes in a launch; of a node alone both are the same. Nodes and launches are
-/// numbered from 0.
+/// The rate of two nodes in a launch. Nodes and launches are numbered from 0.
 struct PairRate {
   std::size_t first = 0;
   std::size_t second = 0;
   std::size_t launch = 0;
-  std::optional<double> log_rate{};  ///< natural logarithm, of any unit; none: no data
-  std::size_t round = 0;             ///< of the launch
+  double log_rate = 0;    ///< natural logarithm, of any unit
+  std::size_t round = 0;  ///< of the launch
 };
 
 /// All pairs of a fleet that were measured, in any order.
@@ -55,12 +53,11 @@ struct LinkFinding {
 
 /// What the launches over all nodes say; only measuring again confirms it.
 struct Screening {
-  std::vector<std::size_t> dead{};   ///< nodes without any value, the lowest first
   std::vector<UnitFinding> units{};  ///< in the order of blame
   std::vector<NodeFinding> nodes{};  ///< in the order of blame, then others that are not blamed
   std::vector<LinkFinding> links{};  ///< of nodes that are not blamed; of a small fleet all
   std::vector<std::vector<double>> launch_effects{};  ///< of each node: of its launches, sorted
-  std::vector<bool> has_value{};                      ///< of each node: it has such
+  std::vector<bool> has_value{};  ///< of each node: it has such, and bounds do not blame it
   std::vector<double> offsets{};  ///< of pairs that share so many units, beside the widest
   std::vector<double> centers{};  ///< of each launch: what a healthy pair of the widest has
   std::size_t again = 3;          ///< launches in which suspects are measured again

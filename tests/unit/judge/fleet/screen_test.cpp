@@ -9,7 +9,7 @@
 namespace busbar::judge {
 namespace {
 
-using Rate = std::function<std::optional<double>(std::size_t, std::size_t, std::size_t)>;
+using Rate = std::function<double(std::size_t, std::size_t, std::size_t)>;
 
 /// 6 partners in 3 launches.
 FleetRates measured(const std::vector<NodePath>& paths, const Rate& rate,
@@ -90,17 +90,7 @@ TEST(Screen, NamesALink) {
   EXPECT_EQ(found.links[0].second, 6U);
 }
 
-TEST(Screen, NamesNodesWithoutAnyValue) {
-  const auto found =
-      screen(measured(std::vector<NodePath>(16),
-                      [](auto first, auto second, auto launch) -> std::optional<double> {
-                        if (first == 3 || second == 3) return std::nullopt;
-                        return healthy(first, second, launch);
-                      }),
-             {});
-  EXPECT_EQ(found.dead, std::vector<std::size_t>{3});
-  EXPECT_TRUE(found.nodes.empty());
-  EXPECT_FALSE(found.has_value[3]);
+TEST(Screen, BlamesNobodyWithoutPairs) {
   EXPECT_TRUE(screen({.paths = std::vector<NodePath>(3)}, {}).nodes.empty());
 }
 
