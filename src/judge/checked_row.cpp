@@ -75,10 +75,6 @@ void judge_noise(CheckedRow& row, const Rule& rule, const Specification& specifi
 
 // ---- bounds -----------------------------------------------------------------------------------
 
-bool has_any(const Bounds& bounds) {
-  return bounds.fail_below || bounds.warn_below || bounds.warn_above || bounds.fail_above;
-}
-
 void check_bounds(CheckResult& result, const Reference& reference) {
   result.reference_kind = reference.kind;
   result.outcome = Outcome::Error;
@@ -92,10 +88,6 @@ void check_bounds(CheckResult& result, const Reference& reference) {
     return;
   }
   result.reference = reference.value;
-  if (!has_any(result.bounds)) {
-    result.reason = "the rule has no bound, so it could never fail";
-    return;
-  }
   result.ratio = *result.value / reference.value;
   const Miss miss = miss_of(result.bounds, *result.ratio);
   result.outcome = miss.outcome;
@@ -344,9 +336,8 @@ std::string low_text(double log_effect) {
 
 void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
                    bool is_cleared) {
-  const bool is_slow = row.is_low() && row.decided_by != DecidedBy::TooGood;
   if (suspect == nullptr) {
-    if (!is_slow) return;
+    if (!row.is_low()) return;
     row.outcome = Outcome::Pass;
     return add_reason(row, "within the fleet's scatter");
   }

@@ -81,13 +81,11 @@ std::vector<std::string> notes_of(const JudgeInput& input) {
 }
 
 /// The nodes to be judged: given, else of the specification, else those that were observed.
-std::vector<std::string> nodes_to_judge(const std::vector<std::string>& given,
-                                        const Specification& specification,
-                                        std::span<const Observation> observations) {
-  if (!given.empty()) return given;
-  if (!specification.system.nodes.empty()) return specification.system.nodes;
-  std::vector<std::string> nodes;
-  for (const Observation& observation : observations) {
+std::vector<std::string> nodes_to_judge(const JudgeInput& input) {
+  if (!input.nodes.empty()) return input.nodes;
+  std::vector<std::string> nodes = input.specification.system.nodes;
+  if (!nodes.empty()) return nodes;
+  for (const Observation& observation : input.observations) {
     for (const std::string& node : observation.nodes) add_new(nodes, node);
   }
   return nodes;
@@ -121,7 +119,7 @@ void refuse_strangers(Acceptance& acceptance, const JudgeInput& input) {
 
 Acceptance judge_all(const JudgeInput& given) {
   JudgeInput input = given;
-  input.nodes = nodes_to_judge(given.nodes, given.specification, given.observations);
+  input.nodes = nodes_to_judge(given);
   Acceptance acceptance;
   acceptance.head.notes = notes_of(input);
   std::size_t oversubscribed = 0;

@@ -173,7 +173,7 @@ std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes
            if (!result.csv.starts_with("busbar ")) {
              note_banner(node, result.csv.substr(0, result.csv.find('\n')));
            }
-           if (result.stopped) return;
+           if (result.failure == kInterrupted) return;
            if (result.exit_code == 0 && !result.timed_out) {
              silent_.erase(node);
              return;

@@ -83,7 +83,6 @@ void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
                      : result.timed_out ? kTimedOut
                                         : result.exit_status;
   launch.timed_out = result.timed_out;
-  launch.stopped = result.stopped;
   launch.failure = failure_text(result, timeout);
 }
 
@@ -104,7 +103,6 @@ class LaunchQueue {
     }
     for (const std::size_t number : ready_) {
       if (states_[number].next == 0) continue;
-      states_[number].result.stopped = true;
       states_[number].result.failure = kInterrupted;
       finish(number);
     }

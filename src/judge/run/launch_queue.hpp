@@ -53,7 +53,6 @@ struct LaunchResult {
   std::string command{};
   std::string unreachable{};  ///< the node that was found not to answer before
   bool timed_out = false;
-  bool stopped = false;  ///< by `stop`
 };
 
 /// The commands of one launch, run after each other; their CSVs become one.

@@ -292,15 +292,10 @@ std::vector<std::string> ids_in(const toml::table& table, std::string_view key) 
 
 std::vector<std::string> profile_names() { return {"quick", "standard", "full"}; }
 
-template <class Listed>
-std::vector<std::string> ids_of(const std::vector<Listed>& rules) {
-  return mapped(rules, &Listed::id);
-}
-
 /// The listed rules; all if the key is absent.
 void choose_rules(const TomlFields& profile, Specification& spec) {
   if (!profile.has("expect")) return;
-  const std::vector<std::string> known = ids_of(spec.rules);
+  const std::vector<std::string> known = mapped(spec.rules, &Rule::id);
   const std::vector<std::string> ids = one_or_many(profile, "expect");
   for (const std::string& id : ids) {
     if (!contains(known, id)) throw profile.fault("expect", unknown_word("id", id, known));
@@ -317,8 +312,8 @@ void drop_unused_sets(Specification& spec) {
 
 /// Of rules of facts too, which every profile has.
 void keep_only(const std::vector<std::string>& rules, Specification& spec) {
-  std::vector<std::string> known = ids_of(spec.rules);
-  append(known, ids_of(spec.facts));
+  std::vector<std::string> known = mapped(spec.rules, &Rule::id);
+  append(known, mapped(spec.facts, &FactRule::id));
   for (const std::string& id : rules) {
     if (contains(known, id)) continue;
     const std::string near = nearest_word(id, known);
@@ -328,8 +323,8 @@ void keep_only(const std::vector<std::string>& rules, Specification& spec) {
   }
   std::erase_if(spec.rules, [&](const Rule& rule) { return !contains(rules, rule.id); });
   std::erase_if(spec.facts, [&](const FactRule& rule) { return !contains(rules, rule.id); });
-  spec.only = ids_of(spec.rules);
-  append(spec.only, ids_of(spec.facts));
+  spec.only = mapped(spec.rules, &Rule::id);
+  append(spec.only, mapped(spec.facts, &FactRule::id));
 }
 
 /// With `rules` these stay, whichever the profile chooses.

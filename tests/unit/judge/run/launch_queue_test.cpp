@@ -184,7 +184,7 @@ TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
                                   {.timeout = Seconds{20}, .at_once = 2, .stop = stop});
   EXPECT_THAT(report.begun, ElementsAre(0, 1));
   ASSERT_EQ(report.results.size(), 2U);
-  EXPECT_TRUE(report.results.at(0).stopped);
+  EXPECT_EQ(report.results.at(0).failure, kInterrupted);
   EXPECT_EQ(report.results.at(1).failure, "interrupted");
   EXPECT_EQ(report.results.at(1).exit_code, kNotMade);
   EXPECT_LT(report.results.at(1).seconds, 15);
