@@ -103,9 +103,10 @@ std::vector<std::string> culprits_of(const CheckResult& verdict, const std::stri
 void count(NodeResults& part, const CheckResult& verdict) {
   ++part.all;
   if (verdict.value) ++part.valued;
-  if (is_good(verdict.outcome)) {
+  if (verdict.outcome == Outcome::Skip) return;
+  if (verdict.outcome <= Outcome::Warn) {
     ++part.good;
-  } else if (part.none == nullptr && verdict.outcome != Outcome::Skip) {
+  } else if (part.none == nullptr) {
     part.none = &verdict;
   }
 }

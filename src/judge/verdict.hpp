@@ -28,11 +28,6 @@ constexpr auto enum_names(Outcome) {
                     Named{Outcome::Fail, "FAIL"}};
 }
 
-/// PASS, WARN or KNOWN.
-[[nodiscard]] constexpr bool is_good(Outcome outcome) {
-  return outcome == Outcome::Pass || outcome == Outcome::Known || outcome == Outcome::Warn;
-}
-
 /// What decided an outcome, where a later step must know it; the reason is for people.
 enum class DecidedBy {
   Other,

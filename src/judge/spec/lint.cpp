@@ -22,8 +22,9 @@ namespace {
 
 using enum LintFinding::Severity;
 
-class Findings {
- public:
+struct Findings {
+  std::vector<LintFinding> all{};
+
   /// What is wrong with a rule is often wrong for each of its collectives.
   template <class... Args>
   void add(LintFinding::Severity severity, const TextPlace& place, const std::string& rule,
@@ -32,19 +33,8 @@ class Findings {
     const auto same = [&](const LintFinding& earlier) {
       return earlier.rule == finding.rule && earlier.text == finding.text;
     };
-    if (!finding.text.empty()) static_cast<void>(find_or_add(findings_, same, finding));
+    if (!finding.text.empty()) static_cast<void>(find_or_add(all, same, finding));
   }
-
-  /// In the order of the file.
-  std::vector<LintFinding> take() {
-    std::ranges::stable_sort(findings_, {}, [](const LintFinding& finding) {
-      return std::tie(finding.place.file, finding.place.line, finding.place.column);
-    });
-    return std::move(findings_);
-  }
-
- private:
-  std::vector<LintFinding> findings_{};
 };
 
 // ---- one collective of a rule -----------------------------------------------------------------
@@ -310,7 +300,10 @@ std::vector<LintFinding> lint(const Specification& specification, const std::str
     lint_fleet(specification, rule, nodes, findings);
     lint_known_issue(rule, today, findings);
   }
-  return findings.take();
+  std::ranges::stable_sort(findings.all, {}, [](const LintFinding& finding) {
+    return std::tie(finding.place.file, finding.place.line, finding.place.column);
+  });
+  return findings.all;
 }
 
 bool is_refused(std::span<const LintFinding> findings) {
