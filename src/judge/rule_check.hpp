@@ -23,9 +23,8 @@ struct PointResult {
   Screening to_repeat{};              ///< who of a pairwise set is to be measured again
 };
 
-/// A rule with all that was said of it.
+/// All that was said by a rule.
 struct RuleResult {
-  const Rule& rule;
   const DeviceSetRule& set;
   std::vector<PointResult> points{};  ///< by collective and size
 
