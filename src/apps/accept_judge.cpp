@@ -60,8 +60,7 @@ std::string unlisted_text(const std::string& journal, const std::vector<std::str
       is_one ? "is" : "are");
 }
 
-/// All runs as one: with the profile that is theirs, if there is one, and the rules that they were
-/// measured for, unless one was for all.
+/// All as one, with their profile if it is one, and their rules unless one was for all.
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
   judge::Journal& runs = files.runs;
   std::vector<std::string> profiles;

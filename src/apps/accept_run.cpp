@@ -192,8 +192,7 @@ void refuse_unresolved(const AcceptOptions& options, const LauncherChoice& launc
       hostlist(unknown));
 }
 
-/// How many launches run at the same time: printed on stderr with the launcher where there is more
-/// than one node.
+/// Printed on stderr with the launcher where there is more than one node.
 std::size_t launches_at_once(const AcceptOptions& options, const judge::RunContract& run,
                              const LauncherChoice& launcher, std::size_t nodes) {
   const judge::LaunchLimits limits = judge::probe_launch_limits();

@@ -29,8 +29,7 @@ const std::string& first_failure(CheckedRow& row) {
   return failure.reason;
 }
 
-/// "2 of 5 launches hung or crashed: timeout after 120 s", or produced no data in another way;
-/// empty if all produced data.
+/// "2 of 5 launches hung or crashed: timeout after 120 s"; empty if all produced data.
 std::string failed_launches(CheckedRow& row) {
   const std::size_t failed = row.sample.failures.size();
   if (failed == 0) return {};

@@ -86,8 +86,7 @@ struct NodeLaunches {
 void decide(CheckedRow& row, Outcome outcome, std::string reason,
             DecidedBy decided_by = DecidedBy::Other);
 
-/// The steps before bounds, by the row's sample: wrong data, no data, too few launches, noise, not
-/// applicable.
+/// The steps before bounds: wrong data, no data, too few launches, noise, not applicable.
 void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input);
 /// The same, of a row with its sample.
 [[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
@@ -100,20 +99,17 @@ void apply_reference(CheckedRow& row, const Reference& reference);
 /// Adds to a reason: "first; second".
 void add_reason(CheckResult& result, const std::string& more);
 
-/// The steps after bounds: rows that are never a pass, launches that failed, noise by `warn`, two
-/// groups of values.
+/// The steps after bounds: what never passes, failed launches, noise by `warn`, two groups.
 void qualify(CheckedRow& row, const Rule& rule, const Specification& specification);
 
-/// "3 of 3 pairs low (lowest launch ..., cv ...)": what pairs say of the row that they blame;
-/// `more` stands behind "pairs". Its own value decides: where that is good, the row is
-/// INCONCLUSIVE.
+/// "3 of 3 pairs low (lowest launch ..., cv ...)", `more` behind "pairs". The row's own value
+/// decides: where that is good, it becomes INCONCLUSIVE.
 void add_low_pairs(CheckedRow& row, std::size_t low, std::size_t pairs, const std::string& more);
 
 /// "12 % below the fleet".
 [[nodiscard]] std::string low_text(double log_effect);
 
-/// Judges a node's row by what screening found of it and, null where it did not, what measuring
-/// again did; or that it was good again.
+/// By what screening found of a node, and what measuring again did; null: nothing.
 void judge_suspect(CheckedRow& row, const NodeFinding* suspect, const NodeFinding* again,
                    bool is_cleared);
 

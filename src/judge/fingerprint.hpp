@@ -13,8 +13,7 @@ namespace busbar::judge {
 /// "'NVIDIA H200' or 'NVIDIA H200 NVL'".
 [[nodiscard]] std::string alternatives(const std::vector<std::string>& wanted);
 
-/// Why the launches are not of the specification's system, or not over its backend, or empty. A
-/// fact that neither files nor `assumed` have is a reason too.
+/// Why launches are not of this system or over its backend, or a fact is not known; or empty.
 [[nodiscard]] std::string fingerprint_error(const Specification& specification,
                                             std::span<const Observation> observations,
                                             const Facts& assumed);

@@ -39,15 +39,13 @@ struct JudgeInput {
 
 /// @name Parts of it
 /// @{
-/// What rules of facts say of every node: a result each, without size and value. What no reading
-/// has is an ERROR; where there are no readings at all, as of files alone, it is a SKIP.
+/// A result of every rule of facts and node. What no reading has is an ERROR; without any a SKIP.
 [[nodiscard]] std::vector<CheckResult> judge_facts(const JudgeInput& input);
 /// Adds to suspects what their nodes' facts report: "h2: eth0: carrier changes +2; PCIe ...".
 void add_fact_evidence(std::vector<Suspect>& suspects, const machine::HostWindows& machines);
-/// What the limits of [soak] say of every instance and collective, whose turns are one timeline: a
-/// result for each limit, of `soak-wrong` and `soak-launches` always. What happened without a limit
-/// is in the notes and the picture, of the worst. Where a run is too short for a method, its result
-/// is INCONCLUSIVE.
+/// A result for each limit of [soak], instance and collective, whose turns are one timeline, of
+/// `soak-wrong` and `soak-launches` always; INCONCLUSIVE where a run is too short for a method.
+/// What happened without a limit is in the notes and the picture, of the worst.
 void judge_soak(const JudgeInput& input, Acceptance& acceptance);
 /// @}
 

@@ -29,8 +29,7 @@ constexpr auto enum_names(Purpose) {
                     Named{Purpose::Confirm, "confirm"}};
 }
 
-/// One launch of one collective on one set of nodes: its rows, or why it has none. A launch whose
-/// CSV holds only some rows has these and a failure.
+/// A launch of one collective on some nodes: its rows, a failure, or of a cut CSV both.
 struct Observation {
   std::string device_set{};          ///< id of the specification
   std::string instance{};            ///< "h1", "rail 3", "all", "16 nodes" that meet in pairs
@@ -60,8 +59,7 @@ struct Observation {
 /// "x.csv: no row in it", "x.csv: cut off: ..."; empty: the file of a launch is whole.
 [[nodiscard]] std::string file_failure(const study::Dataset& dataset);
 
-/// CSVs without a journal as observations: sets are found by the number of nodes and ranks, device
-/// sets and host names; every file that fits no set is named in `notes`.
+/// CSVs without a journal, by what their rows have; `notes` names every file that fits no set.
 [[nodiscard]] std::vector<Observation> observe_files(const Specification& specification,
                                                      std::span<const study::FileRows> files,
                                                      std::vector<std::string>& notes);
@@ -80,12 +78,10 @@ struct Instance {
 /// Two of these nodes: "h1+h2".
 [[nodiscard]] Instance pair_instance(std::span<const std::string> nodes, const NumberPair& pair);
 
-/// The names that the hosts of a launch give themselves, each once; none where they are not known,
-/// as of a log of another tool.
+/// The names that hosts give themselves, each once; none of a log of another tool.
 [[nodiscard]] std::set<std::string> hosts_of(const Observation& observation);
 
-/// True where a launch is of the instance: the same set and nodes, in any order, and a group that
-/// it may have data of. Confirmations are of no instance.
+/// Whether set, group and nodes, in any order, are the same. Confirmations are of no instance.
 [[nodiscard]] bool belongs_to(const Observation& observation, const DeviceSetRule& set,
                               const Instance& instance);
 

@@ -46,8 +46,7 @@ bool share_machine(const SampleKey& key, const JudgeInput& input) {
   return hosts.size() < nodes.size();
 }
 
-/// The row of all instances, before it is judged. If any row can never pass, neither can the
-/// fleet.
+/// Before it is judged. If any row can never pass, neither can the fleet.
 CheckedRow fleet_row(const PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow fleet = blank_row(key.rule, {.name = std::string(kFleet), .nodes = input.nodes},
                                key.collective, key.size);
@@ -85,8 +84,7 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
                   percent_text(finding.mad / finding.median), percent_text(key.rule.max_fleet_mad));
 }
 
-/// Judges the rows of one collective and size by their own fleet, and adds the row that says
-/// whether the fleet is alike at all. `key`: of one of its instances.
+/// By their own fleet, whose row says whether it is alike at all; `key`: of one of its instances.
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
   std::vector<CheckedRow*> rows;
@@ -195,8 +193,7 @@ Reference of_baseline(const SampleKey& key, std::span<const CheckedRow> earlier,
   return reference;
 }
 
-/// The reference of the rows of a rule other than a fleet rule, or why it has none; all must
-/// outlive what is returned.
+/// All must outlive what is returned.
 ReferenceOf references_of(std::span<const SampleKey> keys, const JudgeInput& input,
                           const Ceilings& ceilings) {
   return [earlier = earlier_rows(keys.front(), input), &input, &ceilings](

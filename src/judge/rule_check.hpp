@@ -42,8 +42,7 @@ struct RuleResult {
   }
 };
 
-/// All rows of one rule, with its waivers: FAILs that are allowed or known become WARN and KNOWN;
-/// where none is, passes that are known to fail become WARN.
+/// With its waiver: known FAILs become KNOWN; where none fails, passes become WARN.
 [[nodiscard]] RuleResult judge_rule(const Rule& rule, const JudgeInput& input);
 
 /// Who of a pairwise set is to be measured again, by all rules on it together.

@@ -20,16 +20,15 @@ namespace busbar::judge {
 /// Sample standard deviation (n - 1) over mean; nothing for fewer than two values.
 [[nodiscard]] std::optional<double> variation_of(std::span<const double> values);
 
-/// Two groups of values, each of at least two, that are further apart than either is wide and than
-/// 1 % of the middle.
+/// How many values are in each of two groups.
 struct TwoGroups {
-  std::size_t low = 0;   ///< values in the lower group
-  std::size_t high = 0;  ///< and in the upper
+  std::size_t low = 0;
+  std::size_t high = 0;
   double low_middle = 0;
   double high_middle = 0;
 };
 
-/// Nothing where there is one group, or fewer than four values.
+/// Groups of two or more that are further apart than either is wide and than 1 % of the middle.
 [[nodiscard]] std::optional<TwoGroups> two_groups_of(std::span<const double> values);
 
 /// A row's value of a metric: GB/s or us; or why it has none that can be judged.
@@ -120,8 +119,7 @@ struct PairTable {
   Sample common{};  ///< flaws, the least bound, attempts; no values
 };
 
-/// The pairs of launches that went well, and wrong data of all: of confirmations, or of the others.
-/// Any key of the size will do.
+/// Pairs of good launches, and wrong data of all: of confirmations, or the others; by any key.
 [[nodiscard]] PairTable gather_pairs(const SampleKey& key,
                                      std::span<const Observation> observations,
                                      std::span<const std::string> nodes, bool confirmations);

@@ -31,8 +31,7 @@ Defect defect_of(const CheckResult& result) {
                                                           : Defect::Slow;
 }
 
-/// A suspect of the rule and size of a row; the evidence begins with the size, but for launches
-/// that failed, which have all sizes.
+/// The evidence begins with the size, but for launches that failed, which have all sizes.
 Suspect suspect(Names nodes, const CheckResult& row, const std::string& evidence) {
   const Defect defect = defect_of(row);
   const std::string size =
@@ -82,8 +81,8 @@ struct NodeResults {
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-/// The first other nodes that explain why the result is not good: those that are blamed, and where
-/// it is no FAIL those that have no value at all.
+/// The first other nodes that explain a bad result: blamed ones, or of no FAIL those without
+/// values.
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const NodeEvidence& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {

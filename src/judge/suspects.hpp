@@ -10,8 +10,8 @@
 
 namespace busbar::judge {
 
-/// What a rule's FAILs blame: nodes by themselves, of a pairwise set links and paths of the fabric,
-/// too. Whole and rails blame no node.
+/// What a rule's FAILs blame: nodes, of a pairwise set links and paths, too; of whole and rails
+/// none.
 [[nodiscard]] std::vector<Suspect> suspects_of(const RuleResult& judged);
 
 /// The nodes of results that fail, of facts and of a soak.
@@ -21,12 +21,10 @@ namespace busbar::judge {
 /// is worse than the node's; the worst defects then come first.
 void drop_explained(std::vector<Suspect>& suspects);
 
-/// Adds the name of the log of a launch that hung or crashed to the evidence against its nodes,
-/// where it is kept.
+/// Adds to the evidence against nodes the log of a launch that hung or crashed, where it is kept.
 void add_log_names(std::vector<Suspect>& suspects, std::span<const Observation> observations);
 
-/// Every node in exactly one state, with the evidence for it. Where all are good, no verdict is
-/// FAIL, ERROR or INCONCLUSIVE.
+/// Every node's state. Where all are good, no verdict is FAIL, ERROR or INCONCLUSIVE.
 [[nodiscard]] std::vector<NodeAccount> accounts_of(std::span<const std::string> nodes,
                                                    std::span<const CheckResult> verdicts,
                                                    std::span<const Suspect> suspects);

@@ -104,8 +104,7 @@ constexpr auto enum_names(NodeState) {
                     Named{NodeState::NoData, "no data"}};
 }
 
-/// Every node is in exactly one of these. A node is good only if other nodes explain all its
-/// FAIL, ERROR and INCONCLUSIVE results.
+/// A node is good only if other nodes explain all its FAIL, ERROR and INCONCLUSIVE results.
 struct NodeAccount {
   std::string node{};
   NodeState state = NodeState::NoData;

@@ -19,16 +19,13 @@ struct NumberedRound {
   RoundOfPairs pairs{};
 };
 
-/// Who meets whom in a launch, by a seed, level by level: all pairs of a small fleet, else random
-/// partners.
+/// Who meets whom in a launch, level by level: all pairs of a small fleet, else random partners.
 [[nodiscard]] std::vector<RoundOfPairs> fleet_rounds(const std::vector<NodePath>& paths,
                                                      std::size_t partners, std::uint64_t seed);
 
 /// Who of a screened fleet is measured again in a launch. Of a small fleet all pairs; else suspects
-/// with changing partners that are known to be good while other good nodes meet each other as
-/// controls; then candidate links, again and again, beside good pairs that are repeated in the same
-/// way. Each launch draws its own partners by `seed`. No rounds where nothing is suspected, or
-/// nothing good is left to compare with.
+/// with changing good partners while other good nodes meet as controls; then candidate links, again
+/// and again, beside good pairs. No rounds where nothing is suspected, or nothing good is left.
 [[nodiscard]] std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
                                                              const std::vector<NodePath>& paths,
                                                              std::uint64_t seed,

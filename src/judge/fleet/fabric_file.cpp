@@ -144,7 +144,7 @@ std::string host_of_port(const std::string& line, std::map<std::string, std::siz
   return {};
 }
 
-/// A switch's description is what follows the first #, and so is that of what a port leads to.
+/// Descriptions follow the first #.
 std::string infiniband_csv(std::string_view text, std::string_view file,
                            std::vector<std::string>& notes) {
   std::map<std::string, std::set<std::string>> leaves_of;  // by host

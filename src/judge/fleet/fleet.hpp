@@ -50,8 +50,7 @@ struct FleetFinding {
 [[nodiscard]] bool is_of_fleet(const Blame& blame, std::size_t nodes,
                                std::span<const JudgedPair> pairs);
 
-/// One value per member: nodes alone, rails. Low is what is below fail_below times the median and
-/// beyond min_robust_z scaled MADs under it.
+/// One value per member. Low: below fail_below medians, and min_robust_z scaled MADs under it.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const Rule& rule);
 
 }  // namespace busbar::judge

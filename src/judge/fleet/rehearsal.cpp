@@ -100,8 +100,7 @@ class SimulatedFleet {
     return trunks_.contains(std::minmax(paths_[nodes.first], paths_[nodes.second]));
   }
 
-  /// The logarithm of the rate of two nodes in a launch. With the share of samples that are slower:
-  /// the rate that such a quantile of samples has.
+  /// Of two nodes in a launch, by the median of samples or a low quantile.
   [[nodiscard]] double log_rate(std::size_t first, std::size_t second, std::size_t launch,
                                 bool low_quantile) {
     const auto effect_of = [](const auto& effects, const auto& key) {

@@ -34,8 +34,7 @@ struct PlantedFault {
 [[nodiscard]] std::vector<PlantedFault> parse_faults(std::string_view option,
                                                      std::string_view text);
 
-/// How measurements scatter: a standard deviation, or measured factors, each the median of a launch
-/// over that of its series.
+/// A standard deviation, or measured factors: medians of launches over that of their series.
 struct Noise {
   double deviation = 0.03;
   std::vector<double> factors{};

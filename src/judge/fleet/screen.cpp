@@ -287,8 +287,7 @@ class Screener {
 
   // ---- nodes ----------------------------------------------------------------------------------
 
-  /// The upper median of each node's pairs in each launch, without pairs with blamed others; NaN
-  /// where there are none.
+  /// Of each node and launch, without pairs with blamed others; NaN where there are none.
   [[nodiscard]] std::vector<Values> effects_by_launch() const {
     std::vector<std::vector<Values>> values(nodes_, std::vector<Values>(rates_.launches));
     for (const RatedPair& pair : pairs_) {

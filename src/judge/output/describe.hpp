@@ -48,8 +48,7 @@ struct OutcomeLook {
 [[nodiscard]] std::string defect_text(const Suspect& suspect, const Acceptance& acceptance);
 /// What to do about it, by what it is and what is held against it.
 [[nodiscard]] std::string advice_text(const Suspect& suspect, const Acceptance& acceptance);
-/// The suspects; of several rules with one defect of one node, link or path the first, whose
-/// evidence names the others. Facts stay apart.
+/// Each defect of a node, link or path once, with all its rules. Facts stay apart.
 [[nodiscard]] std::vector<Suspect> listed_suspects(const Acceptance& acceptance);
 /// The first finding on each node, link and path, which is its worst.
 [[nodiscard]] std::vector<Suspect> worst_suspects(const Acceptance& acceptance);
@@ -70,9 +69,8 @@ inline constexpr std::string_view kSilentAdvice =
 [[nodiscard]] std::string cause_text(const Acceptance& acceptance);
 /// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_text(const Acceptance& acceptance);
-/// "h2 inconclusive: ...": nodes that are neither good nor suspects by themselves, those with the
-/// same evidence together, and those without a FAIL whose evidence differs only in numbers, in up
-/// to 40 lines. None where one cause refuses all.
+/// "h2 inconclusive: ...": nodes that are neither good nor suspects by themselves, those alike
+/// together, in up to 40 lines. None where one cause refuses all.
 [[nodiscard]] std::vector<std::string> node_lines(const Acceptance& acceptance);
 /// "h1 h2 h7"; of many nodes as ranges, "h[1-2,7]".
 [[nodiscard]] std::string node_list(const std::vector<std::string>& names);
@@ -102,8 +100,7 @@ struct Accounting {
 
 using Results = std::vector<const CheckResult*>;
 
-/// Those that an output for machines has one by one: all, or of more than `most` only those that do
-/// not pass, of too many the worst.
+/// All, or of more than `most` those that do not pass, of too many the worst.
 [[nodiscard]] Results worst_results(const Results& all, std::size_t most);
 
 /// Results with one key together, in the order of their first.

@@ -62,8 +62,6 @@ double highest(const Results& results) {
   return most > 0 ? most : 1;
 }
 
-/// Those with bars, in their order: all up to 24; of more, 20 that are not PASS, the lowest and the
-/// highest PASS.
 Results bars_of(const Results& results) {
   constexpr std::size_t kMostBars = 24;
   constexpr std::size_t kMostOthers = 20;
@@ -106,8 +104,7 @@ struct BarMarks {
   }
 };
 
-/// Lying bars of measured values on one scale that begins at 0, with marks at each bar's limits and
-/// thin dark ticks for launches.
+/// Lying bars of measured values, with marks at limits and thin dark ticks for launches.
 Chart bars_chart(const Results& bars, bool one_size) {
   constexpr int kRow = 24;
   constexpr int kAxis = 62;

@@ -14,15 +14,13 @@ struct TextOptions {
   std::string page{};        ///< the path of report.html, for the last line; empty: there is none
 };
 
-/// For a terminal and a bug report: a line per rule, instance and size (long lists of PASS are one
-/// line), where the figures of rules are from, suspects with evidence, every node by name, and last
-/// one line with the overall outcome, the exit code, who is blamed for it and the page.
+/// For a terminal and a bug report: results (long lists of PASS are one line), sources of figures,
+/// suspects, every node by name, and last one line with outcome, exit code, blame and the page.
 [[nodiscard]] std::string verdict_text(const Acceptance& acceptance,
                                        const Specification& specification,
                                        const TextOptions& options = {});
 
-/// For a job summary on GitHub: the overall outcome first, what is not PASS, suspects, nodes,
-/// contract.
+/// For a job summary on GitHub.
 [[nodiscard]] std::string verdict_markdown(const Acceptance& acceptance,
                                            const Specification& specification);
 
@@ -30,8 +28,7 @@ struct TextOptions {
 [[nodiscard]] std::string verdict_html(const Acceptance& acceptance,
                                        const Specification& specification);
 
-/// verdicts.csv: '#' lines, column names, a line per rule, instance, collective and size; RFC 4180.
-/// A cell without a value is empty.
+/// '#' lines, column names, a line per rule, instance, collective and size; RFC 4180.
 [[nodiscard]] std::string verdict_csv(const Acceptance& acceptance,
                                       const Specification& specification);
 
@@ -53,8 +50,7 @@ struct TextOptions {
 [[nodiscard]] std::string unknown_nodes(const Acceptance& acceptance, const Specification&);
 /// @}
 
-/// Text for node_exporter's textfile collector. Of a device set with more than 64 instances only
-/// those have series of their own that are not PASS.
+/// For node_exporter's textfile collector; of a device set the 500 worst have series of their own.
 [[nodiscard]] std::string verdict_prometheus(const Acceptance& acceptance,
                                              const Specification& specification);
 

@@ -50,8 +50,7 @@ struct LaunchSetup {
 /// after each other.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
                                              const LaunchSetup& setup, const Job& job);
-/// What shows whether a node can be launched on: a program that prints its version there, if the
-/// node's name is known there where its ranks will meet by it.
+/// Prints a program's version on a node, if its name is known there where ranks will meet by it.
 [[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
                                   const std::string& node);
 /// The node that a launch names which hung or crashed, by what it wrote on stderr; else empty.

@@ -29,8 +29,7 @@ struct Journal {
   std::string levels{};              ///< levels.csv: where they are in the fabric
   /// One launch each, on disk as soon as it has ended, with the rows of its CSV.
   std::vector<Observation> lines{};
-  /// CSVs of launches in the folder that no line names: the run was killed when it had written
-  /// them.
+  /// CSVs of launches that no line names: the run was killed when it had written them.
   std::vector<std::string> unlisted{};
   machine::HostWindows machines{};   ///< facts of nodes before, between and after launches
   std::vector<std::string> notes{};  ///< notes.txt: of the run, for its verdicts
@@ -52,8 +51,7 @@ using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Pu
 /// Where the timeline of a launch's CSV is: in the folder "timelines" beside it.
 [[nodiscard]] std::string timeline_path(const std::string& csv);
 
-/// What `accept run` writes: the specification, the journal, a CSV and where there is any the
-/// stderr of every launch.
+/// What `accept run` writes: the specification, the journal, CSV and stderr of every launch.
 class RunFolder {
  public:
   /// Makes the folder, which must be new or empty, and begins the journal. With `resume` one that

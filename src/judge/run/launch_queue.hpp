@@ -23,11 +23,10 @@ struct LaunchLimits {
   std::uint64_t processors = 0;
 };
 
-/// How many launches run at the same time at most, and what allows no more: "512 open files
-/// (ulimit -n)".
+/// The most launches at the same time.
 struct AtOnce {
   std::size_t launches = 1;
-  std::string reason{};
+  std::string reason{};  ///< what allows no more: "512 open files (ulimit -n)"
 };
 
 /// What was asked for by `option`, else as many as the limits allow; never more than open files and
@@ -78,9 +77,8 @@ struct LaunchEvents {
                                                       const LaunchControl& control,
                                                       const LaunchEvents& events);
 
-/// Takes away what stands before and behind the CSV of a standard output, such as the greeting of a
-/// host that is reached by ssh. Returns the first line before it; nothing where there is none, or
-/// no CSV.
+/// Takes away what stands before and behind a CSV, such as the greeting of a host. Returns the
+/// first line before it; nothing where there is none, or no CSV.
 [[nodiscard]] std::string take_banner(std::string& out);
 
 /// Appends the rows of a CSV to another with the same columns; the second's head is dropped.

@@ -146,8 +146,6 @@ bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }
 
-/// By the graph of the system that [ceiling] names; nothing where it gives none for this collective
-/// or has no such hosts.
 std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const Collective& collective,
                                         const SetShape& shape) {
   if (shape.ranks < 2 || shape.nodes < 1 || shape.ranks < shape.nodes) return std::nullopt;

@@ -15,10 +15,9 @@ struct CeilingFigure {
   std::string text{};  ///< "450 of dgx-h100 over nvswitch, limited by its links"
 };
 
-/// The ceiling of a collective on a shape, by the graph of the system that [ceiling] names; nothing
-/// where it gives none for this collective or has no such hosts, and then a row's own bound_GBps
-/// counts. Throws Error (Usage) for a system with fewer devices on a node than the set wants.
-/// Computed once for each: a graph's bound takes a while, and a pair of nodes is like another.
+/// The ceiling of a collective on a shape, computed once for each; nothing where the system that
+/// [ceiling] names gives none or has no such hosts. Throws Error (Usage) for a system with fewer
+/// devices on a node than the set wants.
 using Ceilings =
     std::function<std::optional<CeilingFigure>(const std::string& collective, const SetShape&)>;
 

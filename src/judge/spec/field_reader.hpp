@@ -196,8 +196,7 @@ class FieldReader {
  public:
   /// Of a part of a table: whatever keys there are.
   explicit FieldReader(const TomlFields& table) : table_(table) {}
-  /// Of a whole table, which may have these keys. With `faults` these are collected, and a value
-  /// that has one stays. A key that is misspelt is not also reported as missing.
+  /// Of a whole table with these keys; `faults` collects. What is misspelt is not also missing.
   FieldReader(const TomlFields& table, const std::vector<std::string>& keys, Faults* faults);
 
   void operator()(std::string_view key, auto& value, const FieldCheck& check = {}) const {
@@ -246,8 +245,7 @@ template <TableOfFields Struct>
   return keys;
 }
 
-/// A table as a struct; refuses keys that are neither of its fields nor of `more`. `faults`: as of
-/// FieldReader.
+/// A table as a struct; refuses keys that are neither of its fields nor of `more`.
 template <TableOfFields Struct>
 [[nodiscard]] Struct read_fields(const TomlFields& table, const std::vector<std::string>& more = {},
                                  Faults* faults = nullptr) {

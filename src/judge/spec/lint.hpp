@@ -21,8 +21,7 @@ struct LintFinding {
   std::string text{};  ///< one line
 };
 
-/// All findings in the order of the file; `today` is "2026-11-21"; `nodes` are those of a run, 0
-/// where their number is not known.
+/// In the order of the file; `today` is "2026-11-21"; `nodes` of a run, 0: not known.
 [[nodiscard]] std::vector<LintFinding> lint(const Specification& specification,
                                             const std::string& today, std::size_t nodes = 0);
 
