@@ -91,9 +91,9 @@ void take_sample(CheckedRow& row, const Rule& rule, const JudgeInput& input);
 /// The same, of a row with its sample.
 [[nodiscard]] CheckedRow judge_sample(const SampleKey& key, const JudgeInput& input);
 
-/// Fills reference, ratio, outcome and reason by the bounds that are there. A row that is decided
-/// keeps its outcome: where only launches are missing, its reason also has what the bounds would
-/// say of those that there are.
+/// Fills reference, ratio, outcome and reason by the bounds. A row that is decided keeps its
+/// outcome; where only launches are missing, its reason adds what the bounds say of those that
+/// there are.
 void apply_reference(CheckedRow& row, const Reference& reference);
 
 /// Adds to a reason: "first; second".

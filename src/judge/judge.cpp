@@ -26,8 +26,7 @@ std::string gpu_note(const JudgeInput& input) {
   return {};
 }
 
-/// A line for each host name under which launches of several nodes ran: they may be one machine,
-/// which is permitted by `same_machine`.
+/// A line for each host name under which launches of several nodes ran.
 std::vector<std::string> shared_host_notes(std::span<const Observation> observations,
                                            bool same_machine) {
   std::map<std::string, std::set<std::string>> nodes_of;

@@ -62,8 +62,8 @@ std::vector<FilePart> parts_of(const study::FileRows& file) {
   return list;
 }
 
-/// Whether devices of a row ("0,1,2,3", hosts divided by ";") may be those of a specification
-/// ("0-3"): true unless both are known and differ.
+/// True unless devices of a row ("0,1,2,3;0,1") and of a specification ("0-3") are known and
+/// differ.
 bool may_be_devices(const std::string& measured, const std::string& wanted) {
   const auto want = parse_ranges(wanted);
   if (!want) return true;

@@ -16,8 +16,7 @@
 
 namespace busbar::judge {
 
-/// Exit codes of launches: of one that was killed after its timeout, as timeout(1) has it, and of
-/// one that was not made, or not to its end.
+/// Exit codes of launches: after a timeout, as timeout(1) has it; not made, or not to its end.
 inline constexpr int kTimedOut = 124;
 inline constexpr int kNotMade = -1;
 

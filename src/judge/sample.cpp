@@ -217,8 +217,7 @@ void add_launch(Sample& sample, const Observation& observation, const SampleKey&
 
 using NodeNumbers = std::map<std::string, std::size_t, std::less<>>;
 
-/// The nodes of a row: those of its group, by its ranks or else its hosts, or the two of its
-/// launch.
+/// By the ranks of a row's group or else its hosts, or the two of its launch.
 std::optional<NumberPair> pair_of_row(const Record& row, const Observation& launch,
                                       int ranks_per_node, const NodeNumbers& numbers) {
   std::set<std::size_t> places;

@@ -81,8 +81,7 @@ struct NodeResults {
   std::set<std::string> culprits{};    ///< other nodes, which explain what is not good
 };
 
-/// The first other nodes that explain a bad result: blamed ones, or of no FAIL those without
-/// values.
+/// The first others that explain a bad result: blamed nodes, or of no FAIL those without values.
 std::vector<std::string> culprits_of(const CheckResult& verdict, const std::string& node,
                                      const NodeEvidence& findings) {
   const auto explain = [&](const std::vector<std::string>& nodes) {

@@ -10,8 +10,7 @@
 
 namespace busbar::judge {
 
-/// What a rule's FAILs blame: nodes, of a pairwise set links and paths, too; of whole and rails
-/// none.
+/// What a rule's FAILs blame: nodes, links and paths; of whole and rails nothing.
 [[nodiscard]] std::vector<Suspect> suspects_of(const RuleResult& judged);
 
 /// The nodes of results that fail, of facts and of a soak.

@@ -322,8 +322,7 @@ class Judging {
   static bool is_low(const Retest& retest, double loss) {
     return retest.log_effect <= std::log1p(-loss);
   }
-  /// Whether a node with few partners, whose links are all measured, is hardly low over one of
-  /// them.
+  /// Whether a node with few partners, all measured, is hardly low over one of them.
   [[nodiscard]] bool has_good_link(std::size_t node, const Retest& retest) const {
     constexpr std::size_t kFewLinks = 4;  // of more, bad ones do not become the middle
     std::map<std::size_t, Values> links;

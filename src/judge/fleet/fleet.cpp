@@ -11,8 +11,7 @@
 namespace busbar::judge {
 namespace {
 
-/// The node with most low pairs, of these that with the fewest others: at least two, and half of
-/// its own.
+/// With most low pairs, then with the fewest others: at least two, and half of its own.
 std::optional<BlamedNode> worst_node(std::size_t nodes, std::span<const JudgedPair> pairs) {
   std::vector<BlamedNode> rows;
   for (std::size_t node = 0; node < nodes; ++node) rows.push_back({.node = node});

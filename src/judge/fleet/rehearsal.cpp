@@ -239,8 +239,7 @@ class Rehearsing {
   }
 
  private:
-  /// Each node by itself: who does not answer is named and left out, and so is who hangs, which
-  /// costs a launch.
+  /// Who does not answer is named and left out, and so is who hangs, which costs a launch.
   void reach_nodes() {
     count_launch(1);
     for (std::size_t node = 0; node < plan_.nodes; ++node) {

@@ -54,8 +54,7 @@ std::string charge(const Suspect& suspect, const Acceptance& acceptance) {
   return subject + (is_cut_name(suspect.path) ? "are slow" : "is slow");
 }
 
-/// "its all-reduce of 1 GiB reaches 62.1 GB/s; at least 99.9 is required"; empty where the value
-/// misses no bound itself.
+/// "its all-reduce of 1 GiB reaches 62.1 GB/s; ..."; empty where the value misses no bound itself.
 std::string comparison_text(const CheckResult& result) {
   const auto value = finite(result.value);
   const auto least = edge(result, result.bounds.fail_below);

@@ -34,13 +34,11 @@ struct OutcomeLook {
 [[nodiscard]] std::string figure(std::optional<double> value);
 /// The shortest text that reads back as the same number.
 [[nodiscard]] std::string exact(double value);
-/// "16 MiB", or "1025 B" where that would be rounded: names of cases must not collide; empty for 0,
-/// which is that of facts.
+/// "16 MiB", or "1025 B" where that would be rounded: names must not collide; empty for 0.
 [[nodiscard]] std::string size_text(Bytes size);
 /// A multiple of the reference in GB/s or us; a gap where one of them is.
 [[nodiscard]] std::optional<double> edge(const CheckResult& result, std::optional<double> bound);
-/// ">= 10.8", "<= 13.2", "10.8..13.2": where it does not fail; "warn >= 11.4" where nothing fails
-/// it.
+/// ">= 10.8", "<= 13.2", "10.8..13.2": where it does not fail; else "warn >= 11.4".
 [[nodiscard]] std::string bound_text(const CheckResult& result);
 /// "h2", "link h1 - h2", "uplink leaf2", "one of h1, h2 and h3".
 [[nodiscard]] std::string suspect_title(const Suspect& suspect);
@@ -64,8 +62,7 @@ struct SilentNodes {
 inline constexpr std::string_view kSilentAdvice =
     "check power and network, and that you can log in";
 
-/// The one sentence for those who decide: "node17 is slow: its all-reduce of 1 GiB reaches 62.1
-/// GB/s; at least 99.9 is required."
+/// One sentence: "node17 is slow: its all-reduce of 1 GiB reaches 62.1 GB/s; at least 99.9 is ...".
 [[nodiscard]] std::string cause_text(const Acceptance& acceptance);
 /// What stands where no suspect is: that no node is blamed, and whether rules fail all the same.
 [[nodiscard]] std::string no_suspect_text(const Acceptance& acceptance);
@@ -150,8 +147,7 @@ struct ListedRow {
 /// One per rule and collective. Up to 24 bars; of more, 20 that are not PASS, the lowest and the
 /// highest PASS.
 [[nodiscard]] std::vector<Figure> waterfalls(const Acceptance& acceptance, const std::string& rule);
-/// One per pairwise set, collective, size and metric, of three nodes or more; its limits do not
-/// depend on what was measured.
+/// One per pairwise set, collective, size and metric, of three nodes or more.
 [[nodiscard]] std::vector<Figure> heat_maps(const Acceptance& acceptance,
                                             const Specification& specification);
 /// @}

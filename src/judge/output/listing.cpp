@@ -72,8 +72,7 @@ void list_curve(const Results& curve, std::string_view noun, std::vector<ListedR
   rows.push_back(std::move(rest));
 }
 
-/// "12.1..12.9", or one text where all have the same. The rate of wrong data is none: people would
-/// read it as the finding.
+/// "12.1..12.9", or one text. None of wrong data: people would read the rate as the finding.
 template <class Text>
 std::string range_of(const ListedRow& row, std::optional<double> CheckResult::*member, Text text) {
   std::vector<double> values;

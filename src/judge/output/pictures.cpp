@@ -164,9 +164,8 @@ Figure waterfall_of(const Results& results) {
           .wide = true};
 }
 
-/// From the lowest value to the highest, so that cells differ, but over a tenth of the highest at
-/// least: else mere noise would look like a fault. Floor and reference are marked where they are in
-/// that range.
+/// From the lowest value to the highest, but over a tenth of the highest at least: else mere noise
+/// would look like a fault.
 ColourScale scale_of(const Results& results) {
   constexpr double kLeastSpan = 0.1;
   constexpr double kApart = 0.08;  // marks closer than this share of the scale overlap

@@ -31,8 +31,7 @@ std::string shortened(const std::string& name, std::size_t most) {
   return name.substr(0, most - 3 - tail) + "..." + name.substr(name.size() - tail);
 }
 
-/// How many letters a table has of each node's name: few enough to stay readable, and enough that
-/// no two become one.
+/// Letters of each node's name: few, and enough that no two become one.
 std::size_t name_width(const Acceptance& acceptance) {
   constexpr std::size_t kReadable = 24;
   constexpr std::size_t kStep = 8;

@@ -254,8 +254,7 @@ void Campaign::run_unit(const Unit& unit) {
                 end(first + i, jobs[i], result);
                 if (seen().back().hung_or_crashed()) append(doubtful, jobs[i].nodes());
               }});
-  // A node that has gone while others were measured must not cost a timeout in each of its
-  // launches.
+  // A node that has gone meanwhile must not cost a timeout in each of its launches.
   if (!is_stopped()) touch(doubtful);
 }
 
@@ -278,8 +277,7 @@ std::vector<std::string> Campaign::left() const {
                   [this](const std::string& node) { return !breaking_.contains(node); });
 }
 
-/// Whether the launch of a job, now or in an earlier run, went wrong by a node that is now left
-/// out.
+/// Whether the launch of a job, now or earlier, went wrong by a node that is now left out.
 bool Campaign::is_broken(const Job& job) {
   const LaunchKey key = launch_key(job, job.instances.front());
   const auto made = std::ranges::find(seen().rbegin(), seen().rend(), key,

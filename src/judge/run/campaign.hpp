@@ -35,17 +35,15 @@ struct CampaignRequest {
   std::function<void()> after_turn{};  ///< of a soak
 };
 
-/// Makes all launches of a specification: first every node is touched, up to three times, then what
-/// is planned is measured, each node alone before they meet; then what the verdicts ask for:
-/// reruns, and suspects once more. At last the nodes are touched again: each time they report their
-/// facts.
+/// Makes all launches of a specification: every node is touched, up to three times, and measured
+/// alone before they meet; then reruns, and suspects once more. At last nodes are touched again:
+/// each time they report their facts.
 class Campaign {
  public:
   Campaign(CampaignRequest request, RunFolder& folder);
 
   /// False where it was interrupted, or something could not be started. Throws Error (Usage) where
-  /// every node refuses its first contact as bad usage, or has a name that is not resolved: no
-  /// launch could succeed.
+  /// no launch could succeed: every node refuses bad usage, or has a name that is not resolved.
   [[nodiscard]] bool run();
   /// What could not be started, if that ended it.
   [[nodiscard]] const std::optional<std::string>& start_failure() const { return start_failure_; }

@@ -130,8 +130,7 @@ std::string shell_text(const std::string& word) {
   return "'" + join(split(word, '\''), "'\\''") + "'";
 }
 
-/// A launch of instances at the same time; all rails are one job. `like` has its number, purpose
-/// and collective.
+/// Instances at the same time; all rails are one job. `like` has number, purpose and collective.
 Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances, Job like) {
   like.device_set = set.id;
   Unit unit;

@@ -41,13 +41,11 @@ struct LaunchSetup {
   std::vector<std::string> arguments{};  ///< of the launcher, from the user
   std::string programs{};                ///< the folder of the *_perf
   bool has_groups = false;               ///< some launch has more than one rank
-  /// The path of a file with these lines, which must be there when a command is run; `ending`:
-  /// of its name.
+  /// The path of a file with these lines, there when a command is run; `ending`: of its name.
   std::function<std::string(const std::string& lines, std::string_view ending)> text_file{};
 };
 
-/// The commands of a job: one per reduction, type and geometric progression of sizes, to be run
-/// after each other.
+/// One per type and geometric progression of sizes, to be run after each other.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
                                              const LaunchSetup& setup, const Job& job);
 /// Prints a program's version on a node, if its name is known there where ranks will meet by it.
@@ -75,8 +73,7 @@ using Unit = std::vector<Job>;
 /// All of these nodes, "16 nodes": what a launch of a pairwise set is of.
 [[nodiscard]] Instance fleet_instance(std::vector<std::string> nodes);
 
-/// The instances of a set that have turns of a soak, as rounds of those that share no node: of a
-/// pairwise set all pairs.
+/// What has turns of a soak, as rounds that share no node: of a pairwise set all pairs.
 [[nodiscard]] std::vector<std::vector<Instance>> soaked_rounds(const DeviceSetRule& set,
                                                                std::span<const std::string> nodes);
 

@@ -54,17 +54,15 @@ using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Pu
 /// What `accept run` writes: the specification, the journal, CSV and stderr of every launch.
 class RunFolder {
  public:
-  /// Makes the folder, which must be new or empty, and begins the journal. With `resume` one that
-  /// holds a run of the same head (but for its seed) and specification goes on. Throws Error
-  /// (Usage).
+  /// Begins the journal in a folder that is new or empty; with `resume` a run of the same head (but
+  /// for its seed) and specification goes on. Throws Error (Usage).
   RunFolder(std::string path, Journal head, const std::string& specification_text,
             bool resume = false);
 
   /// Whether the run that is resumed has made this launch.
   [[nodiscard]] bool has(const Job& job) const;
 
-  /// Keeps what a launch wrote in files of its number, then its lines: they are on disk when this
-  /// returns.
+  /// Keeps what a launch wrote, then its lines: they are on disk when this returns.
   void add(std::size_t number, const Job& job, const LaunchResult& result);
 
   /// Adds the lines of facts ("# fact: ...") that a program printed on a node to facts.csv.

@@ -120,8 +120,7 @@ class LaunchQueue {
 
   [[nodiscard]] bool has_next() const { return !ready_.empty() && !is_stopped(); }
 
-  /// Some of those that may run, so that the others are watched meanwhile; what could not be
-  /// started.
+  /// Some, so that the others are watched meanwhile; returns what could not be started.
   [[nodiscard]] std::optional<std::string> start_next() {
     constexpr int kSome = 32;
     for (int i = 0; i < kSome && has_next() && loop_.running() < control_.at_once; ++i) {

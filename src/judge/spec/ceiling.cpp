@@ -123,13 +123,11 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
   // where bus bandwidth counts 2(n-1)/n.
   if (is_reduced_in_network(rule, movement)) return bound.cut_GBps * 2 * (n - 1) / n;
   // Reduce-scatter inside, exchange between k nodes, gather inside: a node sends (k-1)/k of the
-  // size, and bus bandwidth counts (n-1)/n of the whole: (n-1)/(n-g). An all-reduce does both
-  // twice.
+  // size, and bus bandwidth counts (n-1)/n: (n-1)/(n-g). An all-reduce does both twice.
   if (movement == Movement::AllReduce || movement == Movement::Parts) {
     return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
   }
-  // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes. The bound is that
-  // of two nodes.
+  // Each of g ranks exchanges (n-g)/n of the size with other nodes; the bound is of two nodes.
   if (movement == Movement::AllToAll) {
     if (!bound.alltoall_GBps) return most / g;
     return *bound.alltoall_GBps * g / (2 * g - 1) * (n - 1) / (n - g);
@@ -140,8 +138,7 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
 }
 
 /// One domain of switches, a pair, or a network card for each rank: whatever the order, each rank's
-/// data pass its own port. Otherwise the collectives that are not rings would need paths of their
-/// own.
+/// data pass its own port.
 bool ports_limit(const topo::Bound& bound, int ranks) {
   return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
 }

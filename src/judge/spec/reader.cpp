@@ -350,9 +350,8 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   return spec;
 }
 
-/// The specification with only what a profile has, and with the profile's numbers; with `rules`
-/// only these instead of the profile's. Checks every profile of the file, whichever is chosen, if
-/// the rest of the file has no faults.
+/// With only the rules of a profile, or `rules`, and its numbers. Checks every profile of the file
+/// if the rest has no faults.
 Specification with_profile(const TomlFields& file, const Specification& specification,
                            const std::string& profile, const std::vector<std::string>& rules,
                            Faults& faults) {

@@ -87,8 +87,7 @@ using VariableMap = std::map<std::string, std::string>;
 /// Which system the specification is for.
 struct SystemIdentity {
   std::string name{};
-  /// Of: gpu (a whole name), gpus_per_node,
-  /// nics_per_node (a number as it is), processor, library, driver (a part of what is reported).
+  /// gpu is a whole name, gpus_per_node and nics_per_node are numbers, others a part of a text.
   Fingerprint fingerprint{};
   std::vector<std::string> nodes{};  ///< by name; empty: those of the command line or of the files
   TextPlace fingerprint_place{};
@@ -151,8 +150,7 @@ struct SetShape {
   int nodes = 0;
   std::string gpus{};  ///< DeviceSetRule::gpus
 };
-/// The shape of this many of its nodes. On rails it is one rank of each, and which GPU differs from
-/// rail to rail.
+/// Of this many of its nodes; on rails one rank of each, on a GPU that differs from rail to rail.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
 /// The shape of all nodes of a system.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
@@ -239,8 +237,7 @@ struct Specification {
   [[nodiscard]] bool needs_baseline() const;
 };
 
-/// A specification as it was read, under the keys of its file: profile applied, lists and ranges
-/// written out, defaults included. A missing value is null.
+/// As it was read: profile applied, ranges written out, defaults included; a missing value is null.
 [[nodiscard]] std::string specification_json(const Specification& specification);
 
 }  // namespace busbar::judge
