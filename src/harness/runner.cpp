@@ -2,7 +2,6 @@
 #include "harness/runner.hpp"
 
 #include "format/timeline_text.hpp"
-#include "harness/gathered_rows.hpp"
 #include "model/agreement.hpp"
 
 namespace busbar {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/random.hpp"
-#include "harness/gathered_rows.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
 #include "stats/verdict.hpp"
@@ -17,13 +17,34 @@
 namespace busbar {
 namespace {
 
-constexpr char kBetweenRows = '\x1e';  // ASCII's record separator is in no row
+constexpr char kBetweenCells = '\x1f';  // ASCII's unit separator is in no cell
+constexpr char kBetweenRows = '\x1e';   // ASCII's record separator is in no row
 
 /// A line of the file: a damaged one has another sum at its end.
 std::string with_sum(std::string_view text) {
   std::uint64_t sum = 0;
   for (const char letter : text) sum = splitmix64(sum + static_cast<unsigned char>(letter));
   return fmt::format("{}{}{:016x}", text, kBetweenRows, sum);
+}
+
+/// Its time, then where they are known the last rank, how late it was, and the times of all ranks.
+std::string sample_text(const Row& row, std::size_t sample) {
+  std::string text = fmt::format("{}", row.samples_us[sample]);
+  if (row.arrivals.empty() && row.rank_times_us.empty()) return text;
+  const Arrival arrival = row.arrivals.empty() ? Arrival{.last = -1} : row.arrivals[sample];
+  text += fmt::format(" {} {}", arrival.last, arrival.late_us);
+  if (row.rank_times_us.empty()) return text;
+  return text + ' ' + fmt::format("{}", fmt::join(row.rank_times_us[sample], " "));
+}
+
+void parse_sample(std::string_view text, Row& row) {
+  const auto numbers = mapped(
+      split(text, ' '), [](const std::string& word) { return to_number<double>(word).value(); });
+  row.samples_us.push_back(numbers.front());
+  if (numbers.size() < 3) return;
+  const auto last = static_cast<int>(numbers[1]);
+  if (last >= 0) row.arrivals.push_back({.last = last, .late_us = numbers[2]});
+  if (numbers.size() > 3) row.rank_times_us.emplace_back(numbers.begin() + 3, numbers.end());
 }
 
 /// The times and timed operations of all visits, as add_statistics takes them.
@@ -87,6 +108,42 @@ void merge_figures(std::span<const Row> visits, Record& record) {
 }
 
 }  // namespace
+
+/// The cells of its record, then its samples.
+std::string row_text(const Row& row) {
+  std::string text;
+  for (const RecordField& field : record_fields()) {
+    text += one_line(field.get(row.record)) + kBetweenCells;
+  }
+  for (std::size_t i = 0; i < row.samples_us.size(); ++i)
+    text += sample_text(row, i) + kBetweenCells;
+  return text;
+}
+
+Row parse_row(std::string_view text) {
+  Row row;
+  std::vector<std::string> cells = split(text, kBetweenCells);
+  cells.pop_back();  // what follows the last separator
+  const auto fields = record_fields();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i < fields.size()) {
+      fields[i].set(row.record, cells[i]);
+    } else {
+      parse_sample(cells[i], row);
+    }
+  }
+  return row;
+}
+
+std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine) {
+  std::vector<Row> rows;
+  for (std::string& text :
+       round_group.world.gather_texts(round_group.leads() ? row_text(mine) : "")) {
+    if (!text.empty()) rows.push_back(parse_row(std::exchange(text, {})));
+  }
+  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.record.group; });
+  return rows;
+}
 
 Row merge_visits(std::span<const Row> visits, stats::StopReason stop) {
   if (visits.size() == 1 && visits.front().samples_us.empty()) return visits.front();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/output_file.hpp"
@@ -16,6 +17,14 @@
 #include "model/variant.hpp"
 
 namespace busbar {
+
+/// A row as one text without a line end, and back: the digits of samples are kept.
+[[nodiscard]] std::string row_text(const Row& row);
+[[nodiscard]] Row parse_row(std::string_view text);
+
+/// The rows of all groups on rank 0 of the job, by their numbers; on others
+/// nothing. Numbers arrive with the digits that files have. Collective over the job.
+[[nodiscard]] std::vector<Row> gather_rows(const RoundGroup& round_group, const Row& mine);
 
 /// One row of all its visits, each a row of its own: statistics of all samples, an interval of the
 /// run, flags of any visit. At least one visit.

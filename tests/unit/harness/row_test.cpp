@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "harness/gathered_rows.hpp"
 #include "harness/late_rank.hpp"
+#include "harness/visits.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
