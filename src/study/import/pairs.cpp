@@ -55,33 +55,25 @@ struct CopyLog {
   std::string usual_because{};        ///< "its own since version 0.7"; empty if the log says it
 };
 
-using Matrices = std::vector<const CopyMatrix*>;
+using Matrices = std::vector<CopyMatrix>;
 
 /// The name without the number of a repetition.
-View base_name(const CopyMatrix* matrix) {
-  return View{matrix->name}.substr(0, matrix->name.find("_iter_"));
-}
-
-template <class Fits>
-Matrices matrices_where(const CopyLog& copies, Fits fits) {
-  Matrices found;
-  for (const CopyMatrix& matrix : copies.matrices) {
-    if (fits(&matrix)) found.push_back(&matrix);
-  }
-  return found;
+View base_name(const CopyMatrix& matrix) {
+  return View{matrix.name}.substr(0, matrix.name.find("_iter_"));
 }
 
 /// All repetitions of a matrix.
 Matrices repetitions_of(const CopyLog& copies, View name) {
-  return matrices_where(copies, [&](const CopyMatrix* one) { return base_name(one) == name; });
+  return filtered(copies.matrices, [&](const auto& one) { return base_name(one) == name; });
 }
 
 Matrices wanted_matrices(const CopyLog& copies, const std::string& wanted) {
   const CopyMatrix* exact = find_by(copies.matrices, wanted, &CopyMatrix::name);
-  if (exact != nullptr) return {exact};
+  if (exact != nullptr) return {*exact};
   if (const Matrices all = repetitions_of(copies, wanted); !all.empty()) return all;
-  const Matrices found = matrices_where(
-      copies, [&](const CopyMatrix* one) { return one->name.find(wanted) != std::string::npos; });
+  const Matrices found = filtered(copies.matrices, [&](const CopyMatrix& one) {
+    return one.name.find(wanted) != std::string::npos;
+  });
   if (set_of(found, base_name).size() == 1) return found;
   throw usage_error("--matrix {}: {} matrices of {} have this in their name: {}", wanted,
                     found.size(), copies.log.path,
@@ -98,12 +90,12 @@ Matrices choose(const CopyLog& copies, const std::string& wanted) {
   Matrices first;  // of each collective
   for (const CopyMatrix& matrix : copies.matrices) {
     if (matrix.taken == CopyMatrix::Default::Never) continue;
-    const auto same = [&](const CopyMatrix* one) { return one->collective == matrix.collective; };
-    const CopyMatrix*& known = find_or_add(first, same, &matrix);
-    if (matrix.taken > known->taken) known = &matrix;
+    const auto same = [&](const CopyMatrix& one) { return one.collective == matrix.collective; };
+    CopyMatrix& known = find_or_add(first, same, matrix);
+    if (matrix.taken > known.taken) known = matrix;
   }
   Matrices chosen;
-  for (const CopyMatrix* matrix : first) append(chosen, repetitions_of(copies, base_name(matrix)));
+  for (const CopyMatrix& matrix : first) append(chosen, repetitions_of(copies, base_name(matrix)));
   if (!chosen.empty()) return chosen;
   throw usage_error("{}: which matrix is meant? --matrix NAME takes one of {}", copies.log.path,
                     join_each(copies.matrices, ", ", &CopyMatrix::name));
@@ -210,8 +202,8 @@ LogFile log_of_copies(CopyLog copies, const LogReading& reading) {
   const Matrices chosen = choose(copies, reading.matrix);
   copies.table.flags = {Flag::OneWayCopy};
   const Bytes size = size_of_copy(copies, reading);
-  for (const CopyMatrix* matrix : chosen) {
-    copies.log.tables.push_back(table_of(copies, *matrix, size));
+  for (const CopyMatrix& matrix : chosen) {
+    copies.log.tables.push_back(table_of(copies, matrix, size));
   }
   const Words names = mapped(chosen, &CopyMatrix::name);
   Words others;
