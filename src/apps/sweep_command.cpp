@@ -207,8 +207,9 @@ class SweepRun {
     report_.written = *options_.write;
     if (options_.held_out > 0 && !hold_out()) return conclude(Status::Unavailable);
     if (options_.held_out == 0) return conclude(Status::Ok);
-    if (report_.held_out.count(study::Verdict::Slower) > 0) return conclude(Status::Wrong);
-    const bool confirmed = report_.held_out.count(study::Verdict::Faster) > 0;
+    const auto verdicts = report_.held_out.verdicts();
+    if (std::ranges::count(verdicts, study::Verdict::Slower) > 0) return conclude(Status::Wrong);
+    const bool confirmed = std::ranges::count(verdicts, study::Verdict::Faster) > 0;
     if (!confirmed) warn("--held-out: no row is faster with the file: no winner is confirmed");
     return conclude(confirmed ? Status::Ok : Status::Unavailable);
   }

@@ -30,6 +30,13 @@ constexpr auto enum_names(Grade /*unused*/) {
 /// near it, or the prediction; what is published without a measurement only where it agrees with
 /// the measured one, and no log checks the prediction.
 enum class ReferenceKind { SameSize, NearSize, Published, Prediction };
+constexpr auto enum_names(ReferenceKind /*unused*/) {
+  return std::array{
+      Named{ReferenceKind::SameSize, "the median that others measured at this size"},
+      Named{ReferenceKind::NearSize, "the median that others measured near this size"},
+      Named{ReferenceKind::Published, "what is published of this machine"},
+      Named{ReferenceKind::Prediction, "the prediction"}};
+}
 
 struct ExpectRequest {
   std::string system{};        ///< a name of load_machine, for people and for published figures

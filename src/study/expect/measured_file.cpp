@@ -26,10 +26,9 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
     for (const Dataset& part : split_by(launch.dataset, setting_of)) {
       const std::string own[] = {launch.setting, setting_of(part.records.front())};
       const std::string setting = setting_text(own);
-      if (!any_has(all, setting, &Measured::setting)) {
-        all.push_back({.setting = setting, .facts = launch.dataset.facts});
-      }
-      Measured& measured = *find_by(all, setting, &Measured::setting);
+      const auto same = [&](const Measured& known) { return known.setting == setting; };
+      Measured& measured =
+          find_or_add(all, same, {.setting = setting, .facts = launch.dataset.facts});
       append(measured.records, part.records);
       append(measured.notes, launch.notes);
       if (!part.cut.empty()) measured.notes.push_back(text + ": " + part.cut);

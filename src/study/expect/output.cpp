@@ -38,24 +38,6 @@ std::string prediction_error_text(const ExpectRequest& request, const Answer& ex
                      request.size >= kMiB ? "10 %" : "12 %");
 }
 
-std::string reference_text(ReferenceKind reference) {
-  switch (reference) {
-    case ReferenceKind::SameSize: return "the median that others measured at this size";
-    case ReferenceKind::NearSize: return "the median that others measured near this size";
-    case ReferenceKind::Published: return "what is published of this machine";
-    case ReferenceKind::Prediction: break;
-  }
-  return "the prediction";
-}
-
-/// Where the verdict is not the prediction's though nothing was measured by others.
-std::string as_published_text(const Answer& expected) {
-  if (expected.reference != ReferenceKind::Published) return "";
-  return fmt::format(
-      "as published ({}); the prediction of {} was never checked for this kind of machine",
-      figure_text(*expected.reference_GBps), figure_text(expected.predicted_GBps.value_or(0)));
-}
-
 /// What a user may have taken for bus bandwidth, if it would then be as expected.
 std::string reading_note(const ExpectRequest& request, const Answer& expected,
                          std::string_view what, double factor) {
@@ -123,15 +105,17 @@ Json published_json(const std::vector<PublishedRate>& rates) {
 }  // namespace
 
 std::string verdict_text(const Answer& expected, double measured) {
-  std::string text = as_published_text(expected);
-  if (text.empty()) text = name(expected.grade);
-  if (expected.reference_GBps && expected.reference != ReferenceKind::Published) {
+  std::string text(name(expected.grade));
+  if (expected.reference == ReferenceKind::Published) {
+    text = fmt::format(
+        "as published ({}); the prediction of {} was never checked for this kind of machine",
+        figure_text(*expected.reference_GBps), figure_text(expected.predicted_GBps.value_or(0)));
+  } else if (expected.reference_GBps) {
     const bool is_unchecked =
         expected.reference == ReferenceKind::Prediction && expected.checking_logs == 0;
     // Never more than it is: 0.849 is not 0.85.
     const double share = std::floor(measured / *expected.reference_GBps * 100) / 100;
-    text = fmt::format("{:.{}f} of {}{}: {}", share, share < 100 ? 2 : 0,
-                       reference_text(expected.reference),
+    text = fmt::format("{:.{}f} of {}{}: {}", share, share < 100 ? 2 : 0, name(expected.reference),
                        is_unchecked ? ", never checked for this kind of machine" : "", text);
   }
   if (!expected.missed_floors.empty()) {
@@ -213,7 +197,7 @@ Json expect_json(const ExpectRequest& request, const Answer& expected) {
           {"algorithm", expected.algorithm},
           {"checking_logs", expected.checking_logs},
           {"reference_GBps", rate_or_null(expected.reference_GBps)},
-          {"reference", reference_text(expected.reference)},
+          {"reference", std::string(name(expected.reference))},
           {"published", published_json(expected.published)},
           {"floors", published_json(expected.floors)},
           {"measured_GBps", json_or_null(request.measured_GBps)},

@@ -99,10 +99,6 @@ Json result_json(const SweepResult& result) {
 
 }  // namespace
 
-std::size_t SweepResult::count(Verdict verdict) const {
-  return count_of(rows, [&](const SweepRow& row) { return row.row.verdict == verdict; });
-}
-
 std::string sweep_text(const SweepReport& report) {
   constexpr double kPercent = 100;
   std::string text = fmt::format(
@@ -121,9 +117,7 @@ std::string sweep_text(const SweepReport& report) {
   if (report.held_out.turns > 0) {
     const SweepResult& held_out = report.held_out;
     text += "# held out:\n" + result_text(held_out) +
-            fmt::format("# held out: {}\n",
-                        counts_text(mapped(held_out.rows,
-                                           [](const SweepRow& row) { return row.row.verdict; })));
+            fmt::format("# held out: {}\n", counts_text(held_out.verdicts()));
   }
   return text;
 }

@@ -77,8 +77,9 @@ struct SweepResult {
   std::vector<FailedLaunch> failures{};
   std::vector<SweepRow> rows{};
 
-  /// Rows with this verdict.
-  [[nodiscard]] std::size_t count(Verdict verdict) const;
+  [[nodiscard]] std::vector<Verdict> verdicts() const {
+    return mapped(rows, [](const SweepRow& row) { return row.row.verdict; });
+  }
 };
 
 struct SweepReport {
