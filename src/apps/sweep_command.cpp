@@ -243,7 +243,7 @@ class SweepRun {
         {.begun = {}, .ended = [&](std::size_t, const judge::LaunchResult& end) { made = end; }});
     progress_.clear();
     if (failure) throw Error(Status::Runtime, "sweep: " + *failure);
-    if (made.stopped || watch_.wait() != 0) return {};
+    if (made.failure == judge::kInterrupted || watch_.wait() != 0) return {};
     const std::string path = fmt::format("{}/{:04}.csv", folder_.path(), ++made_);
     if (made.failure.empty()) {
       ++counts.good;
