@@ -247,21 +247,17 @@ template <TableOfFields Struct>
 
 /// A table as a struct; refuses keys that are neither of its fields nor of `more`.
 template <TableOfFields Struct>
-[[nodiscard]] Struct read_fields(const TomlFields& table, const std::vector<std::string>& more = {},
-                                 Faults* faults = nullptr) {
-  std::vector<std::string> keys = keys_of<Struct>();
-  append(keys, more);
+[[nodiscard]] Struct read_fields(const TomlFields& table, Faults* faults = nullptr) {
   Struct value;
-  visit_fields(value, FieldReader(table, keys, faults));
+  visit_fields(value, FieldReader(table, keys_of<Struct>(), faults));
   return value;
 }
 
 /// The same with faults; `check(value)` runs if there were none.
 template <TableOfFields Struct, class Check>
-[[nodiscard]] Struct read_checked(const TomlFields& table, Faults& faults, const Check& check,
-                                  const std::vector<std::string>& more = {}) {
+[[nodiscard]] Struct read_checked(const TomlFields& table, Faults& faults, const Check& check) {
   const std::size_t before = faults.count();
-  auto value = read_fields<Struct>(table, more, &faults);
+  auto value = read_fields<Struct>(table, &faults);
   if (faults.count() == before) faults.collect([&] { check(value); });
   return value;
 }

@@ -239,19 +239,13 @@ void lint_known_issue(const Rule& rule, const std::string& today, Findings& find
                rule.known_issue->until);
 }
 
-/// Keys of older versions, or of other sets.
-void lint_ignored(const Specification& specification, Findings& findings) {
-  constexpr std::string_view kWhy =
-      "{} has no effect: the nodes of a pairwise set meet partners at random, and who is low is "
-      "measured again";
-  for (const DeviceSetRule& set : specification.device_sets) {
-    if (!set.ignored.empty())
-      findings.add(Warning, set.place, set.id, kWhy, join(set.ignored, ", "));
-  }
-  for (const Rule& rule : specification.rules) {
-    if (!rule.ignored.empty())
-      findings.add(Warning, rule.place, rule.id, kWhy, join(rule.ignored, ", "));
-  }
+/// Keys of other sets.
+void lint_ignored(const Rule& rule, Findings& findings) {
+  if (rule.ignored.empty()) return;
+  findings.add(Warning, rule.place, rule.id,
+               "{} has no effect: the nodes of a pairwise set meet partners at random, and who is "
+               "low is measured again",
+               join(rule.ignored, ", "));
 }
 
 // ---- the baseline -----------------------------------------------------------------------------
@@ -292,13 +286,13 @@ std::vector<LintFinding> lint(const Specification& specification, const std::str
   Findings findings;
   const Ceilings ceilings = ceilings_of(specification.ceiling);
   lint_file(specification, findings);
-  lint_ignored(specification, findings);
   lint_baseline(specification, findings);
   for (const Rule& rule : specification.rules) {
     lint_collectives(specification, rule, ceilings, findings);
     lint_sides(rule, findings);
     lint_fleet(specification, rule, nodes, findings);
     lint_known_issue(rule, today, findings);
+    lint_ignored(rule, findings);
   }
   std::ranges::stable_sort(findings.all, {}, [](const LintFinding& finding) {
     return std::tie(finding.place.file, finding.place.line, finding.place.column);

@@ -99,12 +99,10 @@ int ranks_per_node(const TomlFields& fields, const DeviceSetRule& set,
 /// `system`: null where it could not be read.
 DeviceSetRule read_set(const TomlFields& fields, const TextPlace& place,
                        const SystemIdentity* system, Faults& faults) {
-  const std::vector<std::string> old{"members", "all_pairs_up_to"};
   const auto check = [&](DeviceSetRule& set) {
-    set.ignored = filtered(old, [&](const std::string& key) { return fields.has(key); });
     if (system != nullptr) set.ranks_per_node = ranks_per_node(fields, set, *system);
   };
-  auto set = read_checked<DeviceSetRule>(fields, faults, check, old);
+  auto set = read_checked<DeviceSetRule>(fields, faults, check);
   set.place = place;
   return set;
 }
@@ -230,9 +228,7 @@ void check_with_set(const TomlFields& fields, const DeviceSetRule& set, Rule& ru
 Rule read_rule(const TomlFields& fields, const TextPlace& place, const Specification& specification,
                const std::vector<std::string>& ids, Faults& faults) {
   const std::size_t before = faults.count();
-  const std::vector<std::string> old{"attribute", "confirm"};
-  auto rule = read_fields<Rule>(fields, old, &faults);
-  rule.ignored = filtered(old, [&](const std::string& key) { return fields.has(key); });
+  auto rule = read_fields<Rule>(fields, &faults);
   rule.place = place;
   rule.size_place = place_of(fields, "size");
   rule.value_place = fields.has("value") ? place_of(fields, "value") : place;

@@ -139,8 +139,7 @@ struct DeviceSetRule {
   int partners = 6;        ///< Pairwise: of each node in a launch
   VariableMap env{};       ///< variables of its launches
   std::vector<std::string> backend_options{};  ///< words of their command line
-  Fingerprint fingerprint{};           ///< facts that its launches must have, beside [system]'s
-  std::vector<std::string> ignored{};  ///< keys of older versions that have no effect
+  Fingerprint fingerprint{};  ///< facts that its launches must have, beside [system]'s
   TextPlace place{};
 };
 

@@ -201,10 +201,6 @@ TEST(SpecReader, TakesKeysOfSeveralForms) {
   EXPECT_EQ(warns.warn_below, 0.9);
   EXPECT_THAT(read(changed("\"allreduce\"", R"(["all_reduce", "sendrecv"])")).rules[0].collectives,
               ElementsAre("allreduce", "sendrecv"));
-  EXPECT_THAT(read(fleet(kGates + "confirm = { partner = \"known_good\", repeats = 2 }\n"))
-                  .rules[1]
-                  .ignored,
-              testing::Contains("confirm"));
 }
 
 TEST(SpecReader, TakesAutoOrNumbersOfARun) {
