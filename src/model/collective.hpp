@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/lists.hpp"
 #include "base/units.hpp"
 #include "model/distribution.hpp"
 
@@ -146,6 +148,15 @@ struct Collective {
 /// The collective of a word in any spelling: all_reduce, allreduce_perf, osu_allreduce, Allreduce,
 /// "All-to-All". Null where it is none.
 [[nodiscard]] const Collective* find_collective(std::string_view word);
+/// The row of a collective in the table of a library's routines. Throws Error (Unavailable) where
+/// it has none.
+template <class Routines>
+[[nodiscard]] const auto& routine_of(const Routines& routines, std::string_view collective,
+                                     std::string_view library) {
+  const auto* const found = find_by(routines, collective, &Routines::value_type::collective);
+  if (found != nullptr) return *found;
+  throw Error{Status::Unavailable, fmt::format("{} has no {}", library, collective)};
+}
 /// "all-reduce" for "allreduce"; a name that the table lacks as it is.
 [[nodiscard]] std::string collective_name(const std::string& collective);
 

@@ -15,8 +15,6 @@
 #include <gloo/transport/unbound_buffer.h>
 #include <gloo/types.h>
 
-#include "base/lists.hpp"
-
 namespace busbar {
 namespace {
 
@@ -205,7 +203,7 @@ GlooReduction gloo_reduction(DataType type, ReduceOp op) {
 }
 
 const GlooRoutine& gloo_routine(std::string_view collective) {
-  return *find_by(kRoutines, collective, &GlooRoutine::collective);
+  return routine_of(kRoutines, collective, "Gloo");
 }
 
 }  // namespace busbar

@@ -5,8 +5,6 @@
 #include <bit>
 #include <cstring>
 
-#include "base/lists.hpp"
-
 namespace busbar {
 namespace {
 
@@ -199,7 +197,7 @@ Bytes TemporaryMemory::bytes(MpiFamily family, Bytes size, int ranks) const {
 }
 
 const MpiRoutine& mpi_routine(std::string_view collective) {
-  return *find_by(kRoutines, collective, &MpiRoutine::collective);
+  return routine_of(kRoutines, collective, "MPI");
 }
 
 MPI_Datatype mpi_type(DataType type) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/nccl/routines.hpp"
 
-#include "base/lists.hpp"
-
 namespace busbar {
 namespace {
 
@@ -143,7 +141,7 @@ const auto kRoutines = std::to_array<NcclRoutine>({
 }  // namespace
 
 const NcclRoutine& nccl_routine(std::string_view collective) {
-  return *find_by(kRoutines, collective, &NcclRoutine::collective);
+  return routine_of(kRoutines, collective, "NCCL");
 }
 
 ncclDataType_t nccl_type(DataType type) { return static_cast<ncclDataType_t>(type); }

@@ -245,7 +245,7 @@ template <TableOfFields Struct>
   return keys;
 }
 
-/// A table as a struct; refuses keys that are neither of its fields nor of `more`.
+/// A table as a struct; refuses keys that are not of its fields.
 template <TableOfFields Struct>
 [[nodiscard]] Struct read_fields(const TomlFields& table, Faults* faults = nullptr) {
   Struct value;
