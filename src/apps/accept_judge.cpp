@@ -35,15 +35,18 @@ struct Output {
   std::string (*text)(const judge::Acceptance&, const judge::Specification&);
 };
 
-constexpr std::array kOutputs{Output{"--verdicts", "verdicts.csv", judge::verdict_csv},
-                              Output{"--junit", "junit.xml", judge::verdict_junit},
-                              Output{"--json", "verdicts.json", judge::verdict_json},
-                              Output{kReplaced, "metrics.prom", judge::verdict_prometheus},
-                              Output{"--markdown", "verdicts.md", judge::verdict_markdown},
-                              Output{"--html", "report.html", judge::verdict_html},
-                              Output{"--good", "good.txt", judge::good_nodes},
-                              Output{"--bad", "bad.txt", judge::bad_nodes},
-                              Output{"--unknown", "unknown.txt", judge::unknown_nodes}};
+constexpr std::array kOutputs{
+    Output{"--verdicts", "verdicts.csv", judge::verdict_csv},
+    Output{"--junit", "junit.xml", judge::verdict_junit},
+    Output{"--json", "verdicts.json", judge::verdict_json},
+    Output{kReplaced, "metrics.prom", judge::verdict_prometheus},
+    Output{"--markdown", "verdicts.md", judge::verdict_markdown},
+    Output{"--html", "report.html", judge::verdict_html},
+    Output{"--good", "good.txt", judge::listed_nodes<judge::NodeState::Good>},
+    Output{"--bad", "bad.txt", judge::listed_nodes<judge::NodeState::Failed>},
+    Output{"--unknown", "unknown.txt",
+           judge::listed_nodes<judge::NodeState::Suspect, judge::NodeState::Inconclusive,
+                               judge::NodeState::NoData>}};
 
 struct AcceptFiles {
   judge::Journal runs{};  ///< of all journals

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "base/hostlist.hpp"
+#include "base/lists.hpp"
 #include "judge/spec/specification.hpp"
 #include "judge/verdict.hpp"
 
@@ -41,14 +43,14 @@ struct TextOptions {
 [[nodiscard]] std::string verdict_junit(const Acceptance& acceptance,
                                         const Specification& specification);
 
-/// @name Nodes by state as a list for `sbatch -w` and `-x`, and a line end; empty for none
-/// @{
-[[nodiscard]] std::string good_nodes(const Acceptance& acceptance, const Specification&);
-/// Blamed by themselves.
-[[nodiscard]] std::string bad_nodes(const Acceptance& acceptance, const Specification&);
-/// All others: suspect, inconclusive, without data.
-[[nodiscard]] std::string unknown_nodes(const Acceptance& acceptance, const Specification&);
-/// @}
+/// Nodes of these states as a list for `sbatch -w` and `-x`, and a line end; empty for none.
+template <NodeState... states>
+[[nodiscard]] std::string listed_nodes(const Acceptance& acceptance, const Specification&) {
+  const auto own = filtered(acceptance.nodes, [](const NodeAccount& account) {
+    return ((account.state == states) || ...);
+  });
+  return own.empty() ? "" : hostlist(mapped(own, &NodeAccount::node)) + "\n";
+}
 
 /// For node_exporter's textfile collector; of a device set the 500 worst have series of their own.
 [[nodiscard]] std::string verdict_prometheus(const Acceptance& acceptance,

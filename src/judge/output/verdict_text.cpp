@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "base/hostlist.hpp"
 #include "base/text.hpp"
 #include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
@@ -164,28 +163,7 @@ std::string conclusion(const Acceptance& acceptance, const std::string& page) {
   return text;
 }
 
-/// With a line end; empty for none.
-std::string nodes_of(const Acceptance& acceptance, bool (*is)(NodeState state)) {
-  const auto own =
-      filtered(acceptance.nodes, [is](const NodeAccount& account) { return is(account.state); });
-  return own.empty() ? "" : hostlist(mapped(own, &NodeAccount::node)) + "\n";
-}
-
 }  // namespace
-
-std::string good_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
-  return nodes_of(acceptance, [](NodeState state) { return state == NodeState::Good; });
-}
-
-std::string bad_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
-  return nodes_of(acceptance, [](NodeState state) { return state == NodeState::Failed; });
-}
-
-std::string unknown_nodes(const Acceptance& acceptance, const Specification& /*specification*/) {
-  return nodes_of(acceptance, [](NodeState state) {
-    return state != NodeState::Good && state != NodeState::Failed;
-  });
-}
 
 std::string verdict_text(const Acceptance& acceptance, const Specification& specification,
                          const TextOptions& options) {

@@ -185,7 +185,7 @@ TEST(VerdictHtml, HasNodesThatDoNotAnswerAmongTheSuspects) {
   EXPECT_THAT(page, AllOf(HasSubstr(">h1 does not answer (nothing within 6 s)<"),
                           HasSubstr(">check power and network, and that you can log in<"),
                           HasSubstr(">link flapped<")));
-  EXPECT_EQ(bad_nodes(many_faults(), {}), "h2\n");
+  EXPECT_EQ(listed_nodes<NodeState::Failed>(many_faults(), {}), "h2\n");
 }
 
 TEST(VerdictHtml, HasEveryOutcomeBesideItsShape) {
