@@ -302,9 +302,9 @@ std::optional<TwoGroups> two_groups_of(std::span<const double> values) {
 std::vector<SampleKey> keys_of(const Rule& rule, const DeviceSetRule& set,
                                std::span<const Instance> instances, const std::string& collective,
                                Bytes size) {
-  std::vector<SampleKey> keys;
-  for (const Instance& one : instances) keys.push_back({rule, set, one, collective, size});
-  return keys;
+  return mapped(instances, [&](const Instance& one) {
+    return SampleKey{rule, set, one, collective, size};
+  });
 }
 
 RowValue value_of(const Record& record, Metric metric, Statistic statistic) {

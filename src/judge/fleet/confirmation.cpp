@@ -351,7 +351,8 @@ class Judging {
   [[nodiscard]] double own_value_of(const PairRate& pair) const {
     double effect = 0;
     for (const UnitFinding& unit : screening_.units) {
-      if (probes(pair, unit)) effect += unit.log_effect;
+      if (crosses(again_.paths[pair.first], again_.paths[pair.second], unit))
+        effect += unit.log_effect;
     }
     return value_of(pair) - effect;
   }
@@ -385,10 +386,6 @@ class Judging {
     return crosses_any(again_.paths[pair.first], again_.paths[pair.second], screening_.units);
   }
 
-  [[nodiscard]] bool probes(const PairRate& pair, const UnitFinding& unit) const {
-    return crosses(again_.paths[pair.first], again_.paths[pair.second], unit);
-  }
-
   /// Low again in every launch.
   void confirm_unit(const UnitFinding& unit) {
     std::vector<Values> launches(again_.launches);
@@ -397,7 +394,8 @@ class Judging {
     again.count = {};
     Values all;
     for (const PairRate& pair : again_.pairs) {
-      const bool counts = pair.round < kFirstLinkRound && probes(pair, unit) &&
+      const bool counts = pair.round < kFirstLinkRound &&
+                          crosses(again_.paths[pair.first], again_.paths[pair.second], unit) &&
                           !suspects_.contains(pair.first) && !suspects_.contains(pair.second);
       if (!counts) continue;
       const double residual = value_of(pair) - node_trials_.center(pair.launch);
