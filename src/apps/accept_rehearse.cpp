@@ -100,7 +100,6 @@ std::vector<std::string> allowed_faults(const judge::FleetPlan& plan,
   return allowed;
 }
 
-/// What of several rehearsals is added up.
 struct Rehearsals {
   std::size_t fleets = 0;
   std::size_t found = 0;
@@ -140,7 +139,6 @@ void print_one(const judge::Rehearsal& one, const judge::FleetPlan& plan,
       times.start, times.connect, times.row, counted(plan.tests, "row"));
 }
 
-/// What every rehearsal has.
 Json plan_json(const judge::Specification& specification, const judge::FleetPlan& plan,
                const AcceptOptions& options) {
   const judge::Noise& noise = options.noise;

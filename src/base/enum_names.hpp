@@ -26,7 +26,6 @@ struct Named {
 template <class Enum>
 Named(Enum, std::string_view) -> Named<Enum>;
 
-/// Enums that have a list of names.
 template <class Enum>
 concept NamedEnum = requires(Enum value) {
   enum_names(value);
@@ -59,7 +58,6 @@ template <NamedEnum Enum>
   return {};
 }
 
-/// All names of an enum.
 template <NamedEnum Enum>
 [[nodiscard]] std::vector<std::string> all_names() {
   return mapped<std::string>(enum_names(Enum{}), &Named<Enum>::text);

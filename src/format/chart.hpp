@@ -130,7 +130,6 @@ struct ChartTick {
   bool minor = false;  ///< without a name
 };
 
-/// The colours of cells.
 struct ColourScale {
   std::string title{};
   std::string unit{};

@@ -19,7 +19,6 @@ using Json = nlohmann::ordered_json;
 /// Null for a cell without a value, and for a gap in a list.
 [[nodiscard]] Json to_json(const Cell& cell);
 
-/// The value, or null.
 template <class Value>
 [[nodiscard]] Json json_or_null(const Value& value) {
   return to_json(to_cell(value));
@@ -46,7 +45,6 @@ template <class Items, class Make>
   return array;
 }
 
-/// An object for each row.
 template <class Columns, class Rows>
 [[nodiscard]] Json json_rows(const Columns& columns, const Rows& rows) {
   return json_array(rows, [&](const auto& row) { return json_object(columns, row); });

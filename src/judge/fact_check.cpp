@@ -51,7 +51,6 @@ std::map<std::string, std::string> fleet_values(const FactRule& rule, const Judg
   return most;
 }
 
-/// What a rule says of one node.
 struct FactFinding {
   Outcome outcome = Outcome::Pass;
   std::vector<std::string> reasons{};

@@ -88,7 +88,6 @@ struct Instance {
 [[nodiscard]] std::vector<std::string> collectives_of(const Specification& specification,
                                                       const std::string& device_set);
 
-/// Whether a list of nodes has all of some.
 [[nodiscard]] bool has_all(std::span<const std::string> nodes, std::span<const std::string> wanted);
 
 }  // namespace busbar::judge

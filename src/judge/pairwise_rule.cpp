@@ -18,7 +18,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// Judges one collective and size of a pairwise set.
 class PairwiseJudge {
  public:
   PairwiseJudge(std::span<const SampleKey> keys, const JudgeInput& input,

@@ -99,7 +99,6 @@ struct Sample {
 /// Converts a metric so that higher is better (times become 1/t), and back.
 [[nodiscard]] double as_rate(double value, Metric metric);
 
-/// Gathers the launches of all attempts.
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations);
 
 /// Two nodes, by number, that a row of a launch measured together.

@@ -147,7 +147,6 @@ const Suspect* suspect_with(const std::string& node, std::span<const Suspect> su
   return found == suspects.end() ? nullptr : &*found;
 }
 
-/// The account of a node that no suspect has.
 NodeAccount account_by_results(const std::string& node, const NodeResults& part) {
   const CheckResult* why = part.dead != nullptr ? part.dead : part.none;
   if (part.valued == 0) {

@@ -66,7 +66,6 @@ struct CheckResult {
   std::string unreachable{};  ///< the node that did not answer, where the reason says so
   std::size_t attempts = 0;
 
-  /// True for what is said of all instances together.
   [[nodiscard]] bool of_fleet() const { return instance == kFleet; }
 };
 
@@ -122,7 +121,6 @@ struct AcceptanceHead {
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 
-/// The results of a system.
 struct Acceptance {
   AcceptanceHead head{};
   std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes

@@ -29,7 +29,6 @@ std::set<NumberPair> links_of(const Screening& screening) {
                 [](const LinkFinding& link) { return pair_of(link.first, link.second); });
 }
 
-/// Draws rounds for what a screening suspects.
 class Rounds {
  public:
   Rounds(const Screening& screening, const std::vector<NodePath>& paths, std::uint64_t seed,
@@ -381,7 +380,6 @@ class Judging {
     node_trials_.add(suspects_.contains(node), {node, node}, pair.launch, own_value_of(pair));
   }
 
-  /// Whether it crosses a unit that is blamed.
   [[nodiscard]] bool is_probe(const PairRate& pair) const {
     return crosses_any(again_.paths[pair.first], again_.paths[pair.second], screening_.units);
   }

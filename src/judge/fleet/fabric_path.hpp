@@ -35,7 +35,6 @@ struct UnitFinding {
   LowCount count{};
 };
 
-/// Whether a node is of a unit.
 [[nodiscard]] bool is_of_unit(const NodePath& node, const NodePath& unit);
 
 /// Whether two nodes' pair takes this uplink, or this path between two units; or any of these.

@@ -209,7 +209,6 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
   return best;
 }
 
-/// Whether the part and the others are the only two units of the widest level.
 bool is_level(const CutPart& part, const std::vector<NodePath>& paths) {
   std::set<std::pair<std::string, bool>> parts;
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -91,7 +91,6 @@ class SimulatedFleet {
   }
 
   [[nodiscard]] const std::vector<NodePath>& paths() const { return paths_; }
-  /// What was planted.
   [[nodiscard]] const FaultNames& planted() const { return planted_; }
   [[nodiscard]] const std::set<std::size_t>& dead() const { return dead_; }
   [[nodiscard]] const std::set<std::size_t>& hanging() const { return hanging_; }

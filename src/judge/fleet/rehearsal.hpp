@@ -13,7 +13,6 @@
 
 namespace busbar::judge {
 
-/// Faults that can be planted.
 enum class FaultKind { SlowNode, Bimodal, Link, Uplink, Trunk, Dead, Hang };
 
 constexpr auto enum_names(FaultKind) {

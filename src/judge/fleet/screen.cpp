@@ -20,7 +20,6 @@ constexpr std::size_t kFewestPairs = 4;  // for an offset of a level
 constexpr std::size_t kFewestUnits = 3;  // of two it is unknown which uplink it is
 constexpr std::size_t kFewestNodes = 3;  // of a unit: fewer are "a node or its uplink"
 
-/// A value with the numbers that it is grouped by.
 struct RatedPair {
   std::size_t first = 0;
   std::size_t second = 0;
@@ -300,7 +299,6 @@ class Screener {
     });
   }
 
-  /// A node's launches with values, sorted.
   static Values sorted_launches(const Values& effects) {
     Values launches = filtered(effects, [](double value) { return !std::isnan(value); });
     std::ranges::sort(launches);

@@ -98,7 +98,6 @@ std::string open_evidence(const NodeAccount& account) {
   return text;
 }
 
-/// Whether both are of the same node, link or path.
 bool is_same(const Suspect& one, const Suspect& other) {
   return one.nodes == other.nodes && one.path == other.path;
 }

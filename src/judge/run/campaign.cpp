@@ -207,7 +207,6 @@ std::vector<std::string> Campaign::answering(const std::vector<std::string>& nod
   return filtered(nodes, [this](const std::string& node) { return !silent_.contains(node); });
 }
 
-/// Once.
 void Campaign::note_banner(const std::string& nodes, const std::string& line) {
   const std::string banner = one_line(line);
   if (trim(banner).empty() || !request_.warn || !banners_.insert(banner).second) return;

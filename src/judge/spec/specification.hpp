@@ -81,10 +81,8 @@ struct TextPlace {
 
 /// Facts, each with the values of which it must have one.
 using Fingerprint = std::map<std::string, std::vector<std::string>>;
-/// Variables with their values.
 using VariableMap = std::map<std::string, std::string>;
 
-/// Which system the specification is for.
 struct SystemIdentity {
   std::string name{};
   /// gpu is a whole name, gpus_per_node and nics_per_node are numbers, others a part of a text.
@@ -93,7 +91,6 @@ struct SystemIdentity {
   TextPlace fingerprint_place{};
 };
 
-/// What bounds are computed from.
 struct CeilingRule {
   CeilingModel model = CeilingModel::Hierarchical;
   bool in_network_reduction = false;  ///< "measured": reductions may exceed the ring's ceiling
@@ -103,7 +100,6 @@ struct CeilingRule {
 /// No machine runs more launches at the same time.
 inline constexpr int kMostAtOnce = 1'000'000;
 
-/// How it is measured.
 struct RunContract {
   int launches = 0;      ///< fresh process launches: the unit of replication
   int min_launches = 0;  ///< fewer valid ones: INCONCLUSIVE
@@ -151,7 +147,6 @@ struct SetShape {
 };
 /// Of this many of its nodes; on rails one rank of each, on a GPU that differs from rail to rail.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
-/// The shape of all nodes of a system.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
 
 /// Multiples of the reference; each is there only where the specification says so.
@@ -169,7 +164,6 @@ struct KnownIssue {
   std::vector<std::string> nodes{};  ///< who may fail; empty: all
 };
 
-/// One rule: what is expected of rows.
 struct Rule {
   std::string id{};
   std::vector<std::string> collectives{};  ///< our names: "allreduce"
