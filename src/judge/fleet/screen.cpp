@@ -75,13 +75,11 @@ class Screener {
 
   [[nodiscard]] Screening run() {
     if (pairs_.empty()) return std::move(found_);
-    center(false);
-    blame_units();
-    blame_nodes();
-    // Once more, by a middle that bad nodes and units have no part in.
-    center(true);
-    blame_units();
-    blame_nodes();
+    for (const bool clean : {false, true}) {  // then by a middle that bad ones have no part in
+      center(clean);
+      blame_units();
+      blame_nodes();
+    }
     find_links();
     plan_again();
     return std::move(found_);
