@@ -39,7 +39,6 @@ std::string failed_launches(CheckedRow& row) {
                      all_crashed ? "hung or crashed" : "produced no data", first_failure(row));
 }
 
-/// Wrong data, no data, not applicable.
 void judge_presence(CheckedRow& row) {
   const Sample& sample = row.sample;
   if (!sample.wrong.empty()) {

@@ -11,7 +11,6 @@
 
 namespace busbar::judge {
 
-/// What a value is measured by.
 struct Reference {
   double value = 0;     ///< GB/s or us
   std::string kind{};   ///< "absolute", "ceiling: ...", "baseline FOLDER", "fleet median"

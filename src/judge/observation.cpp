@@ -111,7 +111,6 @@ bool fits(const DeviceSetRule& set, const FilePart& part, const std::vector<std:
          may_be_devices(part.devices, set.gpus);
 }
 
-/// The sets by which a rule judges the collective.
 std::vector<DeviceSetRule> sets_for(const Specification& specification,
                                     const std::string& collective) {
   return filtered(specification.device_sets, [&](const DeviceSetRule& set) {

@@ -135,7 +135,6 @@ class PairwiseJudge {
     return extra_row(pair_instance(input_.nodes, pair));
   }
 
-  /// Values of launches as rates become the row's.
   void take(CheckedRow& row, const Values& rates) {
     for (const double each : rates) row.sample.values.push_back(as_rate(each, rule_.metric));
     take_sample(row, rule_, input_);
@@ -302,7 +301,6 @@ class PairwiseJudge {
     if (row.outcome == Outcome::Fail) row.reason = "only this pair: " + row.reason;
   }
 
-  /// By its low pairs.
   void add_path_by_bounds(const UnitFinding& path, const std::set<NumberPair>& low,
                           const std::string& hint) {
     CheckedRow& row = path_row(path, hint);
@@ -429,7 +427,6 @@ class PairwiseJudge {
     }
   }
 
-  /// Low links of nodes that are no suspects.
   static std::vector<LinkFinding> unexplained(const Screening& screening) {
     return filtered(screening.links, [&](const LinkFinding& link) {
       return find_by(screening.nodes, link.first, &NodeFinding::node) == nullptr &&

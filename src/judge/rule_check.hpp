@@ -23,7 +23,6 @@ struct PointResult {
   Screening to_repeat{};              ///< who of a pairwise set is to be measured again
 };
 
-/// All that was said by a rule.
 struct RuleResult {
   const DeviceSetRule& set;
   std::vector<PointResult> points{};  ///< by collective and size

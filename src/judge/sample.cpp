@@ -146,7 +146,6 @@ void note_flags(Sample& sample, const Record& record) {
   if (bound) sample.bound_GBps = std::min(*bound, sample.bound_GBps.value_or(*bound));
 }
 
-/// A row's value for a rule, or why it has none.
 RowValue value_for(const Record& record, const SampleKey& key) {
   if (record.ranks != key.shape().ranks) {
     return {.error = fmt::format("run with {}; the rule needs {}",

@@ -20,7 +20,6 @@ namespace busbar::judge {
 /// Sample standard deviation (n - 1) over mean; nothing for fewer than two values.
 [[nodiscard]] std::optional<double> variation_of(std::span<const double> values);
 
-/// How many values are in each of two groups.
 struct TwoGroups {
   std::size_t low = 0;
   std::size_t high = 0;
@@ -109,7 +108,6 @@ struct MeasuredPair {
   double value = 0;  ///< of the rule's metric
 };
 
-/// All pairs of a pairwise set for one size.
 struct PairTable {
   std::size_t launches = 0;
   std::vector<MeasuredPair> pairs{};

@@ -18,7 +18,6 @@
 namespace busbar::judge {
 namespace {
 
-/// All turns of one instance and collective.
 struct SoakSeries {
   std::string title{};
   stats::Timeline timeline{};

@@ -32,7 +32,6 @@ std::string kind_of(const CheckResult& one) {
   return is_miss(one.outcome) ? one.reason : without_numbers(one.reason);
 }
 
-/// Results of one kind.
 ListedRow summary_of(const Results& alike, std::string instance) {
   const CheckResult& first = *alike.front();
   ListedRow row{alike, std::move(instance), first.outcome};
@@ -93,7 +92,6 @@ std::string unit_of(const ListedRow& row) {
   return measured(row).empty() ? "" : std::string(unit(row.first().metric));
 }
 
-/// A text that all results have, or another.
 template <class Text>
 std::string common_text(const ListedRow& row, Text text, std::string_view otherwise = "several") {
   const std::string first = text(row.first());

@@ -48,7 +48,6 @@ class Metrics {
 
 constexpr std::size_t kMostSeries = 500;  // of a metric and device set; of more the worst
 
-/// Results that have series of their own.
 Results own_results(const Acceptance& acceptance) {
   Results own;
   for (const Results& set :

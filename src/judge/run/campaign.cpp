@@ -257,7 +257,6 @@ void Campaign::run_unit(const Unit& unit) {
   if (!is_stopped()) touch(doubtful);
 }
 
-/// Random partners, other ones in each launch.
 std::vector<NumberedRound> Campaign::draw(const Job& job) const {
   const DeviceSetRule& set = specification_.device_set(job.device_set);
   const auto number =
@@ -321,7 +320,6 @@ void Campaign::add_silent(Job job) {
   }
 }
 
-/// Who is suspected, with partners that are good.
 void Campaign::confirm(const DeviceSetRule& set) {
   const JudgeInput input = request_.input(seen());
   const Screening screening = suspects_to_repeat(set, input);

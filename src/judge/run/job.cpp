@@ -26,7 +26,6 @@ struct RowGroup {
   std::set<std::string_view> modes{};  ///< "in", "out"
 };
 
-/// By type.
 std::map<std::string, RowGroup> row_groups(const Specification& specification, const Job& job) {
   std::map<std::string, RowGroup> groups;
   for (const Rule& rule : specification.rules) {

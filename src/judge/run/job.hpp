@@ -35,7 +35,6 @@ struct Job {
 /// "h1+h2", "all", "rails": of a job, for people and file names.
 [[nodiscard]] std::string job_name(const Job& job);
 
-/// What starts programs on nodes.
 struct LaunchSetup {
   LauncherChoice launcher{};
   std::vector<std::string> arguments{};  ///< of the launcher, from the user

@@ -18,7 +18,6 @@
 
 namespace busbar::judge {
 
-/// A journal: who was asked, in which order.
 struct Journal {
   std::string specification{};
   std::string profile{};

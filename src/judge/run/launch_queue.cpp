@@ -66,7 +66,6 @@ std::string failure_text(const CommandResult& result, Seconds timeout) {
   return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
 }
 
-/// Adds what one of its commands gave.
 void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
   const std::string banner = take_banner(result.out);
   if (launch.banner.empty()) launch.banner = banner;

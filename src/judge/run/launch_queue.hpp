@@ -14,7 +14,6 @@
 
 namespace busbar::judge {
 
-/// What this machine has left for launchers.
 struct LaunchLimits {
   std::uint64_t open_files = 0;  ///< hard limit, RLIMIT_NOFILE
   std::uint64_t used_files = 0;  ///< of these
@@ -23,7 +22,6 @@ struct LaunchLimits {
   std::uint64_t processors = 0;
 };
 
-/// The most launches at the same time.
 struct AtOnce {
   std::size_t launches = 1;
   std::string reason{};  ///< what allows no more: "512 open files (ulimit -n)"

@@ -30,7 +30,6 @@ std::string read_date(const TomlFields& table, std::string_view key) {
   throw table.fault(key, "{}: '{}' is not a date; write it as 2026-11-21", key, text);
 }
 
-/// A size of at least one byte.
 Bytes read_size(const TomlFields& table, std::string_view key, const std::string& text) {
   try {
     const Bytes size = parse_bytes(key, text);

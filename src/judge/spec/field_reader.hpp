@@ -158,7 +158,6 @@ void visit_fields(Either<Specification> auto& specification, const auto& visit) 
 }
 /// @}
 
-/// Structs that are a table of the specification.
 template <class T>
 concept TableOfFields = requires(T& table) {
   visit_fields(table, [](std::string_view, auto&, const FieldCheck& = {}) {});
@@ -234,7 +233,6 @@ class FieldReader {
   std::vector<std::string> misspelt_{};  ///< what the unknown keys of the table seem to mean
 };
 
-/// The keys of a struct's table.
 template <TableOfFields Struct>
 [[nodiscard]] std::vector<std::string> keys_of() {
   std::vector<std::string> keys;

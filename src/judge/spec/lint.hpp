@@ -25,7 +25,6 @@ struct LintFinding {
 [[nodiscard]] std::vector<LintFinding> lint(const Specification& specification,
                                             const std::string& today, std::size_t nodes = 0);
 
-/// True where one is Refused.
 [[nodiscard]] bool is_refused(std::span<const LintFinding> findings);
 
 /// A line each: "FILE:line:column: refused: rule ID: text".

@@ -120,13 +120,11 @@ struct NoiseGate {
   int max_reruns = 0;
 };
 
-/// The earlier run that rules compare with.
 struct BaselineRule {
   std::string run{};  ///< its folder, as it can be opened: relative to the specification's
   TextPlace place{};
 };
 
-/// Which devices of which nodes measure together.
 struct DeviceSetRule {
   std::string id{};
   SetKind kind = SetKind::Whole;
@@ -226,7 +224,6 @@ struct Specification {
 
   /// The set of an id; the reader has made sure that it is there.
   [[nodiscard]] const DeviceSetRule& device_set(std::string_view id) const;
-  /// True where a rule compares with an earlier run.
   [[nodiscard]] bool needs_baseline() const;
 };
 
