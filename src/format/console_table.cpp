@@ -231,7 +231,6 @@ void ConsoleTable::write(const Row& row) {
   }
 }
 
-/// For the lines below the table.
 void ConsoleTable::note(const Record& record) {
   late_.add(record);
   if (record.sender && record.receiver && record.busbw_GBps && record.size >= pair_size_) {

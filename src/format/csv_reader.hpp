@@ -95,10 +95,8 @@ using Facts = std::map<std::string, std::string>;
 
 /// The "# key: value" lines of a CSV's head.
 [[nodiscard]] Facts facts_of(std::span<const std::string> head);
-/// The value of a fact, or empty.
 [[nodiscard]] std::string value_of(const Facts& facts, const Fact& fact);
 
-/// A CSV of ours, read back.
 struct CsvFile {
   std::vector<std::string> head;  ///< the "#" lines above the column names
   std::string columns;            ///< the line that names them

@@ -56,7 +56,6 @@ class SamplesWriter final : public Writer {
                                    const std::vector<std::string>& notes = {});
 /// The columns' names on a line, from the one field list.
 [[nodiscard]] std::string csv_header();
-/// A record on a line.
 [[nodiscard]] std::string csv_row(const Record& record);
 
 /// docs/csv.md: the CSV's description, from the one field list.

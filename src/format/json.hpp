@@ -27,7 +27,6 @@ template <class Value>
 /// A rate in GB/s to 1 kB/s, so that what a solver is off by does not show.
 [[nodiscard]] double rounded(double GBps);
 
-/// A member for each column that has a name.
 template <class Columns, class Row>
 [[nodiscard]] Json json_object(const Columns& columns, const Row& row) {
   Json object = Json::object();

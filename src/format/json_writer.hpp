@@ -22,10 +22,8 @@ class GrowingJson {
   /// replaced then: its rows come from the CSV. Throws a usage error.
   GrowingJson(const std::string& path, bool resume, std::string_view opening);
 
-  /// The members of `head`, and the empty list.
   void begin(const Json& head, std::string_view list);
   void add(const Json& element);
-  /// Closes the list, with members behind it.
   void end(const Json& members);
 
  private:

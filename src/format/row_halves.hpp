@@ -43,7 +43,6 @@ struct RowHalves {
 /// Puts halves together. Those of several groups or pairs may arrive in turns.
 class HalfJoiner {
  public:
-  /// Which halves will arrive.
   struct Halves {
     bool out_of_place = true;
     bool in_place = true;

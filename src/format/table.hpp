@@ -62,7 +62,6 @@ template <class Value>
   }
 }
 
-/// The text of a number with a fraction.
 using NumberText = std::string (*)(double);
 
 /// The text of a cell; true is 1, a gap in a list "-".

@@ -18,7 +18,6 @@ constexpr std::size_t kFewAfter = 10;
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
-/// When the interval of this number began.
 double start_of(const Points& points, std::size_t number) {
   return number == 0 ? 0 : points[number - 1].at_s;
 }
@@ -72,7 +71,6 @@ std::string describe_drift(const stats::Drift& drift, std::size_t count) {
                      percent_text(std::abs(drift.total)), drift.total > 0 ? "longer" : "shorter");
 }
 
-/// Rate before, depth, time to recover.
 std::string describe_slowdown(const stats::Slowdown& slowdown, double part_s, std::size_t parts) {
   const auto seconds = [=](std::size_t count) { return static_cast<double>(count) * part_s; };
   const std::string settled = format_percent(slowdown.settled / slowdown.before);

@@ -11,7 +11,6 @@ namespace {
 
 using topo::Bound;
 
-/// The bandwidth of the set, and over which links.
 std::string verdict(const Bound& bound) {
   if (bound.devices.size() < 2) return "one device: nothing crosses a link";
   if (!std::isfinite(bound.bound_GBps)) return "nothing is known that limits them";

@@ -14,7 +14,6 @@
 
 namespace busbar {
 
-/// The classes of all sets of k devices.
 struct ClassesOfSize {
   int k = 0;
   std::vector<topo::SetClass> classes{};

@@ -30,7 +30,6 @@ struct RankDevice {
   std::string name{};
 };
 
-/// What a run is, for the heads of all outputs.
 struct RunContext {
   /// Facts of the CSV's head and the JSON's context: host, versions, command, ...
   HeaderFacts facts;
@@ -66,7 +65,6 @@ struct RunContext {
   [[nodiscard]] bool has_rounds() const {
     return !groups.empty() && groups.begin()->first.first != groups.rbegin()->first.first;
   }
-  /// The ranks of the job that a row is of.
   [[nodiscard]] std::vector<int> ranks_of(const Record& record) const {
     if (record.group) return groups.at({record.round.value_or(0), *record.group});
     if (record.sender) {
@@ -79,7 +77,6 @@ struct RunContext {
   }
 };
 
-/// What a run came to, for the ends of all outputs.
 struct RunSummary {
   std::size_t rows = 0;  ///< measured
   std::size_t skipped = 0;

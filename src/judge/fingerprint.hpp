@@ -18,7 +18,6 @@ namespace busbar::judge {
                                             std::span<const Observation> observations,
                                             const Facts& assumed);
 
-/// The same by the fingerprint of a device set.
 [[nodiscard]] std::string set_error(const DeviceSetRule& set,
                                     std::span<const Observation> observations,
                                     const Facts& assumed);
