@@ -110,7 +110,6 @@ struct NodeAccount {
   std::string evidence{};
 };
 
-/// Facts of the judging itself, for every output.
 struct AcceptanceHead {
   std::string version{};
   std::string judged_at{};       ///< "2026-11-21 12:30:00", local time

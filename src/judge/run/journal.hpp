@@ -78,7 +78,6 @@ class RunFolder {
 
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   [[nodiscard]] std::string facts_path() const { return path_ + "/facts.csv"; }
-  /// The head and all lines so far.
   [[nodiscard]] const Journal& journal() const { return journal_; }
 
  private:
