@@ -18,17 +18,17 @@ std::string rates_text(const HostBandwidth& bandwidth) {
 }
 
 /// What is measured nearest to the processors is for the record; people ask for these two.
-std::string note_text(const HostBoundInput& host, const Collective& collective,
+std::string note_text(int ranks, Bytes last_level_cache, const Collective& collective,
                       const HostBandwidth& bandwidth) {
   const MemoryRates& memory = bandwidth.rates.back();
   std::string text = fmt::format("copy {:.2f} GB/s and reduce {:.2f} GB/s per rank (memory)",
                                  memory.copy_GBps, memory.reduce_GBps);
-  const MemoryRates& cache = bandwidth.of(host.last_level_cache);
+  const MemoryRates& cache = bandwidth.of(last_level_cache);
   if (cache.set < memory.set) {
     text += fmt::format(", {:.2f} and {:.2f} (cache)", cache.copy_GBps, cache.reduce_GBps);
   }
-  const auto most = host_bound_GBps(
-      bandwidth, {.collective = &collective, .ranks = host.ranks, .size = memory.set});
+  const auto most =
+      host_bound_GBps(bandwidth, {.collective = &collective, .ranks = ranks, .size = memory.set});
   if (most) text += fmt::format("; {} at most {:.2f} GB/s (memory)", collective.title, *most);
   return text;
 }
@@ -46,23 +46,42 @@ std::string note_of(const topo::Bound& bound, const HostTopology& topology,
   return fmt::format("GPUs {}{}: {}", fmt::join(bound.devices, ","), how, what);
 }
 
-SetBound bound_of_host(const Run& run, std::string device_set) {
+/// "Host: 2 ranks on cores 0-1: ".
+std::string head_text(int ranks, const std::string& device_set) {
+  return fmt::format("Host: {} ranks on {}: ", ranks, device_set);
+}
+
+/// Why host memory has no bound that holds for this job, or empty: then it is worth measuring.
+std::string host_obstacle(const Run& run) {
+  if (run.world.nodes() > 1) {
+    return fmt::format("{} nodes, and what joins them is not known", run.world.nodes());
+  }
+  if (run.plan.kind != GroupPlan::Kind::World) {
+    return "rows are not of all ranks that share the memory";
+  }
+  return run.options.host_limits ? "" : "not measured (--host-limits off)";
+}
+
+SetBound bound_of_host(const Run& run, const std::string& device_set) {
+  const int ranks = run.world.size();
+  if (ranks < 2) return {.device_set = device_set};
+  const auto no_bound = [&](const std::string& why) {
+    return SetBound{.device_set = device_set,
+                    .note = fmt::format("{}no bound: {}", head_text(ranks, device_set), why)};
+  };
+  const std::string obstacle = host_obstacle(run);
+  if (!obstacle.empty()) return no_bound(obstacle);
   const RankMap& rank_map = run.rank_map;
-  const HostBoundInput host{.device_set = std::move(device_set),
-                            .ranks = run.world.size(),
-                            .nodes = run.world.nodes(),
-                            .whole = run.plan.kind == GroupPlan::Kind::World,
-                            .measured = run.options.host_limits,
-                            .last_level_cache = rank_map.largest_cache};
-  if (!host_bound_obstacle(host).empty()) return host_bound(host, run.collective, {});
   // What is taken to measure with is given back, but must not be what breaks a small host.
   Bytes spare = rank_map.least_memory;
   if (run.options.memory_limit) {
-    const auto ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
-    spare = std::min(spare, *run.options.memory_limit / ranks);
+    const auto most_ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
+    spare = std::min(spare, *run.options.memory_limit / most_ranks);
   }
-  return host_bound(host, run.collective,
-                    measure_host_bandwidth(run.world, run.communicator, rank_map, spare / 4));
+  const HostBandwidth bandwidth =
+      measure_host_bandwidth(run.world, run.communicator, rank_map, spare / 4);
+  if (bandwidth.rates.empty()) return no_bound("no memory to measure with");
+  return host_bound(device_set, ranks, rank_map.largest_cache, run.collective, bandwidth);
 }
 
 /// The bound of GPUs, computed, so that every group can have its own.
@@ -91,34 +110,16 @@ std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth, const Boun
   return bus_factor_of(*row.collective, row.ranks, row.traffic) / per_size;
 }
 
-std::string host_bound_obstacle(const HostBoundInput& host) {
-  if (host.ranks < 2) return "one rank";
-  if (host.nodes > 1) {
-    return fmt::format("{} nodes, and what joins them is not known", host.nodes);
-  }
-  if (!host.whole) return "rows are not of all ranks that share the memory";
-  if (!host.measured) return "not measured (--host-limits off)";
-  return {};
-}
-
-SetBound host_bound(const HostBoundInput& host, const Collective& collective,
-                    const HostBandwidth& bandwidth) {
-  SetBound bound{.device_set = host.device_set};
-  if (host.ranks < 2) return bound;
-  const std::string head = fmt::format("Host: {} ranks on {}: ", host.ranks, host.device_set);
-  if (bandwidth.rates.empty()) {
-    const std::string why = host_bound_obstacle(host);
-    bound.note =
-        fmt::format("{}no bound: {}", head, why.empty() ? "no memory to measure with" : why);
-    return bound;
-  }
-  bound.kind = "host-memory";
-  bound.limit =
-      fmt::format("copy and reduce, GB/s of each of {} ranks at once, by bytes in use: {}",
-                  host.ranks, rates_text(bandwidth));
-  bound.note = head + note_text(host, collective, bandwidth);
-  bound.bus_GBps = [bandwidth](const BoundRow& row) { return host_bound_GBps(bandwidth, row); };
-  return bound;
+SetBound host_bound(const std::string& device_set, int ranks, Bytes last_level_cache,
+                    const Collective& collective, const HostBandwidth& bandwidth) {
+  return {
+      .device_set = device_set,
+      .kind = "host-memory",
+      .limit = fmt::format("copy and reduce, GB/s of each of {} ranks at once, by bytes in use: {}",
+                           ranks, rates_text(bandwidth)),
+      .note =
+          head_text(ranks, device_set) + note_text(ranks, last_level_cache, collective, bandwidth),
+      .bus_GBps = [bandwidth](const BoundRow& row) { return host_bound_GBps(bandwidth, row); }};
 }
 
 SetBound device_bound(const HostTopology& topology, std::span<const Device> devices, bool all_here,

@@ -46,22 +46,10 @@ struct SetBound {
 [[nodiscard]] std::optional<double> host_bound_GBps(const HostBandwidth& bandwidth,
                                                     const BoundRow& row);
 
-/// The ranks that share a host's memory, as far as the bound and its text depend on them.
-struct HostBoundInput {
-  std::string device_set{};
-  int ranks = 1;             ///< of the job
-  int nodes = 1;             ///< of the job
-  bool whole = true;         ///< rows are of all ranks of the job, not of groups
-  bool measured = true;      ///< else --host-limits off
-  Bytes last_level_cache{};  ///< of the host
-};
-
-/// Why host memory has no bound that holds for this job, or empty: then it is worth measuring.
-[[nodiscard]] std::string host_bound_obstacle(const HostBoundInput& host);
-
-/// The bound of host memory, in words and numbers. `bandwidth` is empty where there is an obstacle.
-[[nodiscard]] SetBound host_bound(const HostBoundInput& host, const Collective& collective,
-                                  const HostBandwidth& bandwidth);
+/// The bound of a host's memory as it was measured, in words and numbers. `last_level_cache` is the
+/// host's.
+[[nodiscard]] SetBound host_bound(const std::string& device_set, int ranks, Bytes last_level_cache,
+                                  const Collective& collective, const HostBandwidth& bandwidth);
 
 /// The bound of these devices of one host (none twice): the ring bound of topo::bound_of for
 /// collectives whose ring is the best schedule, what the switch adds (NVLS) for all-reduce, a

@@ -79,9 +79,8 @@ TEST(HostBound, IsOfTheFullestPortWherePartsDiffer) {
 }
 
 TEST(HostBoundNote, GivesWhatWasMeasuredAndWhatFollows) {
-  const HostBoundInput group{.device_set = "cores 0-1", .ranks = 16, .last_level_cache = 32 * kMiB};
-  EXPECT_EQ(host_bound_obstacle(group), "");
-  const SetBound bound = host_bound(group, test::collective("allreduce"), limits());
+  const SetBound bound =
+      host_bound("cores 0-1", 16, 32 * kMiB, test::collective("allreduce"), limits());
   EXPECT_EQ(bound.device_set, "cores 0-1");
   EXPECT_EQ(bound.kind, "host-memory");
   EXPECT_EQ(bound.note,
@@ -93,34 +92,6 @@ TEST(HostBoundNote, GivesWhatWasMeasuredAndWhatFollows) {
   ASSERT_TRUE(bound.bus_GBps != nullptr);
   const BoundRow row{.collective = &test::collective("allreduce"), .ranks = 16, .size = kGiB};
   EXPECT_DOUBLE_EQ(bound.bus_GBps(row).value_or(0), 6);
-}
-
-TEST(HostBoundNote, GivesTheReasonWhyThereIsNone) {
-  HostBoundInput group{.device_set = "cores 0-1", .ranks = 4, .nodes = 2};
-  const auto expect_note = [&](const std::string& reason) {
-    const SetBound none = host_bound(group, test::collective("allreduce"), {});
-    EXPECT_THAT(none.note, testing::StartsWith("Host: 4 ranks on cores 0-1: no bound: " + reason));
-    EXPECT_EQ(none.kind, "");
-    EXPECT_EQ(none.limit, "");
-    EXPECT_TRUE(none.bus_GBps == nullptr);
-  };
-  expect_note("2 nodes");
-  group.nodes = 1;
-  group.whole = false;
-  expect_note("rows are not of all ranks");
-  group.whole = true;
-  group.measured = false;
-  expect_note("not measured (--host-limits off)");
-  group.measured = true;
-  expect_note("no memory");
-}
-
-TEST(HostBoundNote, IsEmptyForOneRank) {
-  const HostBoundInput group{.device_set = "cores 0"};
-  EXPECT_EQ(host_bound_obstacle(group), "one rank");
-  const SetBound bound = host_bound(group, test::collective("allreduce"), {});
-  EXPECT_EQ(bound.device_set, "cores 0");
-  EXPECT_EQ(bound.note, "");
 }
 
 using testing::HasSubstr;
