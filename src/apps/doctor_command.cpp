@@ -58,7 +58,7 @@ std::vector<CheckedHost> look_here(const O& options) {
     throw usage_error("--sysroot {}: no such folder", options.sysroot);
   }
   const std::string smi = options.nvidia_smi.value_or(options.sysroot.empty() ? "nvidia-smi" : "");
-  HostView view = study::view_host({.root = options.sysroot, .nvidia_smi = smi});
+  HostView view = study::view_host(options.sysroot, smi);
   const bool wanted = !options.no_run && (options.sysroot.empty() || !options.programs.empty());
   if (wanted && study::gpu_count(view.facts) > 0) {
     run_collective(options.programs.empty() ? fs::path(own_program()).parent_path()

@@ -110,7 +110,7 @@ std::string reading_text(const HostReading& reading) {
 /// This machine, or a captured tree.
 Status show_reading(const O& options) {
   const std::string smi = options.nvidia_smi.value_or(options.sysroot.empty() ? "nvidia-smi" : "");
-  const HostReading reading = machine::read_host({.root = options.sysroot, .nvidia_smi = smi});
+  const HostReading reading = machine::read_host(options.sysroot, smi);
   if (reading.values.empty()) {
     throw Error{Status::Unavailable,
                 fmt::format("--sysroot {}: no facts; a captured tree has sys, proc and dev",

@@ -23,7 +23,7 @@ class HostFacts {
   [[nodiscard]] std::string read();
 
  private:
-  machine::FactSources sources_;
+  std::string nvidia_smi_;
   std::unique_ptr<Bootstrap> readers_{};  ///< null on ranks that read nothing
   std::optional<machine::HostReading> before_{};
 };

@@ -316,22 +316,22 @@ std::string HostReading::text(const FactKey& key) const {
   return found == values.end() ? std::string() : found->second.text;
 }
 
-HostReading read_host(const FactSources& sources) {
+HostReading read_host(const std::string& root, const std::string& nvidia_smi) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count() % 1000;
   HostReading reading{.host = host_name(), .at = fmt::format("{}.{:03}", local_time(), ms)};
-  if (!sources.root.empty()) {
-    const std::string host(trim(first_line_of(sources.root + "/proc/sys/kernel/hostname")));
-    reading.host = host.empty() ? sources.root : host;
+  if (!root.empty()) {
+    const std::string host(trim(first_line_of(root + "/proc/sys/kernel/hostname")));
+    reading.host = host.empty() ? root : host;
   }
-  FileReader files(sources.root, reading);
+  FileReader files(root, reading);
   for (const MachineFact& fact : machine_facts()) {
     if (fact.reader != Reader::NvidiaSmi && fact.reader != Reader::Other) files.read(fact);
   }
-  apply_capabilities(sources.root, reading);
-  add_gpu_paths(sources.root, reading);
-  add_log(sources.root, reading);
-  if (!sources.nvidia_smi.empty()) ask_nvidia_smi(sources.nvidia_smi, reading);
+  apply_capabilities(root, reading);
+  add_gpu_paths(root, reading);
+  add_log(root, reading);
+  if (!nvidia_smi.empty()) ask_nvidia_smi(nvidia_smi, reading);
   return reading;
 }
 

@@ -31,15 +31,10 @@ struct HostReading {
   [[nodiscard]] std::string text(const FactKey& key) const;
 };
 
-/// Where facts are read.
-struct FactSources {
-  std::string root{};        ///< of the file system: empty, or a folder with a captured tree
-  std::string nvidia_smi{};  ///< a program; empty: it is not asked
-};
-
-/// Reads all facts. What a machine does not have is left out; what cannot be read has a reason. A
-/// captured tree without a host's name has its path as name.
-[[nodiscard]] HostReading read_host(const FactSources& sources);
+/// Reads all facts below `root`: empty, or a folder with a captured tree, which without a host's
+/// name has its path as name. `nvidia_smi` is a program; empty: it is not asked. What a machine
+/// does not have is left out; what cannot be read has a reason.
+[[nodiscard]] HostReading read_host(const std::string& root, const std::string& nvidia_smi);
 
 /// Whether an interface leads at most to this host's own containers and virtual machines.
 [[nodiscard]] bool is_virtual_interface(std::string_view name);

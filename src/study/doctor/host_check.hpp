@@ -43,7 +43,7 @@ struct HostView {
 [[nodiscard]] std::size_t gpu_count(const machine::HostReading& facts);
 
 /// Looks at this host. Of a captured tree (a root) the environment is this process's.
-[[nodiscard]] HostView view_host(const machine::FactSources& sources);
+[[nodiscard]] HostView view_host(const std::string& root, const std::string& nvidia_smi);
 /// Runs allreduce_perf of a folder on all GPUs that this process sees, with NCCL's diagnostics on.
 void run_collective(const std::string& folder, HostView& view);
 

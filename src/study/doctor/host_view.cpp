@@ -79,12 +79,12 @@ std::size_t gpu_count(const machine::HostReading& facts) {
   return shown > 0 ? shown : to_number<std::size_t>(devices).value_or(0);
 }
 
-HostView view_host(const machine::FactSources& sources) {
-  HostView view{.facts = machine::read_host(sources),
-                .nccl = nccl_settings(sources.root),
-                .network_plugins = network_plugins(sources.root),
-                .processors = processor_quota(sources.root)};
-  if (!sources.root.empty()) return view;
+HostView view_host(const std::string& root, const std::string& nvidia_smi) {
+  HostView view{.facts = machine::read_host(root, nvidia_smi),
+                .nccl = nccl_settings(root),
+                .network_plugins = network_plugins(root),
+                .processors = processor_quota(root)};
+  if (!root.empty()) return view;
   view.interfaces = interface_addresses();
   view.launcher = view_launcher();
   struct statvfs shm {};

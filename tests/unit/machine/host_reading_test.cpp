@@ -27,7 +27,7 @@ struct Tree {
       folder.write("sys/bus/pci/devices/" + bus + "/" + file, text + "\n");
     }
   }
-  [[nodiscard]] HostReading read() const { return read_host({.root = folder.path()}); }
+  [[nodiscard]] HostReading read() const { return read_host(folder.path(), ""); }
   [[nodiscard]] std::string text(const std::string& fact, const std::string& instance = "") const {
     return read().text({fact, instance});
   }
@@ -84,7 +84,7 @@ TEST(ReadHost, ReadsATreeOfAnyNameAndNumber) {
   const std::string port = "g[1]{a,b}*/sys/class/infiniband/mlx5_0/ports/1/counters/";
   tree.folder.write(port + "port_xmit_data", "9223372036854775807\n");
   tree.folder.write(port + "port_rcv_data", "7\n");
-  const HostReading reading = read_host({.root = tree.folder.path("g[1]{a,b}*")});
+  const HostReading reading = read_host(tree.folder.path("g[1]{a,b}*"), "");
   EXPECT_EQ(reading.text({"ib.received_bytes", "mlx5_0:1"}), "28");
   EXPECT_EQ(reading.values.at({"ib.sent_bytes", "mlx5_0:1"}).reason,
             "no number of 63 bits: '9223372036854775807'");
