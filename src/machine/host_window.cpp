@@ -24,6 +24,8 @@ constexpr auto kFactColumns = std::to_array<Column<FactLine>>({
 
 constexpr std::string_view kGone = "gone";
 
+std::string_view host_of(const HostWindow& window) { return window.first.host; }
+
 /// What is wrong with a value by itself, or nothing.
 std::string fault_of(const MachineFact& fact, const std::string& instance,
                      const std::string& value) {
@@ -131,9 +133,8 @@ void HostWindows::add_file(const std::string& path) {
 
 void HostWindows::add_run(const HostWindows& run) {
   for (const HostWindow& other : run.windows_) {
-    const auto same = [&](const HostWindow& one) { return one.first.host == other.first.host; };
-    const auto known = std::ranges::find_if(windows_, same);
-    if (known == windows_.end()) {
+    HostWindow* known = find_by(windows_, other.first.host, host_of);
+    if (known == nullptr) {
       windows_.push_back(other);
       continue;
     }
@@ -156,9 +157,7 @@ void HostWindows::add_run(const HostWindows& run) {
 }
 
 const HostWindow* HostWindows::find(std::string_view host) const {
-  const auto same = [&](const HostWindow& one) { return one.first.host == host; };
-  const auto found = std::ranges::find_if(windows_, same);
-  return found == windows_.end() ? nullptr : &*found;
+  return find_by(windows_, host, host_of);
 }
 
 HostWindows read_facts(const std::string& path) {
