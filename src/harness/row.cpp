@@ -256,7 +256,7 @@ ChunkRunner::Settings chunk_settings(const RowSetup& setup) {
   const Run& run = setup.run;
   const Options& options = setup.options();
   RankLoad& load = setup.load;
-  const bool several = setup.round_group.members.size() > 1;
+  const bool several = run.group.size() > 1;
   // Else the device would still be at the operation before while the host works.
   const bool waits = load.on_host() && run.on_devices && options.blocking == Blocking::Off;
   return {.cadence = options.cadence,
@@ -315,7 +315,7 @@ DataCheck check_once(const RowSetup& setup, RowBuffers& buffers, std::span<const
   if (again) {
     buffers.poison_results(record.in_place);
     setup.verifier.fill(used, setup.sent_elements(), seed);
-    setup.round_group.world.barrier();
+    run.world.barrier();
     run.communicator.enqueue(used.front());
     run.communicator.wait();
   }
@@ -341,7 +341,7 @@ void check_row(const RowSetup& setup, RowBuffers& buffers, std::span<const Call>
   for (std::uint64_t check = 0; check < setup.run.options.checks; ++check) {
     const bool again = check > 0 || record.in_place;
     verdict = check_once(setup, buffers, calls.first(again ? 1 : calls_used), check, again, record);
-    const bool right_everywhere = setup.round_group.world.agree(verdict.wrong == 0);
+    const bool right_everywhere = setup.run.world.agree(verdict.wrong == 0);
     if (!right_everywhere) break;
   }
   add_verdict(record, verdict);
@@ -422,12 +422,13 @@ void add_choice(ChunkRunner& chunks, Record& record) {
 void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
                  const ProgressReport& report) {
   const Run& run = setup.run;
+  const RoundGroup round_group = run.round_group();
   Record& record = row.record;
   StepTracker& tracker = *run.watchdog.tracker();
   tracker.tick();
   const std::vector<Call> calls = buffers.calls(setup.like, record.in_place);
   if (run.on_devices) {
-    record.reason = prime(setup.round_group, run.communicator, calls.front());
+    record.reason = prime(round_group, run.communicator, calls.front());
     tracker.tick();
     if (!record.reason.empty()) {
       record.status = RowStatus::Skipped;
@@ -435,8 +436,8 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
     }
   }
   const bool kept = !run.communicator.overwrites(calls.front());
-  if (!setup.round_group.world.agree(kept)) add_flag(record, Flag::NotChecked);
-  ChunkRunner chunks(setup.round_group, run.communicator, calls, chunk_settings(setup), tracker);
+  if (!run.world.agree(kept)) add_flag(record, Flag::NotChecked);
+  ChunkRunner chunks(round_group, run.communicator, calls, chunk_settings(setup), tracker);
   buffers.poison_results(record.in_place);
   setup.verifier.fill(calls, setup.sent_elements(), run.options.seed);
   tracker.tick();
@@ -446,14 +447,14 @@ void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
   if (run.options.duration) {
     plan.soak = &soak.emplace(soak_settings(setup, buffers, calls, chunks, record));
   }
-  Samples samples = take_samples(setup.round_group, chunks, plan, report);
+  Samples samples = take_samples(round_group, chunks, plan, report);
   if (run.rank_map.hosts > 1) samples.start_skews_us.clear();  // of clocks that differ
   const Traffic* traffic = setup.plan.footprint.traffic.get();
   const double factor = bus_factor_of(run.collective, record.ranks, traffic);
   add_statistics(record, samples, factor);
   if (run.options.loads_beside()) {
     add_effect(record,
-               measure_beside(setup.round_group, chunks, setup.load.beside(), samples.batch,
+               measure_beside(round_group, chunks, setup.load.beside(), samples.batch,
                               plan.limits.time_budget_s),
                factor);
   }

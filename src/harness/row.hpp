@@ -107,7 +107,6 @@ void add_bound(Record& record, const SetBound& bound, const BoundRow& row);
 struct RowSetup {
   const Run& run;
   SweepKey key;
-  const RoundGroup& round_group;
   const Call& like;  ///< every call of the rows but for its buffers
   const SizePlan& plan;
   std::size_t size = 0;  ///< its number in the sweep

@@ -98,7 +98,6 @@ std::vector<SizePlan> plan_sweep(const Run& run, DataType type, ReduceOp op, Byt
 
 Runner::Runner(const Run& run, const RowTable& table, Outputs& outputs)
     : run_(run),
-      round_group_(run_.round_group()),
       table_(table),
       options_(run.options),
       outputs_(outputs),
@@ -129,7 +128,7 @@ void Runner::run_first_operation() {
   run_.communicator.reserve(RowBuffers::bytes_of(plan, offset));
   if (try_allocate(plan, offset)) {
     const std::vector<Call> calls = buffers_->calls(call_like(key), !plan.out_of_place);
-    (void)prime(round_group_, run_.communicator, calls.front());
+    (void)prime(run_.round_group(), run_.communicator, calls.front());
   }
   buffers_.reset();
 }
@@ -143,14 +142,13 @@ void Runner::run_pass(std::uint64_t pass) {
 }
 
 void Runner::run_sweep(const SweepKey& key) {
-  Verifier verifier(round_group_, run_.communicator, key.type, key.op, key.pair);
+  Verifier verifier(run_.round_group(), run_.communicator, key.type, key.op, key.pair);
   const Call like = call_like(key);
   const Bytes growth = largest_growth(run_);
   const auto plans = plan_sweep(run_, key.type, key.op, growth);
   for (const std::size_t number : visiting_order(options_, plans.size(), key.visit, key.part)) {
     run_size({.run = run_,
               .key = key,
-              .round_group = round_group_,
               .like = like,
               .plan = plans[number],
               .size = number,
@@ -261,7 +259,8 @@ void Runner::write(const RowSetup& setup, Row mine) {
   mine.record.finished_at = local_time();
   const RowVisit place = table_.place(setup.key, setup.size, mine.record.in_place);
   const bool alone = run_.plan.kind == GroupPlan::Kind::World;
-  std::vector<Row> rows = alone ? std::vector{std::move(mine)} : gather_rows(round_group_, mine);
+  std::vector<Row> rows =
+      alone ? std::vector{std::move(mine)} : gather_rows(run_.round_group(), mine);
   outputs_.write_rows(std::move(rows), place);
 }
 
@@ -281,7 +280,7 @@ void Runner::measure(const RowSetup& setup, Record record) {
     row.record.status = RowStatus::Failed;
     row.record.reason = error.what();
     row.record.finished_at = local_time();
-    if (!round_group_.idle) outputs_.write({.record = row.record});
+    if (run_.mine != nullptr) outputs_.write({.record = row.record});
     throw Error{Status::Runtime, error.what()};  // other ranks may not know of it
   }
   write(setup, std::move(row));

@@ -54,7 +54,6 @@ class Runner {
   [[nodiscard]] ProgressReport progress_report(const RowSetup& setup, const Record& record);
 
   Run run_;
-  RoundGroup round_group_;
   const RowTable& table_;
   const Options& options_;
   Outputs& outputs_;

@@ -96,24 +96,20 @@ struct RowMeasurement : testing::Test {
                     bootstrap,
                     communicator};
     run.timer_cost_s = timer_cost_s;
-    const RoundGroup round_group{.world = bootstrap, .members = bootstrap};
+    const RankGroup all{};
+    run.mine = &all;
     const SizePlan plan{
         .footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}),
         .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
     RowBuffers buffers(communicator, plan, 0);
     RankLoad load(options, bootstrap, communicator);
-    Verifier verifier(round_group, communicator, DataType::Float, ReduceOp::Sum);
+    Verifier verifier(run.round_group(), communicator, DataType::Float, ReduceOp::Sum);
     for (int row = 0; row < rows; ++row) {
       Row measured{.record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size}};
-      measure_row({.run = run,
-                   .key = key,
-                   .round_group = round_group,
-                   .like = like,
-                   .plan = plan,
-                   .verifier = verifier,
-                   .load = load},
-                  buffers, measured, {});
+      measure_row(
+          {.run = run, .key = key, .like = like, .plan = plan, .verifier = verifier, .load = load},
+          buffers, measured, {});
       record = measured.record;
       samples = measured.samples_us;
     }
