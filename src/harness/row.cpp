@@ -6,7 +6,6 @@
 
 #include "model/agreement.hpp"
 #include "stats/autocorrelation.hpp"
-#include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "harness/soak.hpp"
-#include "stats/steady_state.hpp"
 #include "stats/summary.hpp"
 
 namespace busbar {

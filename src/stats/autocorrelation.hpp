@@ -15,4 +15,8 @@ namespace busbar::stats {
 /// began.
 [[nodiscard]] double integrated_autocorrelation_time(std::span<const double> samples);
 
+/// True when the samples rise or fall with time beyond what their autocorrelation explains; fewer
+/// than 10 samples never drift.
+[[nodiscard]] bool is_drifting(std::span<const double> samples);
+
 }  // namespace busbar::stats

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "stats/summary.hpp"
+
 namespace busbar::stats {
 namespace {
 
@@ -59,6 +61,15 @@ StopReason StopRule::decide(std::span<const double> samples, double elapsed_s) {
 
 std::size_t StopRule::until_next_look(std::size_t samples_so_far) const {
   return next_look_ > samples_so_far ? next_look_ - samples_so_far : 1;
+}
+
+bool is_steady(std::span<const double> previous, std::span<const double> current,
+               double tolerance) {
+  if (previous.empty() || current.empty()) return false;
+  const double before = median(previous);
+  const double after = median(current);
+  return before == after ||
+         std::abs(after - before) < tolerance * std::min(std::abs(before), std::abs(after));
 }
 
 }  // namespace busbar::stats

@@ -69,4 +69,9 @@ class StopRule {
   std::size_t next_look_;
 };
 
+/// True when the medians of two successive warm-up windows differ by less than `tolerance` of the
+/// smaller one; an empty window is never steady.
+[[nodiscard]] bool is_steady(std::span<const double> previous, std::span<const double> current,
+                             double tolerance = 0.05);
+
 }  // namespace busbar::stats

@@ -7,7 +7,6 @@
 #include "stats/autocorrelation.hpp"
 #include "stats/histogram.hpp"
 #include "stats/rank_tests.hpp"
-#include "stats/steady_state.hpp"
 #include "stats/stop_rule.hpp"
 #include "stats/summary.hpp"
 

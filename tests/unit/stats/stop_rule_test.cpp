@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "stats/autocorrelation.hpp"
-#include "stats/steady_state.hpp"
 #include "tests/unit/stats/series.hpp"
 
 namespace busbar::stats {
