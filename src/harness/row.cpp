@@ -201,8 +201,9 @@ std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collec
   return sweeps;
 }
 
-bool is_wanted(Placement placement, bool in_place) {
-  return placement != (in_place ? Placement::Out : Placement::In);
+std::vector<bool> placements_of(Placement placement) {
+  if (placement == Placement::Both) return {false, true};
+  return {placement == Placement::In};
 }
 
 Record blank_record(const Collective& collective, const SweepKey& key, const Footprint& footprint,

@@ -71,8 +71,8 @@ struct SweepKey {
 [[nodiscard]] std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collective,
                                               int ranks);
 
-/// True where --placement wants rows in place, or out of place.
-[[nodiscard]] bool is_wanted(Placement placement, bool in_place);
+/// Whether rows are in place, of each that --placement wants.
+[[nodiscard]] std::vector<bool> placements_of(Placement placement);
 
 /// The record of a row before anything is measured; `wanted` is the size that was asked for.
 [[nodiscard]] Record blank_record(const Collective& collective, const SweepKey& key,

@@ -80,9 +80,7 @@ void RowTable::for_each(std::size_t round, std::uint64_t pass, const Visit& visi
   for (SweepKey key : sweeps(round, pass)) {
     for (std::size_t size = 0; size < sizes_.size(); ++size) {
       for (key.variant = 0; key.variant < variants(); ++key.variant) {
-        for (const bool in_place : {false, true}) {
-          if (is_wanted(options_.placement, in_place)) visit(key, size, in_place);
-        }
+        for (const bool in_place : placements_of(options_.placement)) visit(key, size, in_place);
       }
     }
   }

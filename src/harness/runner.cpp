@@ -201,9 +201,7 @@ void Runner::run_size(RowSetup setup) {
   for (const std::size_t number :
        visiting_order(options_, table_.variants(), setup.key.visit, row)) {
     setup.key.variant = number;
-    for (const bool in_place : {false, true}) {
-      if (is_wanted(options_.placement, in_place)) run_row(setup, in_place);
-    }
+    for (const bool in_place : placements_of(options_.placement)) run_row(setup, in_place);
   }
   buffers_.reset();
 }

@@ -195,8 +195,7 @@ void write_rows(const Options& options, const Collective& collective,
       return predictor.bound_GBps(collective, {.traffic = row.traffic});
     };
     for (const Bytes size : options.sweep.sizes()) {
-      for (const bool in_place : {false, true}) {
-        if (!is_wanted(options.placement, in_place)) continue;
+      for (const bool in_place : placements_of(options.placement)) {
         outputs.write(
             {.record = predicted_row(options, collective, predictor, key, size, in_place)});
       }
