@@ -8,7 +8,6 @@
 #include "format/gnuplot.hpp"
 #include "format/output_file.hpp"
 #include "study/report/data.hpp"
-#include "study/report/index.hpp"
 #include "study/run_facts.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"

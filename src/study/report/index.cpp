@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/report/index.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -14,9 +12,9 @@
 #include "format/json.hpp"
 #include "format/markup_text.hpp"
 #include "model/flag.hpp"
-#include "study/dataset.hpp"
 #include "study/import/file_rows.hpp"
 #include "study/plot/figures.hpp"
+#include "study/report/data.hpp"
 
 namespace busbar::study {
 namespace {

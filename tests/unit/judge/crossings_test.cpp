@@ -7,7 +7,6 @@
 #include "study/expect/expect.hpp"
 #include "study/plot/figures.hpp"
 #include "study/report/data.hpp"
-#include "study/report/index.hpp"
 #include "study/workload/workload.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/support/failure.hpp"
