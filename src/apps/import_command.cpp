@@ -12,7 +12,6 @@
 #include "format/output_file.hpp"
 #include "model/fact.hpp"
 #include "study/import/file_rows.hpp"
-#include "study/import/nccl_text.hpp"
 #include "study/plot/figures.hpp"
 
 namespace busbar {

@@ -14,7 +14,6 @@
 #include "base/text.hpp"
 #include "model/nccl_choice.hpp"
 #include "study/import/log.hpp"
-#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 namespace {

@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/collective.hpp"
-#include "study/import/nccl_text.hpp"
 
 // Summaries that scripts make of nccl-tests' logs: an operation, a number of GPUs and the bus
 // bandwidth at one size, which the user has to know; or an operation, a size ("packet") and the bus

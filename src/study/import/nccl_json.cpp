@@ -11,7 +11,6 @@
 #include "format/json.hpp"
 #include "model/nccl_choice.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/nccl_text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "format/json.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/nccl_text.hpp"
 
 // What p2pBandwidthLatencyTest of NVIDIA's CUDA samples prints. In its source a row's GPU is where
 // the copies come from with "(P2P Writes)", and where they go to with "(P2P Reads)" and before

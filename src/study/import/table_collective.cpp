@@ -8,7 +8,6 @@
 
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "study/import/nccl_text.hpp"
 
 namespace busbar::study {
 namespace {

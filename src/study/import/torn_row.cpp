@@ -3,7 +3,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "study/import/nccl_text.hpp"
+#include "study/import/log.hpp"
 
 namespace busbar::study {
 namespace {

@@ -4,7 +4,7 @@
 #include "format/csv_writer.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/judge.hpp"
-#include "study/import/nccl_text.hpp"
+#include "study/import/log.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/nccl_text.hpp"
-
 #include "study/import/log_reader.hpp"
 #include "tests/unit/support/failure.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/table_collective.hpp"
 
-#include "study/import/nccl_text.hpp"
 #include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
