@@ -88,11 +88,6 @@ std::vector<std::optional<Bytes>> read_sizes(const TomlFields& fields) {
   return sizes;
 }
 
-std::optional<bool> read_placement(const TomlFields& fields) {
-  const auto found = fields.one_of("placement", {"out", "in"});
-  return found ? std::optional(*found == 1) : std::nullopt;
-}
-
 /// Adds a rate for each number of ranks and each size.
 void read_rate(const toml::node& node, std::string_view origin, const SourceNames& sources,
                std::vector<PublishedRate>& rates) {
@@ -105,12 +100,11 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
                      .instance = fields.text("instance"),
                      .nodes = fields.integer("nodes", 1, kMostNodes, 1),
                      .collective = fields.required_text("collective"),
-                     .in_place = read_placement(fields),
-                     .relation = fields.value<Relation>("relation").value_or(Relation{}),
                      .evidence = fields.value<Evidence>("evidence").value_or(Evidence{}),
                      .usual = !fields.flag("unusual"),
                      .condition = fields.text("condition"),
                      .source = fields.value("source", sources)};
+  if (const auto place = fields.one_of("placement", {"out", "in"})) rate.in_place = *place == 1;
   const std::vector<int> ranks = read_ranks(fields);
   const std::vector<std::optional<Bytes>> sizes = read_sizes(fields);
   const bool by_size = fields.has("sizes");  // else by ranks

@@ -12,19 +12,6 @@
 
 namespace busbar::study {
 
-/// How a published figure was put.
-enum class Relation {
-  Equal,
-  About,
-  Above,
-  AtLeast  ///< a floor, or the lower end of a range
-};
-
-constexpr auto enum_names(Relation /*unused*/) {
-  return std::array{Named{Relation::Equal, "equal"}, Named{Relation::About, "about"},
-                    Named{Relation::Above, "above"}, Named{Relation::AtLeast, "at least"}};
-}
-
 /// Why a figure is believed, from the surest.
 enum class Evidence {
   Measured,  ///< the source prints its own table or log
@@ -51,9 +38,8 @@ struct PublishedRate {
   int nodes = 1;
   std::string collective{};  ///< our name, or of a copy: "host-to-device"
   int ranks = 0;
-  std::optional<Bytes> size{};     ///< nothing: the source does not state it
-  std::optional<bool> in_place{};  ///< nothing: the source does not state it
-  Relation relation = Relation::Equal;
+  std::optional<Bytes> size{};         ///< nothing: the source does not state it
+  std::optional<bool> in_place{};      ///< nothing: the source does not state it
   std::optional<double> busbw_GBps{};  ///< nothing: the source has no figure
   std::optional<double> time_us{};
   std::optional<double> theoretical_GBps{};  ///< what the links allow, as the source has it
