@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "judge/spec/lint.hpp"
-#include "study/expect/published.hpp"
+#include "study/expect/expect.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"

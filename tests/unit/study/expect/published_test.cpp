@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/expect/published.hpp"
+#include "study/expect/expect.hpp"
 
 #include <numeric>
 
