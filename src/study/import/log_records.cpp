@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "model/fact.hpp"
 #include "study/import/log_reader.hpp"
-#include "study/import/table_collective.hpp"
 
 namespace busbar::study {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/table_collective.hpp"
-
 #include <algorithm>
 #include <functional>
 
@@ -8,6 +6,7 @@
 
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "study/import/log_reader.hpp"
 
 namespace busbar::study {
 namespace {
