@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -224,8 +223,7 @@ class SweepRun {
   /// Which launches the next turn has, in an order that is drawn anew: one that failed twice and
   /// never went well is made no more; none where it is the first, with which all are compared.
   std::vector<std::size_t> next_order(const std::vector<LaunchCounts>& counts) {
-    std::vector<std::size_t> order(counts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto order = first_numbers<std::size_t>(counts.size());
     std::erase_if(order, [&](std::size_t i) { return counts[i].good == 0 && counts[i].bad > 1; });
     if (order.empty() || order.front() != 0) return {};
     shuffle(order, random_);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -28,6 +29,14 @@ template <class Items, class Keep>
   std::vector<std::decay_t<decltype(*std::begin(items))>> list;
   std::ranges::copy_if(items, std::back_inserter(list), keep);
   return list;
+}
+
+/// The numbers from 0 to below `count`.
+template <class Number = int>
+[[nodiscard]] std::vector<Number> first_numbers(std::size_t count) {
+  std::vector<Number> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), Number{0});
+  return numbers;
 }
 
 /// What `get`, a function or a member, has for the items, each once.

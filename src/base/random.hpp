@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "base/lists.hpp"
 
 namespace busbar {
 
@@ -31,8 +32,7 @@ void shuffle(std::vector<Item>& items, std::mt19937_64& random) {
 /// The numbers from 0 to below `count`.
 [[nodiscard]] inline std::vector<std::size_t> shuffled_numbers(std::size_t count,
                                                                std::mt19937_64& random) {
-  std::vector<std::size_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  auto numbers = first_numbers<std::size_t>(count);
   shuffle(numbers, random);
   return numbers;
 }

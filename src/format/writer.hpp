@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -71,9 +70,7 @@ struct RunContext {
       return {std::min(*record.sender, *record.receiver),
               std::max(*record.sender, *record.receiver)};
     }
-    std::vector<int> ranks(hosts.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    return ranks;
+    return first_numbers(hosts.size());
   }
 };
 

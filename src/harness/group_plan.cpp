@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/group_plan.hpp"
 
-#include <numeric>
 #include <set>
 
 #include "base/host.hpp"
@@ -252,9 +251,7 @@ std::vector<GroupRound> plan_rounds(const GroupSpec& spec, const GroupInput& inp
 }
 
 GroupPlan world_plan(int ranks) {
-  std::vector<int> all(static_cast<std::size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
-  return {.rounds = {round_of({std::move(all)})}};
+  return {.rounds = {round_of({first_numbers(static_cast<std::size_t>(ranks))})}};
 }
 
 GroupPlan plan_groups(Bootstrap& world, const Options& options) {

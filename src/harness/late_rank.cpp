@@ -99,8 +99,7 @@ std::optional<int> find_last(std::span<const int> last, std::span<const double> 
     const auto i = static_cast<std::size_t>(which);
     return static_cast<double>(counts[i]) - chances[i] * static_cast<double>(last.size());
   };
-  std::vector<int> order(chances.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = first_numbers(chances.size());
   std::ranges::partial_sort(order, order.begin() + 2,
                             [&](int a, int b) { return excess(a) > excess(b); });
   const int first = order[0];

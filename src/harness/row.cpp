@@ -2,7 +2,6 @@
 #include "harness/row.hpp"
 
 #include <cmath>
-#include <numeric>
 
 #include "model/agreement.hpp"
 #include "stats/autocorrelation.hpp"
@@ -180,10 +179,7 @@ std::vector<SweepKey> sweeps_of(const Options& options, const Collective& collec
       collective.reduces ? options.ops : std::vector<ReduceOp>{ReduceOp::None};
   std::vector<int> roots{0};
   if (collective.rooted && options.root) roots = {*options.root};
-  if (collective.rooted && !options.root) {
-    roots.resize(static_cast<std::size_t>(ranks));
-    std::iota(roots.begin(), roots.end(), 0);
-  }
+  if (collective.rooted && !options.root) roots = first_numbers(static_cast<std::size_t>(ranks));
   std::vector<SweepKey> sweeps;
   for (const DataType type : options.types) {
     for (const ReduceOp op : ops) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/row_table.hpp"
 
-#include <numeric>
-
 #include "base/random.hpp"
 #include "base/text.hpp"
 
@@ -10,8 +8,7 @@ namespace busbar {
 
 std::vector<std::size_t> visiting_order(const Options& options, std::size_t count,
                                         std::uint64_t visit, std::size_t part) {
-  std::vector<std::size_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  auto numbers = first_numbers<std::size_t>(count);
   if (options.visits == 1) return numbers;
   std::uint64_t state = splitmix64(splitmix64(options.seed + visit) + part);
   for (std::size_t left = count; left > 1; --left) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
@@ -165,9 +164,7 @@ std::vector<std::size_t> levels_of(const std::vector<NodePath>& paths) {
 std::vector<RoundOfPairs> random_matchings(std::size_t nodes, std::size_t rounds,
                                            std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  Nodes players(nodes);
-  std::iota(players.begin(), players.end(), std::size_t{0});
-  return matchings_of(players, rounds, random);
+  return matchings_of(first_numbers<std::size_t>(nodes), rounds, random);
 }
 
 std::size_t shared_units(const NodePath& first, const NodePath& second) {

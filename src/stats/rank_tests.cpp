@@ -240,8 +240,7 @@ double least_signed_p(std::size_t pairs) {
 }
 
 std::vector<double> holm(std::span<const double> ps) {
-  std::vector<std::size_t> order(ps.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = first_numbers<std::size_t>(ps.size());
   std::ranges::sort(order, {}, [&](std::size_t i) { return ps[i]; });
   std::vector<double> adjusted(ps.size());
   double largest = 0;

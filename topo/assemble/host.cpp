@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <numeric>
 
 #include "topo/assemble/gpus.hpp"
 
@@ -56,10 +55,7 @@ class LabelBuilder {
  public:
   LabelBuilder(Graph& graph, std::vector<GpuEntry>& gpus, const SmiMatrix& matrix)
       : graph_(graph), gpus_(gpus), matrix_(matrix) {
-    for (std::vector<std::size_t>& groups : groups_) {
-      groups.resize(matrix.cells.size());
-      std::iota(groups.begin(), groups.end(), std::size_t{0});
-    }
+    groups_.fill(first_numbers<std::size_t>(matrix.cells.size()));
     for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const std::string& cell = matrix.cells[i][j];

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <numeric>
 
 #include "topo/graph/constants.hpp"
 
@@ -45,12 +44,6 @@ void require_device(int index, std::size_t count, const std::string& machine) {
   std::string has = fmt::format("{} devices, 0 to {}", count, count - 1);
   if (count <= 1) has = count == 0 ? "none" : "device 0 only";
   throw usage_error("--devices: {} is not a device of '{}', which has {}", index, machine, has);
-}
-
-std::vector<int> first_numbers(std::size_t count) {
-  std::vector<int> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
 }
 
 std::map<int, std::vector<int>> by_host(const Graph& graph, std::span<const int> devices) {

@@ -155,8 +155,6 @@ struct Graph {
 /// The kind of links that the machine's GPUs have to each other, or by their models might have.
 [[nodiscard]] LinkKind gpu_link_kind(const Graph& graph);
 [[nodiscard]] inline std::size_t device_count(const Graph& graph) { return graph.devices.size(); }
-/// The numbers from 0 to count - 1: of all devices, for instance.
-[[nodiscard]] std::vector<int> first_numbers(std::size_t count);
 /// Throws a usage error unless `index` is one of the `count` devices of the machine of this name.
 void require_device(int index, std::size_t count, const std::string& machine);
 /// The node of a device.

@@ -2,7 +2,6 @@
 #include "topo/probes/smi_matrix.hpp"
 
 #include <cctype>
-#include <numeric>
 
 #include "topo/probes/smi_text.hpp"
 
@@ -253,8 +252,7 @@ class GridReader {
   }
 
   void arrange() {
-    std::vector<std::size_t> order(width());
-    std::iota(order.begin(), order.end(), 0U);
+    auto order = first_numbers<std::size_t>(width());
     std::ranges::sort(order, [&](std::size_t one, std::size_t other) {
       return sort_key(labels_[one]) < sort_key(labels_[other]);
     });

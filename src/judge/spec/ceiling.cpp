@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <vector>
 
@@ -46,8 +45,7 @@ std::vector<int> devices_on_host(const CeilingRule& rule, const topo::Graph& hos
   const std::size_t there = devices_per_host(host);
   const auto selection =
       gpus.empty() ? topo::Selection{} : topo::parse_selection("[[device_set]] gpus", gpus);
-  std::vector<int> devices(static_cast<std::size_t>(ranks));
-  std::iota(devices.begin(), devices.end(), 0);
+  std::vector<int> devices = first_numbers(static_cast<std::size_t>(ranks));
   if (selection.policy == topo::Policy::List) devices = selection.devices;
   const int last = *std::ranges::max_element(devices);
   if (static_cast<std::size_t>(last) >= there) {

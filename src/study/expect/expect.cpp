@@ -143,7 +143,7 @@ double least_share_of(const ExpectRequest& request, ReferenceKind reference) {
 /// What the bound takes for granted: on several hosts also the way to their network.
 std::vector<std::string> assumptions_of(const topo::EqualHosts& machine, int nodes) {
   if (machine.host.assumptions.empty()) return {};
-  const std::vector<int> devices = topo::first_numbers(device_count(machine.host));
+  const std::vector<int> devices = first_numbers(device_count(machine.host));
   std::vector<std::string> texts;
   if (devices.size() > 1) texts = topo::bound_of(machine.host, devices, {}).assumptions;
   for (const topo::Assumption& assumption : machine.host.assumptions) {
