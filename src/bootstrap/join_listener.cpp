@@ -260,7 +260,6 @@ std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
 
 namespace {
 
-/// What came of one attempt.
 struct JoinResult {
   JoinedRank root{};      ///< without a socket where it failed
   std::string why_not{};  ///< try again

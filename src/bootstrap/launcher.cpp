@@ -99,7 +99,6 @@ JoinsBy joins_by(const Launcher& launcher, const Environment& lookup) {
   return launcher.joins_by;
 }
 
-/// A word with its {names} replaced; what has none stays.
 std::string filled(std::string_view word, const WordValues& values) {
   std::string result;
   while (!word.empty()) {
@@ -119,7 +118,6 @@ constexpr std::string_view kEncoded = "percent:";
 
 constexpr std::string_view kLocal = "local";
 
-/// The option of srun for the MPI that its tasks will use.
 std::string mpi_of_srun(const MpiLibrary* library) {
   if (library == nullptr) return "--mpi=none";
   return library->family == MpiFamily::OpenMpi ? "--mpi=pmix" : "--mpi=pmi2";

@@ -53,7 +53,6 @@ class PeerMonitor {
 
   [[nodiscard]] std::vector<pollfd> wait() const;
   [[nodiscard]] bool all_have_answered();
-  /// Where this rank and its peers are.
   [[nodiscard]] std::vector<RankPosition> positions();
   void run();
   void stop();

@@ -67,7 +67,6 @@ Words words_of(const RankStart& start, const Variables& variables, int rank) {
       {{"{env}", env_words(variables)}, {"{program}", encoded_program(start.program)}});
 }
 
-/// The processes of the ranks, until the last has ended.
 class Ranks {
  public:
   explicit Ranks(const RankStart& start) : start_(start) {}

@@ -68,7 +68,6 @@ std::string behind_text(const Positions& ranks, bool some_silent) {
                      others_text({first_other, ranks.end()}, &where));
 }
 
-/// The numbers of ranks from 0 that are not in `ranks`.
 std::vector<int> missing_ranks(const Positions& ranks, int of) {
   std::vector<int> missing;
   for (int rank = 0; rank < of; ++rank) {

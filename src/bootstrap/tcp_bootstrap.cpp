@@ -286,7 +286,6 @@ class TcpBootstrap final : public Bootstrap {
   std::uint64_t call_ = 0;
 };
 
-/// The connections of rank 0.
 Sockets sockets_of(RankAcceptor& acceptor) {
   Sockets sockets(1);
   for (JoinedRank& rank : acceptor.take(Channel::Collectives)) {
@@ -295,7 +294,6 @@ Sockets sockets_of(RankAcceptor& acceptor) {
   return sockets;
 }
 
-/// The connection of another rank.
 Sockets join_collectives(const Rendezvous& rendezvous, Seconds timeout) {
   Sockets sockets;
   sockets.push_back(join_root(rendezvous, Channel::Collectives, timeout).socket);
@@ -336,7 +334,6 @@ std::unique_ptr<Bootstrap> TcpBootstrap::split(int color) {
   return members;
 }
 
-/// The bootstrap of all ranks of the job.
 std::unique_ptr<Bootstrap> meet(Sockets sockets, const Rendezvous& rendezvous,
                                 const std::shared_ptr<PeerMonitor>& monitor, Seconds timeout) {
   auto job = std::make_unique<TcpBootstrap>(std::move(sockets), rendezvous, monitor);

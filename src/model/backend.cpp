@@ -48,7 +48,6 @@ BackendChoice best_available(const Unavailability& reason_of) {
 /// Why each rank cannot use a backend, on rank 0; empty where it can.
 using RankReasons = std::vector<std::string>;
 
-/// The first rank's reason, if any rank has one.
 std::string reason_of_any(const RankReasons& ranks) {
   const auto first = std::ranges::find_if_not(ranks, &std::string::empty);
   if (first == ranks.end()) return {};

@@ -36,7 +36,6 @@ Footprint whole_to_parts(const Amount& amount) {
   return footprint;
 }
 
-/// Each rank sends a part to each rank.
 Footprint parts_to_parts(const Amount& amount) {
   Footprint footprint = parts_to_whole(amount);
   footprint.send = footprint.recv;
@@ -65,16 +64,13 @@ double once(int ranks) { return ranks > 1 ? 1 : 0; }
 /// 1: a copy crosses the bus between its GPU and the host, however many GPUs there are.
 double always_once(int /*ranks*/) { return 1; }
 
-/// First element of a rank's part.
 std::uint64_t part_of(std::uint64_t count, int rank) {
   return count * static_cast<std::uint64_t>(rank);
 }
 
-/// A rank sends from its own part of the receive buffer.
 InPlace send_own_part(std::uint64_t count, int rank) {
   return {.send_offset = part_of(count, rank)};
 }
-/// A rank receives into its own part of the send buffer.
 InPlace receive_own_part(std::uint64_t count, int rank) {
   return {.recv_offset = part_of(count, rank)};
 }

@@ -135,7 +135,6 @@ Weights weights_of(const Distribution& distribution, std::size_t ranks) {
   }
 }
 
-/// Of the rank that sends or receives most.
 double most_of(const Weights& weights) {
   std::vector<double> received(weights.size());
   double most = 0;
@@ -175,7 +174,6 @@ Traffic from_matrix(const Distribution& distribution, Bytes element, int ranks) 
   return traffic;
 }
 
-/// Draws experts by their popularity.
 class ExpertDraw {
  public:
   ExpertDraw(const ExpertLoad& load, std::uint64_t seed) : below_(load.experts) {

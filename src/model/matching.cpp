@@ -96,7 +96,6 @@ class UnitMatchings {
   std::set<NumberPair> taken_{};
 };
 
-/// Draws the rounds of one level of a fabric.
 class LevelMatchings {
  public:
   /// The groups of nodes that share their first `level` units.

@@ -246,7 +246,6 @@ class PathFinder {
     return found;
   }
 
-  /// Whether the node's host has an Intel processor.
   [[nodiscard]] bool is_by_intel(int node) const {
     const int host = node_of(graph_, node).host;
     return std::ranges::any_of(graph_.nodes, [&](const Node& one) {

@@ -107,7 +107,6 @@ Ranked taken(std::vector<Candidate> candidates, Policy policy) {
           .decided = deciders(equals, policy)};
 }
 
-/// The set and each of the other devices.
 std::vector<DeviceSet> with_one_more(const DeviceSet& set, std::size_t devices) {
   std::vector<DeviceSet> more;
   for (const int device : first_numbers(devices)) {

@@ -19,7 +19,6 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 constexpr std::array<std::string_view, 7> kLinkTypes{"XGMI",     "PCIE",           "N/A", "UNKNOWN",
                                                      "INTERNAL", "NOT_APPLICABLE", "XXXX"};
 
-/// Makes a matrix of the tables.
 class MatrixBuilder {
  public:
   MatrixBuilder(AmdTables tables, std::string_view origin)

@@ -42,7 +42,6 @@ const Json* list_of_gpus(const Json& root) {
   return nullptr;
 }
 
-/// What a table is called.
 struct TableName {
   AmdTable table;
   std::string_view title;      ///< as text, a part in lower case

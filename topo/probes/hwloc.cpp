@@ -25,7 +25,6 @@ std::string_view subtype_of(hwloc_obj_t object) {
   return object->subtype == nullptr ? std::string_view{} : object->subtype;
 }
 
-/// The value of a text that is a whole number from 0; otherwise -1.
 int number_of(std::string_view text) { return std::max(to_number<int>(text).value_or(-1), -1); }
 
 /// Null of a host bridge and of what is not on the PCI bus.

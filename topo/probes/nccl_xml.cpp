@@ -89,7 +89,6 @@ void count_classless(HostTree& tree) {
                   counted(number, "device"), first->bus_id));
 }
 
-/// NVLinks that end nowhere.
 void mark_endless(HostTree& tree) {
   for (NvlinkEnd& end : tree.nvlinks) {
     const bool itself = end.to == end.from;

@@ -21,7 +21,6 @@ std::vector<Word> cells_of(const TextLine& line) {
   return cells;
 }
 
-/// One line of the answer.
 class QueryLine {
  public:
   QueryLine(const TextLine& line, const SmiOrigin& from) : from_(from), cells_(cells_of(line)) {}
@@ -98,7 +97,6 @@ class QueryLine {
   std::vector<Word> cells_;
 };
 
-/// "7:" -> 7.
 std::optional<int> number_before_colon(std::string_view word) {
   return word.ends_with(':') ? whole_number(word.substr(0, word.size() - 1)) : std::nullopt;
 }

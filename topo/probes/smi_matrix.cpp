@@ -8,7 +8,6 @@
 namespace busbar::topo {
 namespace {
 
-/// Which matrix of nvidia-smi is looked for.
 struct GridKind {
   std::string_view command{};                 ///< "nvidia-smi topo -m", for messages
   std::span<const std::string_view> cells{};  ///< labels of cells, without NV#
@@ -19,7 +18,6 @@ using WordSpan = std::span<const Word>;
 
 constexpr std::string_view kDigits = "0123456789";
 
-/// "GPU12" -> 12.
 std::optional<int> gpu_index(std::string_view label) {
   if (!label.starts_with("GPU")) return std::nullopt;
   const std::string_view number = label.substr(3);
@@ -42,7 +40,6 @@ bool begins_headings(std::string_view word) {
   return word == "CPU" || word == "NUMA" || word == "GPU";
 }
 
-/// Whether a cell of this kind of matrix may say so.
 bool is_cell(const GridKind& kind, std::string_view word) {
   return (kind.nvlinks && gpu_link_count(word) > 0) ||
          std::ranges::find(kind.cells, word) != kind.cells.end();

@@ -62,9 +62,7 @@ inline constexpr std::array<P2pReason, 6> kP2pReasons{{
 /// What the graph makes of a cell: Works for OK and X, Unknown for U, else Off.
 [[nodiscard]] P2p works(std::string_view cell);
 
-/// Reads a matrix as parse_smi_matrix does. Throws Error (Usage)
-/// "ORIGIN:LINE:COLUMN: what; how to fix it" for a text that is damaged, cut short, or no such
-/// matrix.
+/// Reads a matrix, and throws, as parse_smi_matrix does.
 [[nodiscard]] P2pMatrix parse_smi_p2p(std::string_view text, std::string_view origin);
 
 }  // namespace busbar::topo

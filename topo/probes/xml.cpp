@@ -14,7 +14,6 @@ std::string place_in(std::string_view text, const std::string& origin, std::size
   return fmt::format("{}:{}:{}", origin, line, before.size() - (before.rfind('\n') + 1) + 1);
 }
 
-/// Whether an attribute's name begins at an offset of the text.
 bool attribute_at(std::string_view text, std::size_t at, std::string_view attribute) {
   constexpr std::string_view kBefore = " \t\r\n";
   if (at == 0 || kBefore.find(text[at - 1]) == std::string_view::npos) return false;

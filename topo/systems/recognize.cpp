@@ -12,7 +12,6 @@
 namespace busbar::topo {
 namespace {
 
-/// A GPU's name as it is compared.
 std::string bare_name(std::string_view name) {
   std::string text = lower(trim(name));
   for (const std::string_view vendor : {"nvidia ", "amd "}) {
@@ -120,7 +119,6 @@ std::string generic_text(const MachineIdentity& identity) {
                      identity.gpus.front());
 }
 
-/// Why the machine is none of the systems that share its GPU.
 Error no_system(const MachineIdentity& identity, std::string_view option,
                 const std::vector<SystemMatch>& matches) {
   constexpr std::size_t kMostNear = 3;

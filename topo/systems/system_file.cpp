@@ -26,7 +26,6 @@ struct Layer {
   [[nodiscard]] TomlFields fields() const { return {table, path, "a system file"}; }
 };
 
-/// The text of a system file and the path that messages name.
 struct SystemText {
   std::string path{};
   std::string text{};
@@ -39,13 +38,10 @@ std::vector<std::string> names_of(const TomlFields& file) {
   return names;
 }
 
-/// Whether a text names a file.
 bool is_system_path(const std::string& text) {
   return text.find('/') != std::string::npos || (text.ends_with(".toml") && text != ".toml");
 }
 
-/// A built-in system by name or alias, in any case; or the file of this path, which ends in .toml
-/// or has a '/'. Throws Error (Usage) that begins with `subject` ("--system dgx") for neither.
 SystemText find_system(const std::string& wanted, std::string_view subject) {
   if (is_system_path(wanted)) {
     if (auto text = read_file(wanted)) return {.path = wanted, .text = *text};

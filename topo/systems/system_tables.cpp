@@ -113,7 +113,6 @@ void read_figures(const TomlFields& fields, Owner& owner, std::vector<std::strin
   }
 }
 
-/// A line for each figure that is known.
 template <typename Owner>
 std::string figure_lines(const Owner& owner) {
   std::string text;

@@ -169,10 +169,8 @@ std::string library_version() {
 /// and of 100 that all ranks left without MPI_Finalize none.
 bool hangs_in_finalize() { return library_version().find("ch4:ucx") != std::string::npos; }
 
-/// The control plane over the ranks of a communicator.
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
-  /// All ranks of MPI_COMM_WORLD.
   MpiBootstrap() : comm_(MPI_COMM_WORLD) { map_nodes(); }
   MpiBootstrap(MpiComm comm, NodeMap nodes) : comm_(std::move(comm)), nodes_(std::move(nodes)) {}
 
