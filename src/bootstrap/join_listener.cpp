@@ -224,15 +224,6 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   return false;
 }
 
-void JoinListener::close_idle() {
-  std::erase_if(pending_, [&](const auto& each) {
-    if (Clock::now() - each.second.since < kHandshakeTimeout) return false;
-    report_stranger(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
-                                each.second.from, kHandshakeTimeout.count()));
-    return true;
-  });
-}
-
 std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
   std::vector<JoinedRank> joined;
   std::vector<epoll_event> events(static_cast<std::size_t>(most));
@@ -254,7 +245,12 @@ std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
     }
     if (!stays) pending_.erase(found);
   }
-  close_idle();
+  std::erase_if(pending_, [&](const auto& each) {
+    if (Clock::now() - each.second.since < kHandshakeTimeout) return false;
+    report_stranger(fmt::format("closed a connection from {}, which sent nothing for {:g} s",
+                                each.second.from, kHandshakeTimeout.count()));
+    return true;
+  });
   return joined;
 }
 

@@ -33,8 +33,7 @@ class JoinListener {
  public:
   /// Why a rank is refused; empty: it is accepted.
   using Check = std::function<std::string(const JoinedRank&)>;
-  /// Reports a refused connection in one line.
-  using Notice = std::function<void(const std::string&)>;
+  using Notice = std::function<void(const std::string&)>;  ///< a refused connection, in one line
 
   /// Takes the token, job and number of ranks of a rendezvous.
   JoinListener(Socket listener, const Rendezvous& rendezvous, Notice notice);
@@ -57,7 +56,6 @@ class JoinListener {
   [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
   [[nodiscard]] bool accept_one();
   [[nodiscard]] bool close_oldest(std::string_view why);
-  void close_idle();
   void report_stranger(const std::string& line);
 
   Socket listener_;

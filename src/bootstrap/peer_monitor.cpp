@@ -52,12 +52,6 @@ void PeerMonitor::stop_and_abort_all(int exit_code) {
   abort_all(exit_code);
 }
 
-bool PeerMonitor::all_have_answered() {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::all_of(
-      connections_, [](const auto& connection) { return connection->position.has_value(); });
-}
-
 std::vector<RankPosition> PeerMonitor::positions() {
   constexpr std::chrono::milliseconds kTick{20};
   constexpr std::chrono::seconds kPatience{2};
@@ -69,6 +63,11 @@ std::vector<RankPosition> PeerMonitor::positions() {
   }
   send_all(Kind::Ping, 0);
   const auto deadline = Clock::now() + kPatience;
+  const auto all_have_answered = [&] {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::all_of(
+        connections_, [](const auto& connection) { return connection->position.has_value(); });
+  };
   while (Clock::now() < deadline && !all_have_answered()) std::this_thread::sleep_for(kTick);
   std::vector<RankPosition> result{
       {.rank = rank_, .host = host_name(), .position = events_.position()}};

@@ -52,7 +52,6 @@ class PeerMonitor {
   };
 
   [[nodiscard]] std::vector<pollfd> wait() const;
-  [[nodiscard]] bool all_have_answered();
   [[nodiscard]] std::vector<RankPosition> positions();
   void run();
   void stop();

@@ -189,10 +189,8 @@ DeviceLoad::DeviceLoad(Buffer from, Buffer to)
   for (auto& end : ends_) end = make_cuda_event();
 }
 
-DeviceLoad::DeviceLoad(Seconds spin) : DeviceLoad(Buffer(), Buffer()) { find_turns(spin); }
-
-/// How many turns take that time: from a launch that is long beside its own cost.
-void DeviceLoad::find_turns(Seconds spin) {
+/// Finds how many turns take that time: from a launch that is long beside its own cost.
+DeviceLoad::DeviceLoad(Seconds spin) : DeviceLoad(Buffer(), Buffer()) {
   constexpr Seconds kLong{1e-3};
   constexpr unsigned long long kMostTurns = 1ULL << 32U;
   Seconds took{0};

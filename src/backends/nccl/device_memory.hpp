@@ -23,7 +23,6 @@ struct DeviceComparison {
   unsigned long long first_wrong = 0;  ///< the smallest index; is lowered
 };
 
-/// The memory of the current device.
 struct DeviceMemorySize {
   std::size_t free = 0;  ///< bytes
   std::size_t total = 0;
@@ -60,7 +59,6 @@ class DeviceArena {
   [[nodiscard]] Bytes taken() const;
 
  private:
-  /// Null where there is not enough memory.
   [[nodiscard]] Block* add_block(Bytes bytes);
   /// Blocks without a buffer go back to the device.
   void give_back();
@@ -111,7 +109,6 @@ class DeviceLoad final : public SideWork {
 
  private:
   void launch();
-  void find_turns(Seconds spin);
 
   int device_ = 0;
   unsigned blocks_ = 1;
