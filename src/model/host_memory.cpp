@@ -104,7 +104,6 @@ void poison_host(std::byte* to, Bytes bytes) { std::memset(to, kPoison, bytes); 
 
 namespace {
 
-/// Copies piece by piece, or spins.
 class HostSideWork final : public SideWork {
  public:
   HostSideWork(Buffer from, Buffer to, std::uint64_t turns)

@@ -131,7 +131,6 @@ struct RecordField {
 
 /// All columns in their order. New columns go to the end: readers go by name, people by position.
 [[nodiscard]] std::span<const RecordField> record_fields();
-/// Those of a role.
 [[nodiscard]] std::vector<const RecordField*> fields_of(RecordField::Role role);
 
 /// The record's cells of the setting columns: rows that differ in them are never one number.

@@ -19,7 +19,6 @@ inline constexpr std::string_view kDefaultValue = "default";
 
 /// Reads NAME=a,b; throws a usage error that begins with `option`.
 [[nodiscard]] Vary parse_vary(std::string_view option, std::string_view text);
-/// "NAME=a,b".
 [[nodiscard]] std::string to_text(const Vary& vary);
 /// "NAME=a": the column `variant`.
 [[nodiscard]] std::string variant_text(const Vary& vary, std::size_t number);

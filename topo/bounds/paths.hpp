@@ -42,7 +42,6 @@ class PathTable {
   PathTable(const Graph& graph, std::span<const int> devices, Level level,
             const BoundOptions& options);
 
-  /// Links of the graph.
   [[nodiscard]] std::size_t links() const { return capacity_.size(); }
   /// Between the devices at these places of the list; nothing where there is no path.
   [[nodiscard]] const std::optional<Path>& between(int from, int to) const {

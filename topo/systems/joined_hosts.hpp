@@ -8,7 +8,6 @@
 
 namespace busbar::topo {
 
-/// Whether an NVLink domain joins the hosts.
 [[nodiscard]] bool has_nvlink_domain(const Graph& host);
 
 /// The most hosts that one NVLink domain joins; unlimited if nothing limits them.

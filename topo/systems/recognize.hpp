@@ -26,8 +26,7 @@ struct MachineIdentity {
   int nodes = 1;                      ///< that measured together
 };
 
-/// The identity of a graph's first host.
-[[nodiscard]] MachineIdentity identity_of(const Graph& graph);
+[[nodiscard]] MachineIdentity identity_of(const Graph& graph);  ///< its first host's
 /// Adds what the firmware reports: the files sys_vendor and product_name of a folder.
 void add_dmi(MachineIdentity& identity, const std::string& folder = "/sys/class/dmi/id");
 
@@ -70,7 +69,6 @@ struct SystemMatch {
 /// no more NICs.
 [[nodiscard]] std::vector<SystemMatch> match_systems(const MachineIdentity& identity);
 
-/// Whether a built-in system serves.
 using SystemFilter = std::function<bool(const std::string& system)>;
 
 /// The built-in system that the machine is, of several the one that is the most alike and serves;

@@ -40,7 +40,6 @@ struct BuiltInSystem {
 
 /// The same without copies of equal hosts, which may be up to 65,536.
 [[nodiscard]] EqualHosts parse_machine(std::string_view text, std::string_view origin);
-/// The same as load_system finds it.
 [[nodiscard]] EqualHosts load_machine(const std::string& name_or_path);
 
 /// The systems that are compiled in (topo/systems/*.toml), by name.

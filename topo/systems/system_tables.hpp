@@ -44,10 +44,8 @@ namespace busbar::topo {
 /// The table [protocol] of a system file; nothing where it is missing.
 [[nodiscard]] Protocol read_protocol(const TomlFields& file);
 
-/// The table [protocol] of this protocol; empty where nothing is known.
 [[nodiscard]] std::string protocol_table(const Protocol& protocol);
 
-/// A table [medium.*] of a system file.
 [[nodiscard]] Medium read_medium(const TomlFields& fields);
 
 }  // namespace busbar::topo

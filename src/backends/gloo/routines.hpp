@@ -37,7 +37,6 @@ struct GlooRoutine {
   bool result_first = false;  ///< in place, the result is at the start of the buffer
 };
 
-/// Why an operation cannot run in place.
 inline constexpr std::string_view kOverwrites =
     "what is received would overwrite what is still to be sent";
 

@@ -64,7 +64,6 @@ struct MpiRoutine {
   InPlace (*in_place)(std::uint64_t count, int rank) = nullptr;
   /// Why it cannot run in place; empty: it can.
   std::string_view not_in_place{};
-  /// Whether an in-place call sends from a copy of its buffer.
   bool copies_in_place = false;
 };
 

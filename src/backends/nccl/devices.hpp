@@ -28,7 +28,6 @@ struct VisibleDevices {
 /// shares it. Pure.
 [[nodiscard]] std::vector<Device> assign_devices(std::span<const VisibleDevices> ranks);
 
-/// All that this process sees.
 [[nodiscard]] std::vector<Device> visible_cuda_devices();
 
 /// Why no device can be used, in CUDA's words, or nothing.

@@ -131,7 +131,6 @@ void check_cuda(cudaError_t code, Where where = Where::here());
 /// As check_cuda, for the driver's functions.
 void check_driver(CUresult code, Where where = Where::here());
 
-/// Gives back what CUDA made.
 struct CudaRelease {
   void operator()(cudaStream_t stream) const { (void)cuda().destroy_stream(stream); }
   void operator()(cudaEvent_t event) const { (void)cuda().destroy_event(event); }
@@ -147,7 +146,6 @@ using CudaOwned = std::unique_ptr<std::remove_pointer_t<Handle>, CudaRelease>;
 [[nodiscard]] CudaOwned<cudaStream_t> make_cuda_stream();
 /// An event that is timed.
 [[nodiscard]] CudaOwned<cudaEvent_t> make_cuda_event();
-/// Memory of the current device.
 [[nodiscard]] CudaOwned<std::byte*> allocate_cuda_memory(std::size_t bytes);
 
 /// ncclConfig_t as NCCL 2.30 lays it out: a library reads as many bytes of it as it knows itself,

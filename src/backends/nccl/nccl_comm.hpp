@@ -63,7 +63,6 @@ struct NcclVariant {
 /// where NCCL has no such setting; throws a usage error where it cannot have these values here.
 [[nodiscard]] std::optional<std::vector<NcclVariant>> nccl_variants(const Vary& vary,
                                                                     const NcclConfig& config);
-/// Whether this library takes a configuration with each operation.
 [[nodiscard]] bool nccl_configures_calls();
 
 }  // namespace busbar
