@@ -58,9 +58,8 @@ std::string limit_of(const Graph& graph, const Bound& bound, const RingPacking& 
   for (int& resource : limit.resources) resource = problem.links[to_size(resource)];
   for (int& place : limit.devices) place = bound.devices[to_size(place)];
   if (limit.resources.empty() && crossing.cut.value <= packing.upper) {
-    for (const int place : crossing.cut.links) {
-      limit.resources.push_back(crossing.links[to_size(place)]);
-    }
+    limit.resources =
+        mapped(crossing.cut.links, [&](int place) { return crossing.links[to_size(place)]; });
   }
   return limit_text(graph, limit, problem.links, bound.devices);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "topo/bounds/bound.hpp"
+#include "topo/bounds/packing.hpp"
 #include "topo/graph/graph.hpp"
 
 namespace busbar::topo {
@@ -16,13 +16,12 @@ namespace busbar::topo {
 /// depend on beside their size.
 struct SetLimits {
   int ranks = 0;
-  int hosts = 0;         ///< that a network joins; hosts of one NVLink domain are one
-  int most_on_host = 0;  ///< ranks
-  double ring_GBps = std::numeric_limits<double>::infinity();  ///< through all ranks
+  int hosts = 0;                 ///< that a network joins; hosts of one NVLink domain are one
+  int most_on_host = 0;          ///< ranks
+  double ring_GBps = kInfinity;  ///< through all ranks
   /// The least of the rings within a host; infinite if each has one rank.
-  double host_GBps = std::numeric_limits<double>::infinity();
-  double network_GBps =
-      std::numeric_limits<double>::infinity();  ///< in or out of a host, the least
+  double host_GBps = kInfinity;
+  double network_GBps = kInfinity;  ///< in or out of a host, the least
   double in_switch_GBps = 0;  ///< bus bandwidth within a host whose switch adds; 0 where none does
   bool exact = true;
   std::string kind{};                  ///< as Bound::kind
