@@ -214,9 +214,7 @@ Limiting by_devices(const RingProblem& problem, double most) {
 std::string limit_text(const Graph& graph, const Limiting& limit, std::span<const int> all,
                        std::span<const int> set) {
   const auto nodes = [&](std::span<const int> devices) {
-    std::set<int> found;
-    for (const int index : devices) found.insert(graph.devices.at(to_size(index)));
-    return found;
+    return set_of(devices, [&](int index) { return graph.devices.at(to_size(index)); });
   };
   const auto of_medium = [&](std::span<const int> numbers, int medium) {
     Links links;
@@ -245,10 +243,9 @@ std::string limit_text(const Graph& graph, const Limiting& limit, std::span<cons
 Limiting limiting(const RingProblem& problem, const RingPacking& packing) {
   const double most = packing.value * (1 + kTolerance);
   Limiting result;
-  for (std::size_t k = 0; k < problem.capacity.size(); ++k) {
-    const double least = least_of_ring(problem, static_cast<int>(k));
-    if (problem.capacity[k] <= most * least) result.resources.push_back(static_cast<int>(k));
-  }
+  result.resources = filtered(first_numbers(problem.capacity.size()), [&](int k) {
+    return problem.capacity[to_size(k)] <= most * least_of_ring(problem, k);
+  });
   if (!result.resources.empty()) return result;
   result = by_devices(problem, most);
   if (!result.resources.empty() || !packing.exact || packing.dual.empty()) return result;
