@@ -119,7 +119,7 @@ std::string slurm_csv(std::string_view text, std::string_view file,
 }
 
 /// The text between the first two quotes at or after a place.
-std::string quoted(const std::string& line, std::size_t from = 0) {
+std::string between_quotes(const std::string& line, std::size_t from = 0) {
   const std::size_t open = line.find('"', from);
   if (open == std::string::npos) return {};
   const std::size_t close = line.find('"', open + 1);
@@ -132,8 +132,8 @@ std::string quoted(const std::string& line, std::size_t from = 0) {
 std::string host_of_port(const std::string& line, std::map<std::string, std::size_t>& unplaced) {
   const std::size_t comment = line.find('#');
   const bool is_own = line.find("Aggregation Node") != std::string::npos;
-  if (comment == std::string::npos || is_own || !quoted(line).starts_with("H-")) return {};
-  const std::string adapter = quoted(line, comment);
+  if (comment == std::string::npos || is_own || !between_quotes(line).starts_with("H-")) return {};
+  const std::string adapter = between_quotes(line, comment);
   const std::string host = adapter.substr(0, adapter.find(' '));
   const std::string word = lower(host);
   const bool has_name = adapter.find("Mellanox Technologies") == std::string::npos;
@@ -152,8 +152,8 @@ std::string infiniband_csv(std::string_view text, std::string_view file,
   std::string leaf;
   for (const std::string& line : split(text, '\n')) {
     if (line.starts_with("Switch")) {
-      leaf = quoted(line, std::min(line.find('#'), line.size()));
-      if (leaf.empty()) leaf = quoted(line);
+      leaf = between_quotes(line, std::min(line.find('#'), line.size()));
+      if (leaf.empty()) leaf = between_quotes(line);
     } else if (line.starts_with('[')) {
       const std::string host = leaf.empty() ? "" : host_of_port(line, unplaced);
       if (!host.empty()) leaves_of[host].insert(leaf);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/expect/expect.hpp"
-
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "base/toml_fields.hpp"
+#include "study/expect/expect.hpp"
 
 namespace busbar::study {
 namespace {

@@ -178,8 +178,8 @@ TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
   std::string file;
   const LaunchSetup setup{.launcher = choose_launcher({.wanted = "local"}),
                           .programs = "/bin",
-                          .text_file = [&](const std::string& lines, auto) {
-                            file = lines;
+                          .text_file = [&](const std::string& lines, std::string_view ending) {
+                            if (ending == ".csv") file = lines;
                             return "0001.csv";
                           }};
   EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/expect/expect.hpp"
-
 #include <numeric>
 
 #include "base/toml_fields.hpp"
 #include "judge/spec/ceiling.hpp"
+#include "study/expect/expect.hpp"
 #include "tests/unit/support/failure.hpp"
 #include "topo/predict/predictor.hpp"
 

@@ -46,7 +46,7 @@ TEST(CurveFindings, AreSizesBehindSmallerOnes) {
   EXPECT_THAT(found_at({10, 20, 5, 30, 40, 10}),
               ElementsAre(HasSubstr("to 5 at 16 MiB (1/4)"), HasSubstr("to 10 at 128 MiB (1/4)")));
   EXPECT_THAT(found_at({22.2, 13.7, 20.6}),
-              ElementsAre("falls from 22.2 GB/s at 4 MiB to 13.7 at 8 MiB (1/1.62)"))
+              ElementsAre("out of place falls from 22.2 GB/s at 4 MiB to 13.7 at 8 MiB (1/1.62)"))
       << "a notch";
   EXPECT_THAT(found_at({22.2, 13.7, 20.4}), IsEmpty());
   EXPECT_THAT(found_at({5, 10, 6, 12, 24, 4}), ElementsAre(HasSubstr("1/6"), HasSubstr("1/1.67")))
@@ -65,11 +65,11 @@ std::vector<SizePoint> timed(const std::vector<double>& times_us) {
 
 TEST(CurveFindings, AreSizesThatTakeLongerThanLargerOnes) {
   EXPECT_THAT(found_in(timed({218, 41, 42})),
-              ElementsAre("takes 218 us at 8 B and 41 at 16 B (5.32 times)"));
+              ElementsAre("out of place takes 218 us at 8 B and 41 at 16 B (5.32 times)"));
   EXPECT_THAT(found_in(timed({52, 41, 42})), IsEmpty()) << "1.27 times";
-  EXPECT_THAT(
-      found_in(timed({41, 210, 218, 200, 41})),
-      ElementsAre("takes 218 us at 32 B and 41 at 128 B (5.32 times): slow from 16 B to 64 B"));
+  EXPECT_THAT(found_in(timed({41, 210, 218, 200, 41})),
+              ElementsAre("out of place takes 218 us at 32 B and 41 at 128 B (5.32 times): slow "
+                          "from 16 B to 64 B"));
   EXPECT_THAT(found_at({40, 45, 102}), ElementsAre(HasSubstr("at 8 MiB and")))
       << "a step from 1 MiB on";
   auto noisy = timed({218, 41, 42});

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "topo/predict/predictor.hpp"
-
 #include <numeric>
 
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
+#include "topo/predict/predictor.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
 // Each formula of docs/simulation.md in numbers.
