@@ -7,25 +7,23 @@
 namespace busbar {
 namespace {
 
-using Interval = TimelineInterval;
-
-constexpr auto kColumns = std::to_array<Column<Interval>>({
-    {"at_s", "", [](const Interval& one) { return one.at_s; }},
-    {"seconds", "", [](const Interval& one) { return one.seconds; }},
-    {"operations", "", [](const Interval& one) { return one.operations; }},
-    {"median_us", "", [](const Interval& one) { return one.median_us; }},
-    {"p99_us", "", [](const Interval& one) { return one.p99_us; }},
-    {"max_us", "", [](const Interval& one) { return one.max_us; }},
-    {"busbw_GBps", "", [](const Interval& one) { return one.busbw_GBps; }},
-    {"operations_per_s", "", [](const Interval& one) { return one.operations_per_s; }},
+constexpr auto kColumns = std::to_array<Column<TimelineInterval>>({
+    {"at_s", "", [](const TimelineInterval& one) { return one.at_s; }},
+    {"seconds", "", [](const TimelineInterval& one) { return one.seconds; }},
+    {"operations", "", [](const TimelineInterval& one) { return one.operations; }},
+    {"median_us", "", [](const TimelineInterval& one) { return one.median_us; }},
+    {"p99_us", "", [](const TimelineInterval& one) { return one.p99_us; }},
+    {"max_us", "", [](const TimelineInterval& one) { return one.max_us; }},
+    {"busbw_GBps", "", [](const TimelineInterval& one) { return one.busbw_GBps; }},
+    {"operations_per_s", "", [](const TimelineInterval& one) { return one.operations_per_s; }},
     {"slowest_part_per_s", "",
-     [](const Interval& one) -> std::optional<double> {
+     [](const TimelineInterval& one) -> std::optional<double> {
        if (one.part_rates.empty()) return {};
        return std::ranges::min(one.part_rates);
      }},
-    {"checked_bytes", "", [](const Interval& one) { return one.checked_bytes; }},
-    {"wrong", "", [](const Interval& one) { return one.wrong; }},
-    {"parts_per_s", "", [](const Interval& one) { return one.part_rates; }},
+    {"checked_bytes", "", [](const TimelineInterval& one) { return one.checked_bytes; }},
+    {"wrong", "", [](const TimelineInterval& one) { return one.wrong; }},
+    {"parts_per_s", "", [](const TimelineInterval& one) { return one.part_rates; }},
 });
 
 /// Adds the interval of the reader's line; columns without a use here may be missing.
@@ -72,12 +70,13 @@ void TimelineWriter::add(std::string_view lines) {
 }
 
 void TimelineWriter::begin(const RunContext& context) {
-  add(csv_head(context.facts, context.notes) + csv_text(kColumns, std::vector<Interval>{}));
+  add(csv_head(context.facts, context.notes) + csv_text(kColumns, std::vector<TimelineInterval>{}));
 }
 
 void TimelineWriter::append(const TimelineInterval& interval) {
-  add(csv_line(mapped(
-      kColumns, [&](const Column<Interval>& column) { return cell_text(column.get(interval)); })));
+  add(csv_line(mapped(kColumns, [&](const Column<TimelineInterval>& column) {
+    return cell_text(column.get(interval));
+  })));
 }
 
 void TimelineWriter::write(const Row& row) {

@@ -36,7 +36,7 @@ struct Invocation {
 
 /// What all rounds of a launch have in common: what was asked for, and who takes part. What is
 /// referred to outlives it.
-struct Job {
+struct WholeJob {
   const Options& options;
   const Collective& collective;
   BackendChoice backend{};
@@ -55,7 +55,7 @@ struct Job {
 };
 
 /// One of its rounds, once the ranks are connected, and what was found.
-struct Run : Job {
+struct Run : WholeJob {
   Bootstrap& group;  ///< the ranks of the communicator: all, or a group of a round
   Communicator& communicator;
   std::size_t round = 0;            ///< of the plan

@@ -362,7 +362,7 @@ std::string note_of(const TransportSummary& transports) {
          "runs (2.24 and later can)";
 }
 
-std::string configuration(const Job& job, const std::vector<std::string>& environment) {
+std::string configuration(const WholeJob& job, const std::vector<std::string>& environment) {
   std::string text = fmt::format("collective={} backend={} ranks={} nodes={} {}",
                                  job.collective.name, job.backend.backend->name(), job.world.size(),
                                  job.world.nodes(), join(configuration_of(job.options), " "));

@@ -46,7 +46,7 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts);
                                          const Invocation& invocation);
 
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
-[[nodiscard]] std::string configuration(const Job& job,
+[[nodiscard]] std::string configuration(const WholeJob& job,
                                         const std::vector<std::string>& environment);
 
 }  // namespace busbar

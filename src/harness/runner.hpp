@@ -72,7 +72,7 @@ class Runner {
 class RoundRunner {
  public:
   /// Both outlive it.
-  RoundRunner(const Job& job, Outputs& outputs)
+  RoundRunner(const WholeJob& job, Outputs& outputs)
       : job_(job), table_(job.options, job.collective, job.plan), outputs_(outputs) {}
 
   /// Connects the first round that has something to measure; the first of all where none has.
@@ -103,7 +103,7 @@ class RoundRunner {
   void complete(Run& run);
   void note_memory_use();
 
-  const Job& job_;
+  const WholeJob& job_;
   RowTable table_;
   Outputs& outputs_;
   DeviceMemoryUse memory_use_{};

@@ -106,8 +106,8 @@ Run header_run(const Run& run) {
 }
 
 /// Heads, rows and ends of all outputs. Collective.
-Status measure(const Job& job, const Invocation& invocation, Outputs& outputs, RoundRunner& rounds,
-               MixRunner* mix) {
+Status measure(const WholeJob& job, const Invocation& invocation, Outputs& outputs,
+               RoundRunner& rounds, MixRunner* mix) {
   const Options& options = job.options;
   const std::string text = configuration(job, invocation.environment);
   outputs.check_resumable(text);
@@ -161,20 +161,21 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   world.set_progress(progress);
   wanted.progress = progress;
   wanted.shares_devices = any_shared(devices);
-  const Job job{.options = options,
-                .collective = collective,
-                .backend = choice,
-                .library_settings = backend.settings(wanted),
-                .on_devices = has_devices,
-                .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
-                .world = world,
-                .plan = plan,
-                .rank_map = rank_map,
-                .devices = devices,
-                .topology = topology,
-                .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
-                .progress = progress,
-                .watchdog = watchdog};
+  const WholeJob job{
+      .options = options,
+      .collective = collective,
+      .backend = choice,
+      .library_settings = backend.settings(wanted),
+      .on_devices = has_devices,
+      .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
+      .world = world,
+      .plan = plan,
+      .rank_map = rank_map,
+      .devices = devices,
+      .topology = topology,
+      .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
+      .progress = progress,
+      .watchdog = watchdog};
   RoundRunner rounds(job, outputs);
   std::optional<MixRunner> mix;
   if (!options.mix.empty()) mix.emplace(mixed);

@@ -36,8 +36,8 @@ Words titles_of(View text) {
 
 /// Columns of times, and how they are over ranks: the slowest rank's mean where it is printed, as
 /// our own programs aggregate.
-using Column = std::pair<View, View>;
-constexpr std::array<Column, 4> kTimes{
+using MpiColumn = std::pair<View, View>;
+constexpr std::array<MpiColumn, 4> kTimes{
     {{"Max Latency", "max"}, {"t_max[usec]", "max"}, {"Avg Latency", "mean"}, {"Latency", "mean"}}};
 
 class MpiText {
@@ -129,7 +129,7 @@ class MpiText {
                                 titles_.size()));
     }
     const auto* time = std::ranges::find_if(
-        kTimes, [&](View title) { return cell(words, title) != nullptr; }, &Column::first);
+        kTimes, [&](View title) { return cell(words, title) != nullptr; }, &MpiColumn::first);
     if (time == kTimes.end()) return refuse("a row without a column of latencies");
     const std::string& text = *cell(words, time->first);
     const auto latency = printed_number(text);

@@ -382,14 +382,15 @@ std::vector<Record> rows_of_rounds(int ranks, Options options, const char* colle
     context.hosts.assign(static_cast<std::size_t>(ranks), "h1");
     context.groups = plan.ranks_by_group();
     outputs.begin(context);
-    const Job job{.options = options,
-                  .collective = test::collective(collective),
-                  .backend = {&test::backend_named("mpi"), "asked for"},
-                  .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
-                  .world = world,
-                  .plan = plan,
-                  .rank_map = rank_map,
-                  .watchdog = watchdog};
+    const WholeJob job{
+        .options = options,
+        .collective = test::collective(collective),
+        .backend = {&test::backend_named("mpi"), "asked for"},
+        .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
+        .world = world,
+        .plan = plan,
+        .rank_map = rank_map,
+        .watchdog = watchdog};
     RoundRunner rounds(job, outputs);
     rounds.run();
     outputs.end("");
