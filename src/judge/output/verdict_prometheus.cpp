@@ -20,7 +20,7 @@ using Labels = std::vector<std::pair<std::string_view, std::string>>;
 /// Metrics one after the other: help and type once, then the series, none twice: the first counts.
 class Metrics {
  public:
-  explicit Metrics(const std::string& system) : system_(quoted(clean_text(system))) {}
+  explicit Metrics(const std::string& system) : system_(busbar::quoted(clean_text(system))) {}
 
   /// A metric without series does not appear.
   void begin(std::string_view metric, std::string_view help) {
@@ -31,7 +31,7 @@ class Metrics {
     if (!finite(value)) return;
     std::string series = fmt::format("{}{{system={}", metric_, system_);
     for (const auto& [key, text] : labels) {
-      series += fmt::format(",{}={}", key, quoted(clean_text(text)));
+      series += fmt::format(",{}={}", key, busbar::quoted(clean_text(text)));
     }
     if (!seen_.insert(series).second) return;
     text_ += std::exchange(head_, {}) + fmt::format("{}}} {}\n", series, *value);
