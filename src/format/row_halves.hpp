@@ -58,7 +58,9 @@ class HalfJoiner {
     RowHalves& line = open_[key];
     (record.in_place ? line.in_place : line.out_of_place) = row;
     if (!record.in_place && halves_.in_place) return std::nullopt;
-    return std::move(open_.extract(key).mapped());
+    RowHalves whole = std::move(line);
+    open_.erase(key);
+    return whole;
   }
 
  private:

@@ -183,8 +183,10 @@ std::vector<CheckResult> judge_series(const SoakRule& rule, const SoakSeries& se
     result.metric = metric;
     result.value = found.value;
     result.reference = most;
-    if (most) result.reference_kind = "[soak]";
-    if (most) result.bounds.fail_above = 1;
+    if (most) {
+      result.reference_kind = "[soak]";
+      result.bounds.fail_above = 1;
+    }
     result.outcome = found.outcome;
     result.decided_by = found.decided_by;
     result.reason = std::move(found.reason);

@@ -195,18 +195,17 @@ double least_of_ring(const RingProblem& problem, int resource) {
 
 /// Devices through which no more can pass, out or in, and the resources that say so.
 Limiting by_devices(const RingProblem& problem, double most) {
-  std::set<int> devices;
-  std::set<int> resources;
+  std::set<int> narrow;
+  std::set<int> full;
   for (int device = 0; device < problem.n; ++device) {
     for (const bool leaving : {true, false}) {
       const DeviceUpper upper = device_upper(problem, device, leaving);
       if (upper.value > most) continue;
-      devices.insert(device);
-      resources.insert(upper.resources.begin(), upper.resources.end());
+      narrow.insert(device);
+      full.insert(upper.resources.begin(), upper.resources.end());
     }
   }
-  return {.resources = {resources.begin(), resources.end()},
-          .devices = {devices.begin(), devices.end()}};
+  return {.resources = {full.begin(), full.end()}, .devices = {narrow.begin(), narrow.end()}};
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
       const std::string own[] = {launch.setting, setting_of(part.records.front())};
       const std::string setting = setting_text(own);
       const auto same = [&](const Measured& known) { return known.setting == setting; };
-      Measured& measured =
-          find_or_add(all, same, {.setting = setting, .facts = launch.dataset.facts});
+      const Measured none{.setting = setting, .facts = launch.dataset.facts};
+      Measured& measured = find_or_add(all, same, none);
       append(measured.records, part.records);
       append(measured.notes, launch.notes);
       if (!part.cut.empty()) measured.notes.push_back(text + ": " + part.cut);
