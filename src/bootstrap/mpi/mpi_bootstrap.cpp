@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <functional>
 #include <future>
 #include <optional>
 #include <random>
@@ -17,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/group_guard.hpp"
+#include "base/host.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/node_map.hpp"
@@ -425,12 +427,11 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
 
   void will_exit(int exit_code) override {
     barrier();  // who waits here waits for a rank that has still something to do
+    const bool unfinalized = nodes() > 1 && hangs_in_finalize() && each_on_its_host();
     // A rank that leaves while others still pass the barrier closes their connections under way.
     constexpr std::chrono::milliseconds kUnderWay{50};
     if (nodes() > 1) std::this_thread::sleep_for(kUnderWay);
-    // Hydra kills the others on the node of a rank that leaves so.
-    const bool one_per_node = nodes() > 1 && size() == nodes();
-    if (one_per_node && hangs_in_finalize()) {
+    if (unfinalized) {
       static_cast<void>(std::fflush(nullptr));
       std::_Exit(exit_code);
     }
@@ -441,6 +442,14 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
   }
 
  private:
+  /// Hydra kills the others on the host of a rank that leaves without MPI_Finalize, also where the
+  /// library takes one host for several nodes (MPIR_CVAR_ODD_EVEN_CLIQUES).
+  bool each_on_its_host() {
+    std::vector<std::size_t> hosts = gather(std::hash<std::string>{}(host_name()));
+    std::ranges::sort(hosts);
+    return std::ranges::adjacent_find(hosts) == hosts.end();
+  }
+
   std::unique_ptr<PeerMonitor> monitor_;
 };
 
