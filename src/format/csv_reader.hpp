@@ -95,6 +95,7 @@ using Facts = std::map<std::string, std::string>;
 
 /// The "# key: value" lines of a CSV's head.
 [[nodiscard]] Facts facts_of(std::span<const std::string> head);
+/// Empty where there is no such fact.
 [[nodiscard]] std::string value_of(const Facts& facts, const Fact& fact);
 
 struct CsvFile {

@@ -11,6 +11,7 @@
 
 namespace busbar::judge {
 
+/// What a value is compared with.
 struct Reference {
   double value = 0;     ///< GB/s or us
   std::string kind{};   ///< "absolute", "ceiling: ...", "baseline FOLDER", "fleet median"

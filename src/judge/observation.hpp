@@ -20,6 +20,7 @@ namespace busbar::judge {
 inline constexpr int kTimedOut = 124;
 inline constexpr int kNotMade = -1;
 
+/// Why a launch was made.
 enum class Purpose { Measure, Rerun, Confirm };
 
 constexpr auto enum_names(Purpose) {

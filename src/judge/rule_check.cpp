@@ -84,7 +84,8 @@ void judge_values(PointResult& point, const std::vector<CheckedRow*>& rows, cons
                   percent_text(finding.mad / finding.median), percent_text(key.rule.max_fleet_mad));
 }
 
-/// By their own fleet, whose row says whether it is alike at all; `key`: of one of its instances.
+/// Judges rows by their own fleet, whose row says whether it is alike at all; `key`: of one
+/// instance.
 void judge_fleet(PointResult& point, const SampleKey& key, const JudgeInput& input) {
   CheckedRow& fleet = point.fleet.emplace(fleet_row(point, key, input));
   std::vector<CheckedRow*> rows;
@@ -193,7 +194,7 @@ Reference of_baseline(const SampleKey& key, std::span<const CheckedRow> earlier,
   return reference;
 }
 
-/// All must outlive what is returned.
+/// What values of a rule are compared with; all must outlive what is returned.
 ReferenceOf references_of(std::span<const SampleKey> keys, const JudgeInput& input,
                           const Ceilings& ceilings) {
   return [earlier = earlier_rows(keys.front(), input), &input, &ceilings](

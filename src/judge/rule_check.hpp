@@ -23,6 +23,7 @@ struct PointResult {
   Screening to_repeat{};              ///< who of a pairwise set is to be measured again
 };
 
+/// All that a rule says.
 struct RuleResult {
   const DeviceSetRule& set;
   std::vector<PointResult> points{};  ///< by collective and size

@@ -98,6 +98,7 @@ struct Sample {
 /// Converts a metric so that higher is better (times become 1/t), and back.
 [[nodiscard]] double as_rate(double value, Metric metric);
 
+/// Of the launches of all attempts.
 [[nodiscard]] Sample gather(const SampleKey& key, std::span<const Observation> observations);
 
 /// Two nodes, by number, that a row of a launch measured together.
@@ -108,6 +109,7 @@ struct MeasuredPair {
   double value = 0;  ///< of the rule's metric
 };
 
+/// All pairs of a pairwise set for one size.
 struct PairTable {
   std::size_t launches = 0;
   std::vector<MeasuredPair> pairs{};

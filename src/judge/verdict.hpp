@@ -66,6 +66,7 @@ struct CheckResult {
   std::string unreachable{};  ///< the node that did not answer, where the reason says so
   std::size_t attempts = 0;
 
+  /// Said of all instances together.
   [[nodiscard]] bool of_fleet() const { return instance == kFleet; }
 };
 
@@ -110,6 +111,7 @@ struct NodeAccount {
   std::string evidence{};
 };
 
+/// Facts of the judging itself, for every output.
 struct AcceptanceHead {
   std::string version{};
   std::string judged_at{};       ///< "2026-11-21 12:30:00", local time
@@ -120,6 +122,7 @@ struct AcceptanceHead {
   std::string refused{};  ///< the one cause for which every verdict is ERROR; empty: there is none
 };
 
+/// The results of a system.
 struct Acceptance {
   AcceptanceHead head{};
   std::vector<CheckResult> verdicts{};  ///< in the order of rules, instances, collectives, sizes

@@ -211,6 +211,7 @@ class Communicator {
   /// Holds the device back: what is enqueued after this runs only after `start_held`. False where
   /// the backend cannot, which then holds nothing. Nothing may wait for the device in between.
   [[nodiscard]] virtual bool hold() { return false; }
+  /// Lets the device run what was enqueued since `hold`.
   virtual void start_held() {}
   virtual void wait() = 0;  ///< until all that was enqueued is complete
   [[nodiscard]] virtual Stopwatch& stopwatch() = 0;

@@ -107,6 +107,7 @@ void with_element(DataType type, const Use& use) {
 /// The nearest number's bits, ties to even. Beyond the largest number: infinity, or where there is
 /// none the largest number.
 [[nodiscard]] std::uint16_t encode(const SmallFloat& format, double value);
+/// Exact.
 [[nodiscard]] double decode(const SmallFloat& format, std::uint16_t bits);
 /// Numbers below have fewer significant digits.
 [[nodiscard]] double smallest_normal(const SmallFloat& format);

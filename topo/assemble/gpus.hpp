@@ -19,6 +19,7 @@ struct GpuEntry : GpuFacts {
   int node = -1;  ///< in the graph
 };
 
+/// GPUs of which only the numbers are known.
 [[nodiscard]] std::vector<GpuFacts> gpus_numbered(const std::vector<int>& indices);
 
 /// The GPUs of a matrix, with their addresses where it has them.

@@ -44,6 +44,7 @@ namespace busbar::topo {
 /// The table [protocol] of a system file; nothing where it is missing.
 [[nodiscard]] Protocol read_protocol(const TomlFields& file);
 
+/// TOML; empty where nothing is known.
 [[nodiscard]] std::string protocol_table(const Protocol& protocol);
 
 [[nodiscard]] Medium read_medium(const TomlFields& fields);

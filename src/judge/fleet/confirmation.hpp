@@ -26,6 +26,7 @@ struct NumberedRound {
 /// Who of a screened fleet is measured again in a launch. Of a small fleet all pairs; else suspects
 /// with changing good partners while other good nodes meet as controls; then candidate links, again
 /// and again, beside good pairs. No rounds where nothing is suspected, or nothing good is left.
+/// Each launch draws its own partners by `seed`.
 [[nodiscard]] std::vector<NumberedRound> confirmation_rounds(const Screening& screening,
                                                              const std::vector<NodePath>& paths,
                                                              std::uint64_t seed,

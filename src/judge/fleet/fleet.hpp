@@ -50,7 +50,8 @@ struct FleetFinding {
 [[nodiscard]] bool is_of_fleet(const Blame& blame, std::size_t nodes,
                                std::span<const JudgedPair> pairs);
 
-/// One value per member. Low: below fail_below medians, and min_robust_z scaled MADs under it.
+/// One value per member. Low is what is below fail_below times the median, and by min_robust_z
+/// scaled MADs below it.
 [[nodiscard]] FleetFinding judge_members(std::span<const double> values, const Rule& rule);
 
 }  // namespace busbar::judge

@@ -21,8 +21,8 @@ inline constexpr std::size_t kFewestOver = 3;
 [[nodiscard]] std::vector<UnitFinding> find_low_paths(const std::vector<NodePath>& paths,
                                                       std::span<const JudgedPair> pairs);
 
-/// Two parts of a fleet, in the order of its nodes, that are low with each other and mostly not
-/// within.
+/// Two parts of a fleet, neighbours in the order of its nodes, whose pairs with each other are low
+/// while those within mostly are not: a path that these share, which no level may have.
 struct LowCut {
   UnitFinding path{};             ///< its ends are levels, or lists of hosts
   std::vector<NodePath> sides{};  ///< of each node: its end

@@ -13,6 +13,7 @@
 
 namespace busbar::judge {
 
+/// Faults that can be planted.
 enum class FaultKind { SlowNode, Bimodal, Link, Uplink, Trunk, Dead, Hang };
 
 constexpr auto enum_names(FaultKind) {
@@ -33,7 +34,8 @@ struct PlantedFault {
 [[nodiscard]] std::vector<PlantedFault> parse_faults(std::string_view option,
                                                      std::string_view text);
 
-/// A standard deviation, or measured factors: medians of launches over that of their series.
+/// How measurements scatter: a standard deviation, or measured factors, which are medians of
+/// launches over that of their series.
 struct Noise {
   double deviation = 0.03;
   std::vector<double> factors{};

@@ -18,6 +18,7 @@ namespace busbar::judge {
 inline constexpr int kFailColour = 0xB00020;
 inline constexpr int kWarnColour = 0xA65D00;
 
+/// How outputs show an outcome.
 struct OutcomeLook {
   Tone tone = Tone::Unknown;
   CurveStyle marker{};     ///< with a shape of its own

@@ -35,6 +35,7 @@ struct Job {
 /// "h1+h2", "all", "rails": of a job, for people and file names.
 [[nodiscard]] std::string job_name(const Job& job);
 
+/// What starts programs on nodes.
 struct LaunchSetup {
   LauncherChoice launcher{};
   std::vector<std::string> arguments{};  ///< of the launcher, from the user
@@ -44,7 +45,7 @@ struct LaunchSetup {
   std::function<std::string(const std::string& lines, std::string_view ending)> text_file{};
 };
 
-/// One per type and geometric progression of sizes, to be run after each other.
+/// The commands of a job, one per type and geometric progression of sizes, to be run one by one.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
                                              const LaunchSetup& setup, const Job& job);
 /// Prints a program's version on a node, if its name is known there where ranks will meet by it.

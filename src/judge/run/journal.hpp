@@ -18,6 +18,7 @@
 
 namespace busbar::judge {
 
+/// What was launched, in which order.
 struct Journal {
   std::string specification{};
   std::string profile{};

@@ -14,6 +14,7 @@
 
 namespace busbar::judge {
 
+/// What this machine has left for launchers.
 struct LaunchLimits {
   std::uint64_t open_files = 0;  ///< hard limit, RLIMIT_NOFILE
   std::uint64_t used_files = 0;  ///< of these

@@ -125,7 +125,8 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
   if (movement == Movement::AllReduce || movement == Movement::Parts) {
     return rule.model == CeilingModel::Hierarchical ? most : bound.bound_GBps;
   }
-  // Each of g ranks exchanges (n-g)/n of the size with other nodes; the bound is of two nodes.
+  // All-to-all: each of g ranks exchanges (n-g)/n of the size with other nodes; the bound is of two
+  // nodes.
   if (movement == Movement::AllToAll) {
     if (!bound.alltoall_GBps) return most / g;
     return *bound.alltoall_GBps * g / (2 * g - 1) * (n - 1) / (n - g);

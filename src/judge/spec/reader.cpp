@@ -346,8 +346,8 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   return spec;
 }
 
-/// With only the rules of a profile, or `rules`, and its numbers. Checks every profile of the file
-/// if the rest has no faults.
+/// A specification with only the rules of a profile, or `rules`, and its numbers. Checks every
+/// profile of the file if the rest has no faults.
 Specification with_profile(const TomlFields& file, const Specification& specification,
                            const std::string& profile, const std::vector<std::string>& rules,
                            Faults& faults) {

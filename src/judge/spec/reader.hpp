@@ -25,8 +25,8 @@ struct SpecificationSource {
 /// Whether there is a ready-made specification of this name.
 [[nodiscard]] bool is_ready_made(const std::string& name);
 
-/// With what it takes from the one that it is based on; every value knows its file. `depth`: how
-/// many are based on this one. Throws Error (Usage).
+/// A specification's table with what it takes from the one that it is based on; every value knows
+/// its file. `depth`: how many are based on this one. Throws Error (Usage).
 [[nodiscard]] toml::table complete_table(std::string_view text, const std::string& origin,
                                          int depth = 0);
 

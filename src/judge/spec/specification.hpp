@@ -81,8 +81,10 @@ struct TextPlace {
 
 /// Facts, each with the values of which it must have one.
 using Fingerprint = std::map<std::string, std::vector<std::string>>;
+/// Variables with their values.
 using VariableMap = std::map<std::string, std::string>;
 
+/// Which system the specification is for.
 struct SystemIdentity {
   std::string name{};
   /// gpu is a whole name, gpus_per_node and nics_per_node are numbers, others a part of a text.
@@ -91,6 +93,7 @@ struct SystemIdentity {
   TextPlace fingerprint_place{};
 };
 
+/// What bounds are computed from.
 struct CeilingRule {
   CeilingModel model = CeilingModel::Hierarchical;
   bool in_network_reduction = false;  ///< "measured": reductions may exceed the ring's ceiling
@@ -100,6 +103,7 @@ struct CeilingRule {
 /// No machine runs more launches at the same time.
 inline constexpr int kMostAtOnce = 1'000'000;
 
+/// How it is measured.
 struct RunContract {
   int launches = 0;      ///< fresh process launches: the unit of replication
   int min_launches = 0;  ///< fewer valid ones: INCONCLUSIVE
@@ -120,11 +124,13 @@ struct NoiseGate {
   int max_reruns = 0;
 };
 
+/// The earlier run that rules compare with.
 struct BaselineRule {
   std::string run{};  ///< its folder, as it can be opened: relative to the specification's
   TextPlace place{};
 };
 
+/// Which devices of which nodes measure together.
 struct DeviceSetRule {
   std::string id{};
   SetKind kind = SetKind::Whole;
@@ -143,7 +149,8 @@ struct SetShape {
   int nodes = 0;
   std::string gpus{};  ///< DeviceSetRule::gpus
 };
-/// Of this many of its nodes; on rails one rank of each, on a GPU that differs from rail to rail.
+/// The shape of so many of its nodes; on rails one rank of each, on a GPU that differs from rail to
+/// rail.
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, std::size_t nodes);
 [[nodiscard]] SetShape shape_of(const DeviceSetRule& set, const SystemIdentity& system);
 
@@ -162,6 +169,7 @@ struct KnownIssue {
   std::vector<std::string> nodes{};  ///< who may fail; empty: all
 };
 
+/// What is expected of rows.
 struct Rule {
   std::string id{};
   std::vector<std::string> collectives{};  ///< our names: "allreduce"
