@@ -8,10 +8,9 @@ setup() {
 }
 
 GBps() { awk -v columns=busbw_GBps -f "$ROOT/tests/fixtures/csv.awk" "$1"; }
-# MPICH 4.0.2 over UCX's TCP hangs in MPI_Finalize now and then: the row is on disk by then.
 pair() {  # pair FILE: bus bandwidth between h0 and h1
   timeout 20 mpiexec "${LAUNCHER[@]}" -hosts h0,h1 -np 2 -ppn 1 ./allreduce_perf -b 1M -e 1M -n 5 -w 1 \
-    --placement out --csv "$1" > "$1.txt" || grep -q '^# finished: ' "$1"
+    --placement out --csv "$1" > "$1.txt"
   GBps "$1"
 }
 

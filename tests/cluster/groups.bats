@@ -23,8 +23,7 @@ slow_hosts() {
 
 @test "groups of hosts connect by MPI, too" {
   with hydra
-  timeout 60 "${START[@]}" ./allreduce_perf -b 64K -e 64K -n 3 -w 1 --placement out --groups pairs --csv "$DIR/a.csv" > "$DIR/out" ||
-    grep -q '^# finished: ' "$DIR/a.csv"  # MPICH 4.0.2 over UCX's TCP hangs in MPI_Finalize now and then
+  timeout 60 "${START[@]}" ./allreduce_perf -b 64K -e 64K -n 3 -w 1 --placement out --groups pairs --csv "$DIR/a.csv" > "$DIR/out"
   [ "$(column status,wrong,nodes "$DIR/a.csv" | sort -u)" = "ok|0|2" ]
   [ "$(column hosts "$DIR/a.csv" | sort -u | wc -l)" -eq 6 ]
 }

@@ -20,14 +20,13 @@ started() {
   [ ! -e "$DIR/a.csv" ] && grep -q 'Segmentation fault' "$DIR/out" || return 1
   timeout -k 5 30 "$@" > "$DIR/out" 2>&1
 }
-# measured NODES COLLECTIVE OPTIONS...: on the four hosts, rows of so many nodes in $DIR/a.csv. MPICH 4.0.2 over UCX's TCP hangs in MPI_Finalize now
-# and then: the rows are on disk by then.
+# measured NODES COLLECTIVE OPTIONS...: on the four hosts, rows of so many nodes in $DIR/a.csv.
 measured() {
   local nodes=$1 words=("${START[@]}")
   shift
   if [ "${words[0]}" = "$PROGRAMS/allreduce_perf" ]; then words[0]=$PROGRAMS/${1}_perf; else words+=("$PROGRAMS/${1}_perf"); fi
   rm -f "$DIR/a.csv"
-  started "${words[@]}" "${@:2}" --csv "$DIR/a.csv" || grep -q '^# finished: ' "$DIR/a.csv" || {
+  started "${words[@]}" "${@:2}" --csv "$DIR/a.csv" || {
     cat "$DIR/out"
     return 1
   }
@@ -42,6 +41,17 @@ table_and_pairs() {
   [ "$(column sender,receiver "$DIR/a.csv" | sort -u | wc -l)" -eq 12 ]
 }
 @test "Hydra: the table and all pairs" { table_and_pairs hydra; }
+# MPI_Finalize of MPICH over UCX hung in 3 of 40 of these on a busy machine.
+@test "Hydra: several ranks on each host end, too" {
+  local turn
+  with hydra
+  START=("${START[@]/#$COUNT/8}")
+  START[-1]=2
+  for turn in 1 2 3 4 5; do
+    measured 4 allreduce -b 1K -e 1K -n 3 -w 1
+    [ "$(column ranks "$DIR/a.csv" | sort -u)" = 8 ]
+  done
+}
 @test "Open MPI: the table and all pairs" { table_and_pairs openmpi; }
 @test "srun --mpi=pmi2: the table and all pairs" { table_and_pairs srun-pmi2; }
 @test "srun --mpi=pmix: the table and all pairs" { table_and_pairs srun-pmix; }

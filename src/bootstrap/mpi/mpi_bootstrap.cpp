@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <functional>
 #include <future>
 #include <optional>
+#include <poll.h>
 #include <random>
 #include <sched.h>
 #include <thread>
@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include "base/group_guard.hpp"
-#include "base/host.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/node_map.hpp"
@@ -170,6 +169,20 @@ std::string library_version() {
 /// more, since it waits for that rank. With 4.0.2 over TCP on a busy machine 25 of 150 jobs hung,
 /// and of 100 that all ranks left without MPI_Finalize none.
 bool hangs_in_finalize() { return library_version().find("ch4:ucx") != std::string::npos; }
+
+/// Tells the process manager what MPI_Finalize would: Hydra kills the others on the host of a rank
+/// that leaves without a word. False where there is none that speaks PMI-1, which names its
+/// connection in PMI_FD.
+bool leave_process_manager() {
+  const char* name = std::getenv("PMI_FD");
+  const int manager = to_number<int>(name == nullptr ? "" : name).value_or(-1);
+  constexpr std::string_view kDone = "cmd=finalize\n";
+  if (write(manager, kDone.data(), kDone.size()) != std::ssize(kDone)) return false;
+  pollfd answer{.fd = manager, .events = POLLIN, .revents = 0};
+  constexpr int kPatience_ms = 1000;
+  std::array<char, 64> text{};
+  return poll(&answer, 1, kPatience_ms) > 0 && read(manager, text.data(), text.size()) > 0;
+}
 
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
  public:
@@ -427,11 +440,10 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
 
   void will_exit(int exit_code) override {
     barrier();  // who waits here waits for a rank that has still something to do
-    const bool unfinalized = nodes() > 1 && hangs_in_finalize() && each_on_its_host();
     // A rank that leaves while others still pass the barrier closes their connections under way.
     constexpr std::chrono::milliseconds kUnderWay{50};
     if (nodes() > 1) std::this_thread::sleep_for(kUnderWay);
-    if (unfinalized) {
+    if (nodes() > 1 && hangs_in_finalize() && leave_process_manager()) {
       static_cast<void>(std::fflush(nullptr));
       std::_Exit(exit_code);
     }
@@ -442,14 +454,6 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
   }
 
  private:
-  /// Hydra kills the others on the host of a rank that leaves without MPI_Finalize, also where the
-  /// library takes one host for several nodes (MPIR_CVAR_ODD_EVEN_CLIQUES).
-  bool each_on_its_host() {
-    std::vector<std::size_t> hosts = gather(std::hash<std::string>{}(host_name()));
-    std::ranges::sort(hosts);
-    return std::ranges::adjacent_find(hosts) == hosts.end();
-  }
-
   std::unique_ptr<PeerMonitor> monitor_;
 };
 
