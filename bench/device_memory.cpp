@@ -74,7 +74,7 @@ class Bench {
   void plant(DataType type, const Tile& tile, std::uint64_t count) {
     const std::uint64_t index = count * 2 / 3;
     const std::byte wrong{0xa5};
-    memory_.write(copy_.get() + index * info(type).size, &wrong, 1);
+    memory_.copy(copy_.get() + index * info(type).size, &wrong, 1);
     DeviceComparison found;
     memory_.compare(copy_.get(), count, tile, 0, found);
     check_cuda(cuda().await_stream(stream_.get()));

@@ -172,8 +172,9 @@ FleetRates rates_of_fleets(const AllSeries& all_series, std::size_t launches, st
     }
     const std::vector<bool> low = judge::judge_members(rates, rule).low;
     bool failed = false;
-    for (std::size_t node = 0; node < kNodes; ++node)
+    for (std::size_t node = 0; node < kNodes; ++node) {
       failed = failed || (low[node] && !noisy[node]);
+    }
     if (std::ranges::count(low, true) > 0) fleets.low += 1;
     if (failed) fleets.failed += 1;
   }
