@@ -10,14 +10,14 @@ vary() {  # vary RANKS NAME=a,b OPTIONS...
 }
 
 @test "a planted best value is found, and rows are right with each" {
-  vary 2 inject-delay=0:2000,0:0.1
+  vary 2 inject-delay=0:20000,0:0.1
   [ "$(column variant,in_place,wrong,visits "$DIR/a.csv")" = "\
-inject-delay=0:2000|0|0|10
-inject-delay=0:2000|1|0|10
+inject-delay=0:20000|0|0|10
+inject-delay=0:20000|1|0|10
 inject-delay=0:0.1|0|0|10
 inject-delay=0:0.1|1|0|10" ]
-  grep -q '^# 0:0.1: faster than 0:2000, ' "$DIR/out"
-  grep -q '^# 0:0.1 in place: faster than 0:2000, ' "$DIR/out"
+  grep -q '^# 0:0.1: faster than 0:20000, ' "$DIR/out"
+  grep -q '^# 0:0.1 in place: faster than 0:20000, ' "$DIR/out"
   grep -q '^# inject-delay=0:0.1$' "$DIR/out"
 }
 
