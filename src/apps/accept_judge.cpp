@@ -163,6 +163,20 @@ std::vector<std::string> curve_notes(const AcceptFiles& files) {
   return found;
 }
 
+/// The output that is asked for as "-", else the verdicts as text, which name the page.
+std::string printed_text(const judge::Acceptance& acceptance, const AcceptOptions& options,
+                         const judge::Specification& specification, const std::string& page) {
+  const auto shown =
+      std::ranges::find(options.outputs, kPrinted, [](const auto& one) { return one.second; });
+  if (shown == options.outputs.end()) {
+    return judge::verdict_text(
+        acceptance, specification,
+        {.strict = options.strict, .all_sources = options.verbose, .page = page});
+  }
+  const auto* output = std::ranges::find(kOutputs, shown->first, &Output::option);
+  return output->text(acceptance, specification);
+}
+
 }  // namespace
 
 judge::Specification parse_specification(const AcceptOptions& options,
@@ -246,16 +260,7 @@ Status conclude(judge::Acceptance acceptance, const std::string& seed, const Acc
       OutputFile(path, output.option, OutputFile::Mode::New).append(text);
     }
   }
-  const auto shown =
-      std::ranges::find(options.outputs, kPrinted, [](const auto& one) { return one.second; });
-  if (shown != options.outputs.end()) {
-    const auto* output = std::ranges::find(kOutputs, shown->first, &Output::option);
-    fmt::print("{}", output->text(acceptance, specification));
-  } else {
-    fmt::print("{}", judge::verdict_text(
-                         acceptance, specification,
-                         {.strict = options.strict, .all_sources = options.verbose, .page = page}));
-  }
+  fmt::print("{}", printed_text(acceptance, options, specification, page));
   return static_cast<Status>(judge::exit_code_of(acceptance, options.strict));
 }
 

@@ -188,7 +188,7 @@ std::string no_pairs_text(const AcceptOptions& options) {
   const std::string others =
       join_each(filtered(profiles, compares_pairs), " or ", &judge::Specification::profile);
   return fmt::format("no rule here compares pairs of nodes with each other; {}",
-                     others.empty() ? "compare = \"fleet\" on a set of kind \"pairwise\" does"
+                     others.empty() ? R"(compare = "fleet" on a set of kind "pairwise" does)"
                                     : "--profile " + others + " has one");
 }
 

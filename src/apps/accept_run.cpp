@@ -265,6 +265,19 @@ judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specificat
           options.resume};
 }
 
+judge::LaunchSetup setup_of(const AcceptOptions& options, const judge::Specification& specification,
+                            const std::vector<std::string>& hosts) {
+  const fs::path program = find_programs(options, specification).front();
+  judge::LaunchSetup setup{.arguments = options.launcher_arguments,
+                           .programs = program.parent_path().string()};
+  setup.launcher = find_launcher_of(options, specification.run.backend, hosts, program.string());
+  refuse_unresolved(options, setup.launcher, hosts);
+  setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
+    return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
+  });
+  return setup;
+}
+
 }  // namespace
 
 Status accept_run(const AcceptOptions& options) {
@@ -279,14 +292,7 @@ Status accept_run(const AcceptOptions& options) {
   }
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);
-  const fs::path program = find_programs(options, specification).front();
-  judge::LaunchSetup setup{.arguments = options.launcher_arguments,
-                           .programs = program.parent_path().string()};
-  setup.launcher = find_launcher_of(options, specification.run.backend, hosts, program.string());
-  refuse_unresolved(options, setup.launcher, hosts);
-  setup.has_groups = std::ranges::any_of(specification.device_sets, [](const auto& set) {
-    return set.ranks_per_node > 1 || set.kind != judge::SetKind::PerNode;
-  });
+  judge::LaunchSetup setup = setup_of(options, specification, hosts);
   // 32 bits: short enough to be typed again.
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   const std::string levels = levels_of_run(options, hosts);

@@ -86,6 +86,23 @@ std::string file_name_of(std::string label) {
   return label;
 }
 
+/// The CSV of a system has a log more, unless it would hold what does not belong together.
+void add_log(O& options, const std::string& file, const study::LabelledPath& log) {
+  const std::string& system = log.label.empty() ? options.system : log.label;
+  ImportTarget* known = find_by(options.targets, file, &ImportTarget::file);
+  if (known == nullptr) {
+    options.targets.push_back({.file = file, .system = system, .logs = {log.path}});
+  } else if (known->system == system && !(options.into_folder && log.label.empty())) {
+    known->logs.push_back(log.path);
+  } else if (options.into_folder) {
+    throw usage_error("import: {} would hold {} and {}; label them: LABEL=LOG", known->file,
+                      known->logs.front(), log.path);
+  } else {
+    throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",
+                      options.out);
+  }
+}
+
 /// Into a folder a CSV for each label, and for each log that has none; else one of all.
 void set_targets(O& options, const Words& words) {
   const std::vector<study::LabelledPath> logs = mapped(words, study::labelled_path);
@@ -95,23 +112,12 @@ void set_targets(O& options, const Words& words) {
     throw usage_error("--system and LABEL=LOG are mutually exclusive");
   }
   options.into_folder = options.out.ends_with('/') || fs::is_directory(options.out);
-  for (const auto& [label, path] : logs) {
-    const std::string name = label.empty() ? fs::path(path).stem().string() : file_name_of(label);
+  for (const study::LabelledPath& log : logs) {
+    const std::string name =
+        log.label.empty() ? fs::path(log.path).stem().string() : file_name_of(log.label);
     fs::path file = options.out;
     if (options.into_folder) file /= name + ".csv";
-    const std::string& system = label.empty() ? options.system : label;
-    ImportTarget* known = find_by(options.targets, file.string(), &ImportTarget::file);
-    if (known == nullptr) {
-      options.targets.push_back({.file = file.string(), .system = system, .logs = {path}});
-    } else if (known->system == system && !(options.into_folder && label.empty())) {
-      known->logs.push_back(path);
-    } else if (options.into_folder) {
-      throw usage_error("import: {} would hold {} and {}; label them: LABEL=LOG", known->file,
-                        known->logs.front(), path);
-    } else {
-      throw usage_error("import: {} can hold only one label; give a folder for several: -o FOLDER/",
-                        options.out);
-    }
+    add_log(options, file.string(), log);
   }
 }
 

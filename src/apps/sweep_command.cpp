@@ -255,6 +255,19 @@ class SweepRun {
     return "";
   }
 
+  /// The CSVs of a turn's launches, of which those that failed have none.
+  static void add_turn(const std::vector<std::string>& made, Pairing pairing,
+                       std::vector<VariantRuns>& runs) {
+    for (std::size_t launch = 0; launch < made.size(); ++launch) {
+      if (made[launch].empty()) continue;
+      if (pairing == Pairing::None) {
+        runs[launch].add(made[launch], false);
+      } else {
+        for (VariantRuns& variant : runs) variant.add(made[launch], true);
+      }
+    }
+  }
+
   /// Makes so many turns and adds their rows to the variants. False where it was interrupted: the
   /// turn that ran then is lost.
   bool make_turns(View option, const std::vector<TurnLaunch>& launches, std::size_t turns,
@@ -263,21 +276,15 @@ class SweepRun {
     while (result.turns < turns) {
       const std::vector<std::size_t> order = next_order(counts);
       if (order.empty()) break;
-      std::vector<std::pair<std::size_t, std::string>> made;
+      std::vector<std::string> made(launches.size());
       for (const std::size_t i : order) {
         progress_.show(fmt::format("turn {}/{}: {}", result.turns + 1, turns, launches[i].text));
-        const auto path = make(launches[i], counts[i], result);
+        auto path = make(launches[i], counts[i], result);
         if (!path) return false;
-        if (!path->empty()) made.emplace_back(i, *path);
+        made[i] = std::move(*path);
       }
       ++result.turns;
-      for (const auto& [launch, path] : made) {
-        if (result.pairing == Pairing::None) {
-          runs[launch].add(path, false);
-        } else {
-          for (VariantRuns& variant : runs) variant.add(path, true);
-        }
-      }
+      add_turn(made, result.pairing, runs);
       warn_of_few(option, turns, runs, result.pairing);
     }
     return true;
@@ -376,7 +383,7 @@ class SweepRun {
   std::vector<SweepVariant> variants_;
   LaunchFolder folder_;
   Words command_;
-  std::mt19937_64 random_{};
+  std::mt19937_64 random_{std::mt19937_64::default_seed};  // NOLINT(cert-msc51-cpp)
   InterruptWatch watch_{};
   ProgressLine progress_{};
   std::size_t made_ = 0;

@@ -32,12 +32,19 @@ bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::str
 /// What is wrong with the first character of `rest`, which is outside of quotes and comments.
 std::string_view fault_of(std::string_view rest) {
   const char c = rest.front();
-  if (static_cast<unsigned char>(c) >= 0x80)
+  if (static_cast<unsigned char>(c) >= 0x80) {
     return "characters beyond ASCII belong in quotes or comments";
+  }
   const bool quote = c == '"' || c == '\'';
   const bool several_lines = quote && rest.starts_with(std::string(3, c));
   return several_lines ? "texts over several lines are not supported in system files"
                        : std::string_view();
+}
+
+/// "LINE:COLUMN" behind a text.
+std::string place_of(std::string_view before) {
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  return fmt::format("{}:{}", std::ranges::count(before, '\n') + 1, character_count(line) + 1);
 }
 
 /// Where the quotes that begin at `at` end: at their like, else at the end of the line.
@@ -63,12 +70,7 @@ void check_toml_characters(std::string_view text, std::string_view origin) {
     std::string_view fault = fault_of(text.substr(at));
     dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
     if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
-    if (!fault.empty()) {
-      const std::string_view before = text.substr(0, at);
-      const std::string_view line = before.substr(before.rfind('\n') + 1);
-      throw usage_error("{}:{}:{}: {}", origin, std::ranges::count(before, '\n') + 1,
-                        character_count(line) + 1, fault);
-    }
+    if (!fault.empty()) throw usage_error("{}:{}: {}", origin, place_of(text.substr(0, at)), fault);
     if (c == '#') at = std::min(text.find('\n', at), text.size());
     if (c != '"' && c != '\'') continue;
     at = end_of_quotes(text, at);
@@ -131,7 +133,9 @@ std::vector<Error> TomlFields::unknown_keys(const std::vector<std::string>& keys
 }
 
 void TomlFields::allow_only(const std::vector<std::string>& keys) const {
-  if (const std::vector<Error> errors = unknown_keys(keys); !errors.empty()) throw errors.front();
+  if (const std::vector<Error> errors = unknown_keys(keys); !errors.empty()) {
+    throw Error(errors.front());
+  }
 }
 
 bool TomlFields::has(std::string_view key) const { return find(key) != nullptr; }

@@ -224,6 +224,12 @@ bool JoinListener::decide(Pending& pending, const Check& check, std::vector<Join
   return false;
 }
 
+bool JoinListener::goes_on(Pending& pending, const Check& check, std::vector<JoinedRank>& joined) {
+  if (!read(pending)) return false;
+  if (!pending.challenged) return pending.received != sizeof(Hello) || challenge(pending);
+  return pending.received != sizeof(Proof) || decide(pending, check, joined);
+}
+
 std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
   std::vector<JoinedRank> joined;
   std::vector<epoll_event> events(static_cast<std::size_t>(most));
@@ -236,14 +242,7 @@ std::vector<JoinedRank> JoinListener::serve(const Check& check, int most) {
       }
       continue;
     }
-    Pending& pending = found->second;
-    bool stays = read(pending);
-    if (stays && !pending.challenged && pending.received == sizeof(Hello)) {
-      stays = challenge(pending);
-    } else if (stays && pending.challenged && pending.received == sizeof(Proof)) {
-      stays = decide(pending, check, joined);
-    }
-    if (!stays) pending_.erase(found);
+    if (!goes_on(found->second, check, joined)) pending_.erase(found);
   }
   std::erase_if(pending_, [&](const auto& each) {
     if (Clock::now() - each.second.since < kHandshakeTimeout) return false;

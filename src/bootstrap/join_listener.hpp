@@ -53,6 +53,7 @@ class JoinListener {
 
   [[nodiscard]] bool read(Pending& pending);
   [[nodiscard]] bool challenge(Pending& pending);
+  [[nodiscard]] bool goes_on(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
   [[nodiscard]] bool decide(Pending& pending, const Check& check, std::vector<JoinedRank>& joined);
   [[nodiscard]] bool accept_one();
   [[nodiscard]] bool close_oldest(std::string_view why);

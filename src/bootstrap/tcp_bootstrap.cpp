@@ -64,8 +64,9 @@ class RankAcceptor {
                          counted(rank.ranks, "rank"), counted(ranks_, "rank"));
     }
     if (rank.rank < 1 || rank.rank >= ranks_) return "there is no such rank, or it is rank 0";
-    if (std::ranges::count(channels_, rank.channel) == 0)
+    if (std::ranges::count(channels_, rank.channel) == 0) {
       return "it asks for a channel that there is not";
+    }
     const auto same = joined_.find({rank.channel, rank.rank});
     if (same == joined_.end()) return "";
     return fmt::format("rank {} has already joined ({}, process {})", rank.rank, same->second.host,

@@ -75,8 +75,9 @@ class Script {
         form_ == ChartForm::File || (form_ == ChartForm::Page && chart_.panels.size() > 1);
     if (sheet) {
       add("set multiplot layout {}, {}", down_, across_);
-      if (form_ == ChartForm::File)
+      if (form_ == ChartForm::File) {
         add(" title {} font \",15\" noenhanced", gnuplot_text(chart_.title));
+      }
       add("\n");
     }
     for (std::size_t i = 0; i < chart_.panels.size(); ++i) panel(static_cast<int>(i));

@@ -86,8 +86,9 @@ struct HtmlBlocks {
     std::string text = "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
       std::string cell = row[i].empty() ? "\xE2\x80\x93" : markup_text(row[i]);
-      if (i == 0 && !link.empty())
+      if (i == 0 && !link.empty()) {
         cell = fmt::format("<a href=\"{}\">{}</a>", url_path(link), cell);
+      }
       text += fmt::format("<{0}{1}>{2}</{3}>", i == 0 ? "th scope=\"row\"" : "td",
                           numeric[i]                  ? " class=\"number\""
                           : row[i].size() > kSentence ? " class=\"words\""

@@ -106,11 +106,11 @@ void OutputFile::write_at(Bytes offset, std::string_view text) {
 }
 
 void OutputFile::fail() const {
-  const Error error = system_failure(fmt::format("cannot write {}", path_), errno);
+  const int why = errno;
   struct stat status {};
   const bool is_file = fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
   if (is_file && written_ == 0) unlink(path_.c_str());
-  throw error;
+  throw system_failure(fmt::format("cannot write {}", path_), why);
 }
 
 void OutputFile::drop_unfinished_line() {

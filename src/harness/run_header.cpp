@@ -311,6 +311,10 @@ HeaderFacts facts_of(const Run& run, const std::optional<TransportSummary>& tran
   return facts;
 }
 
+void add_text(std::string_view text, std::set<std::string>& texts) {
+  if (!trim(text).empty()) texts.emplace(trim(text));
+}
+
 }  // namespace
 
 std::optional<TransportSummary> gather_transports(Bootstrap& world,
@@ -325,11 +329,9 @@ std::optional<TransportSummary> gather_transports(Bootstrap& world,
     all.switchable = all.switchable && one.switchable;
     all.nvls = all.nvls && one.nvls;
     all.gpudirect = all.gpudirect || one.gpudirect;
-    for (const std::string& link : split(one.links.data(), ',')) {
-      if (!trim(link).empty()) all.links.emplace(trim(link));
-    }
-    if (one.channels.front() != '\0') all.channels.emplace(one.channels.data());
-    if (one.network.front() != '\0') all.networks.emplace(one.network.data());
+    for (const std::string& link : split(one.links.data(), ',')) add_text(link, all.links);
+    add_text(one.channels.data(), all.channels);
+    add_text(one.network.data(), all.networks);
     if (one.init_s <= all.init_s) continue;
     all.init_s = one.init_s;
     all.init = fmt::format("{:.2f} on rank {} ({})", one.init_s, rank, one.init.data());

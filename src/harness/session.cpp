@@ -122,30 +122,46 @@ Status measure(const WholeJob& job, const Invocation& invocation, Outputs& outpu
   return status_of(job.world, outputs.summary(), options);
 }
 
+/// What all ranks agree on before anything is measured.
+struct Setup {
+  Options options{};
+  GroupPlan plan{};
+  std::vector<MixGroup> mixed{};
+  BackendChoice choice{};
+  std::vector<Options> variants{};
+  ConnectOptions wanted{};
+};
+
+Setup set_up(const Options& options, const Collective& collective, Bootstrap& world) {
+  Setup setup{.options = options};
+  agree_on(world, [&] {
+    setup.plan = plan_groups(world, options);
+    const auto [smallest, largest] = setup.plan.group_sizes();
+    setup.options = with_own_size(options, collective, largest);
+    check_ranks(setup.options, collective, world.size(), smallest);
+    if (!options.mix.empty()) setup.mixed = read_mix(world, setup.options);
+    setup.choice = choose_backend(options.backend, world);
+    setup.variants = variants_of(setup.options);
+    for (const Options& variant : setup.variants) {
+      check_applicable(variant, *setup.choice.backend, collective);
+    }
+    setup.wanted =
+        connect_options(setup.options, collective, world.rank(), setup.variants.size() > 1);
+    setup.choice.backend->check(setup.wanted);
+  });
+  return setup;
+}
+
 }  // namespace
 
 Status run_session(const Options& wanted_options, const Collective& collective,
                    const Invocation& invocation, Bootstrap& world, Watchdog& watchdog) {
   watchdog.step("setting up");
-  Options options = wanted_options;
-  GroupPlan plan;
-  std::vector<MixGroup> mixed;
-  BackendChoice choice;
-  std::vector<Options> variants;
-  ConnectOptions wanted;
-  agree_on(world, [&] {
-    plan = plan_groups(world, wanted_options);
-    const auto [smallest, largest] = plan.group_sizes();
-    options = with_own_size(wanted_options, collective, largest);
-    check_ranks(options, collective, world.size(), smallest);
-    if (!options.mix.empty()) mixed = read_mix(world, options);
-    choice = choose_backend(options.backend, world);
-    variants = variants_of(options);
-    for (const Options& variant : variants) check_applicable(variant, *choice.backend, collective);
-    wanted = connect_options(options, collective, world.rank(), variants.size() > 1);
-    choice.backend->check(wanted);
-  });
-  const Backend& backend = *choice.backend;
+  Setup setup = set_up(wanted_options, collective, world);
+  const Options& options = setup.options;
+  const std::vector<Options>& variants = setup.variants;
+  ConnectOptions& wanted = setup.wanted;
+  const Backend& backend = *setup.choice.backend;
   invocation.on_backend(backend);
   const bool has_devices = backend.has_devices();
   const bool own = variants.size() > 1;  // settings of --vary
@@ -164,12 +180,12 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   const WholeJob job{
       .options = options,
       .collective = collective,
-      .backend = choice,
+      .backend = setup.choice,
       .library_settings = backend.settings(wanted),
       .on_devices = has_devices,
       .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
       .world = world,
-      .plan = plan,
+      .plan = setup.plan,
       .rank_map = rank_map,
       .devices = devices,
       .topology = topology,
@@ -178,7 +194,7 @@ Status run_session(const Options& wanted_options, const Collective& collective,
       .watchdog = watchdog};
   RoundRunner rounds(job, outputs);
   std::optional<MixRunner> mix;
-  if (!options.mix.empty()) mix.emplace(mixed);
+  if (!options.mix.empty()) mix.emplace(setup.mixed);
   try {
     const Status status = measure(job, invocation, outputs, rounds, mix ? &*mix : nullptr);
     watchdog.step("reading the hosts' facts");

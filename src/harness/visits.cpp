@@ -115,8 +115,9 @@ std::string row_text(const Row& row) {
   for (const RecordField& field : record_fields()) {
     text += one_line(field.get(row.record)) + kBetweenCells;
   }
-  for (std::size_t i = 0; i < row.samples_us.size(); ++i)
+  for (std::size_t i = 0; i < row.samples_us.size(); ++i) {
     text += sample_text(row, i) + kBetweenCells;
+  }
   return text;
 }
 

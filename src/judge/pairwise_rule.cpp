@@ -403,7 +403,8 @@ class PairwiseJudge {
   void judge_suspects(const Screening& screening, const Reference& reference) {
     const bool measured_again = !again_.pairs.empty();
     const Confirmation confirmed =
-        measured_again ? confirm_suspects(screening, rates_of(again_), limits()) : Confirmation{};
+        measured_again ? confirm_suspects(screening, rates_of(again_), limits())
+                       : Confirmation{.units = screening.units, .links = unexplained(screening)};
     for (std::size_t node = 0; node < point_.rows.size(); ++node) {
       CheckedRow& row = point_.rows[node];
       apply_reference(row, reference);
@@ -416,11 +417,11 @@ class PairwiseJudge {
     }
     const Outcome outcome = measured_again ? Outcome::Fail : Outcome::Inconclusive;
     const std::string more = measured_again ? ", and again" : ", not measured again";
-    for (const UnitFinding& unit : measured_again ? confirmed.units : screening.units) {
+    for (const UnitFinding& unit : confirmed.units) {
       judge_found(path_row(unit, ""), unit.log_effect, reference, outcome,
                   fmt::format("{} of {} pairs over it low", unit.count.low, unit.count.all), more);
     }
-    for (const LinkFinding& link : measured_again ? confirmed.links : unexplained(screening)) {
+    for (const LinkFinding& link : confirmed.links) {
       judge_found(pair_row(pair_of(link.first, link.second)), link.log_effect, reference,
                   link.blamed ? outcome : Outcome::Inconclusive, "only this pair is low",
                   more + (link.blamed ? "" : "; too few good nodes are left to compare links"));

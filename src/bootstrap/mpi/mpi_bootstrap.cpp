@@ -179,9 +179,9 @@ bool leave_process_manager() {
   constexpr std::string_view kDone = "cmd=finalize\n";
   if (write(manager, kDone.data(), kDone.size()) != std::ssize(kDone)) return false;
   pollfd answer{.fd = manager, .events = POLLIN, .revents = 0};
-  constexpr int kPatience_ms = 1000;
+  constexpr int kMilliseconds = 1000;
   std::array<char, 64> text{};
-  return poll(&answer, 1, kPatience_ms) > 0 && read(manager, text.data(), text.size()) > 0;
+  return poll(&answer, 1, kMilliseconds) > 0 && read(manager, text.data(), text.size()) > 0;
 }
 
 class MpiBootstrap : public Bootstrap, public HasMpiComm {

@@ -165,10 +165,7 @@ class Rounds {
       };
       std::erase_if(left, take);
       const std::size_t links = batch.size();
-      for (const NumberPair& pair : controls) {
-        if (left.empty() && links == 0) break;  // new ones are wanted
-        take(pair);
-      }
+      if (!left.empty() || links > 0) std::ranges::for_each(controls, take);  // else new ones
       const std::size_t before = controls.size();
       add_control_links(batch, used, controls, wanted);
       grows = controls.size() > before;
@@ -300,10 +297,9 @@ class Judging {
       return low.contains(link.first) || low.contains(link.second);
     });
     // Two links of three nodes are better than the third where one node is fast.
-    std::size_t good = 0;
-    for (std::size_t node = 0; node < screening_.has_value.size(); ++node) {
-      if (screening_.has_value[node] && !low.contains(node)) ++good;
-    }
+    const auto nodes = first_numbers<std::size_t>(screening_.has_value.size());
+    const std::size_t good = count_of(
+        nodes, [&](std::size_t node) { return screening_.has_value[node] && !low.contains(node); });
     link_trials_.compare(links_.size());
     for (const NumberPair& link : links_) {
       const auto retest = link_trials_.retest_of(link);
@@ -350,8 +346,9 @@ class Judging {
   [[nodiscard]] double own_value_of(const PairRate& pair) const {
     double effect = 0;
     for (const UnitFinding& unit : screening_.units) {
-      if (crosses(again_.paths[pair.first], again_.paths[pair.second], unit))
+      if (crosses(again_.paths[pair.first], again_.paths[pair.second], unit)) {
         effect += unit.log_effect;
+      }
     }
     return value_of(pair) - effect;
   }

@@ -134,7 +134,7 @@ std::string host_of_port(const std::string& line, std::map<std::string, std::siz
   const bool is_own = line.find("Aggregation Node") != std::string::npos;
   if (comment == std::string::npos || is_own || !between_quotes(line).starts_with("H-")) return {};
   const std::string adapter = between_quotes(line, comment);
-  const std::string host = adapter.substr(0, adapter.find(' '));
+  std::string host = adapter.substr(0, adapter.find(' '));
   const std::string word = lower(host);
   const bool has_name = adapter.find("Mellanox Technologies") == std::string::npos;
   const bool is_other =
@@ -155,12 +155,12 @@ std::string infiniband_csv(std::string_view text, std::string_view file,
       leaf = between_quotes(line, std::min(line.find('#'), line.size()));
       if (leaf.empty()) leaf = between_quotes(line);
     } else if (line.starts_with('[')) {
-      const std::string host = leaf.empty() ? "" : host_of_port(line, unplaced);
-      if (!host.empty()) leaves_of[host].insert(leaf);
+      if (!leaf.empty()) leaves_of[host_of_port(line, unplaced)].insert(leaf);
     } else if (!trim(line).empty()) {
       leaf.clear();  // a channel adapter's own part, or another head
     }
   }
+  leaves_of.erase("");
   if (!unplaced.empty()) {
     notes.push_back(
         fmt::format("{}: unplaced: {}", file, join_each(unplaced, ", ", [](const auto& each) {

@@ -142,6 +142,8 @@ struct CutPart {
   [[nodiscard]] bool has(std::size_t node) const { return first <= node && node < end; }
 };
 
+using Neighbors = std::vector<std::pair<std::size_t, bool>>;
+
 struct CutCounts {
   LowCount across{};
   LowCount within{};  ///< the part
@@ -158,13 +160,34 @@ struct CutCounts {
   [[nodiscard]] double chance() const {
     return stats::hypergeometric_tail(across.low, all.low, across.all, all.all);
   }
+  /// A few pairs among many nodes have something in common in some order of them: `most` is the
+  /// highest chance, but for a part whose pairs with the others are mostly there, and alone low.
+  [[nodiscard]] bool is_clear(std::size_t whole, double most) const {
+    return is_cut() && ((is_alone() && 2 * across.all >= whole) || chance() <= most);
+  }
+  /// The part [first, added) has a node more: `added`, with these neighbours, and whether low.
+  void grow(std::size_t first, std::size_t added, const Neighbors& neighbors) {
+    for (const auto& [node, low] : neighbors) {
+      const bool inside = first <= node && node < added;
+      if (inside) across = across.without({.low = low ? 1U : 0U, .all = 1});
+      (inside ? within : across).add(low);
+    }
+  }
 };
+
+std::set<NumberPair> low_pairs_over(const CutPart& cut, std::span<const JudgedPair> pairs) {
+  std::set<NumberPair> over;
+  for (const auto& [first, second, low] : pairs) {
+    if (low && cut.has(first) != cut.has(second)) over.insert({first, second});
+  }
+  return over;
+}
 
 std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPair> pairs,
                                      double chance) {
   constexpr std::size_t kMostNodes = 1024;  // it takes nodes times pairs
   constexpr std::size_t kFewestInPart = 2;
-  std::vector<std::vector<std::pair<std::size_t, bool>>> neighbors(nodes);  // and whether low
+  std::vector<Neighbors> neighbors(nodes);
   CutCounts counts;
   for (const auto& [first, second, low] : pairs) {
     counts.all.add(low);
@@ -172,13 +195,6 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
     neighbors[second].emplace_back(first, low);
   }
   if (counts.all.low < kFewestOver || nodes > kMostNodes) return {};
-  const auto low_pairs_over = [&](const CutPart& cut) {
-    std::set<NumberPair> over;
-    for (const auto& [first, second, low] : pairs) {
-      if (low && cut.has(first) != cut.has(second)) over.insert({first, second});
-    }
-    return over;
-  };
   std::optional<CutPart> best;
   double least = 1;
   // The part without the first node; there are as many.
@@ -186,22 +202,13 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
   for (std::size_t first = 1; first + 1 < nodes; ++first) {
     counts.across = counts.within = {};
     for (std::size_t end = first + 1; end <= nodes; ++end) {
-      const std::size_t added = end - 1;
-      for (const auto& [node, low] : neighbors[added]) {
-        const bool inside = first <= node && node < added;
-        if (inside) {
-          counts.across = counts.across.without({.low = low ? 1U : 0U, .all = 1});
-        }
-        (inside ? counts.within : counts.across).add(low);
-      }
+      counts.grow(first, end - 1, neighbors[end - 1]);
       const std::size_t part = end - first;
       if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
+      if (!counts.is_clear(part * (nodes - part), chance / cuts)) continue;
       const double p = counts.chance();
-      // A few pairs among many nodes have something in common in some order of them.
-      const bool is_sure = counts.is_alone() && 2 * counts.across.all >= part * (nodes - part);
-      const bool is_one = counts.is_cut() && (is_sure || p * cuts <= chance);
       const CutPart cut{first, end, counts.across};
-      if (!is_one || (best && p >= least) || is_by_one_node(low_pairs_over(cut))) continue;
+      if ((best && p >= least) || is_by_one_node(low_pairs_over(cut, pairs))) continue;
       least = p;
       best = cut;
     }

@@ -153,8 +153,9 @@ std::string bound_text(const CheckResult& result) {
   const auto [fail_below, warn_below, warn_above, fail_above] = result.bounds;
   std::string fails =
       range_text(figure(edge(result, fail_below)), figure(edge(result, fail_above)));
-  if (!fails.empty() && !is_of_rules(result.metric))
+  if (!fails.empty() && !is_of_rules(result.metric)) {
     return fmt::format("{} {}", fails, unit(result.metric));
+  }
   if (!fails.empty()) return fails;
   const std::string warns =
       range_text(figure(edge(result, warn_below)), figure(edge(result, warn_above)));

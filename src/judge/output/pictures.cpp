@@ -246,9 +246,9 @@ ChartCurve frames_of(const Members& members) {
   return frames;
 }
 
-Figure heat_map_of(const Members& members, const Results& results) {
-  const CheckResult& first = *results.front();
-  // Several rules may judge one pair: the worst outcome counts.
+/// By place; several rules may judge one pair: the worst outcome counts.
+std::map<std::pair<double, double>, const CheckResult*> worst_of(const Members& members,
+                                                                 const Results& results) {
   std::map<std::pair<double, double>, const CheckResult*> worst;
   for (const CheckResult* result : results) {
     const std::pair pair{members.position(result->nodes[0]), members.position(result->nodes[1])};
@@ -256,11 +256,16 @@ Figure heat_map_of(const Members& members, const Results& results) {
     const CheckResult*& known = worst.try_emplace(pair, result).first->second;
     if (known->outcome < result->outcome) known = result;
   }
+  return worst;
+}
+
+Figure heat_map_of(const Members& members, const Results& results) {
+  const CheckResult& first = *results.front();
   ChartCurve cells{.kind = CurveKind::Cells};
   ChartCurve failed = line_of("failed", kFailColour, 2.4);
   bool fails_any = false;
   bool gaps = false;
-  for (const auto& [pair, result] : worst) {
+  for (const auto& [pair, result] : worst_of(members, results)) {
     const std::optional<double> value = finite(result->value);
     const bool fails = result->outcome == Outcome::Fail || result->outcome == Outcome::Known;
     for (const auto& [x, y] : {pair, std::pair{pair.second, pair.first}}) {

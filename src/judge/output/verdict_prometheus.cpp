@@ -160,8 +160,8 @@ void add_states(Metrics& metrics, const Acceptance& acceptance,
   for (const auto& [state, node] : states) ++counts[state];
   if (states.size() > kMostSeries) {
     std::erase_if(states, [](const State& one) { return one.first == NodeState::Good; });
-    std::ranges::stable_partition(states, [](const State& one) {
-      return one.first == NodeState::Failed || one.first == NodeState::Suspect;
+    std::ranges::stable_sort(states, {}, [](const State& one) {
+      return one.first != NodeState::Failed && one.first != NodeState::Suspect;
     });
     states.resize(std::min(states.size(), kMostSeries));
   }

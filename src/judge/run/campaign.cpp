@@ -157,37 +157,41 @@ void Campaign::reach() {
   }
 }
 
+bool Campaign::has_answered(const std::string& node, const LaunchResult& result) {
+  folder_.add_facts(node, result.csv);
+  if (!result.csv.starts_with("busbar ")) {
+    note_banner(node, result.csv.substr(0, result.csv.find('\n')));
+  }
+  if (result.failure == kInterrupted) return true;
+  if (result.exit_code == 0 && !result.timed_out) {
+    silent_.erase(node);
+    return true;
+  }
+  const std::string line = telling_line(result.log);
+  silent_[node] = fmt::format(
+      "{}{}{}",
+      result.timed_out ? fmt::format("nothing within {:g} s", specification_.run.reach_timeout_s)
+                       : fmt::format("exit {}", result.exit_code),
+      line.empty() ? "" : ": ", line);
+  return false;
+}
+
 /// With the first collective of all.
 std::vector<std::string> Campaign::contact(const std::vector<std::string>& nodes) {
   const std::string& collective = specification_.rules.front().collectives.front();
-  const double timeout_s = specification_.run.reach_timeout_s;
   std::vector<LaunchCommands> launches;
   std::vector<std::string> refusals;
   std::vector<std::string> absent;
   for (const std::string& node : nodes) {
     launches.push_back({touch_command(request_.setup, collective, node)});
   }
-  launch(launches, timeout_s, {.ended = [&](std::size_t number, const LaunchResult& result) {
-           const std::string& node = nodes[number];
-           folder_.add_facts(node, result.csv);
-           if (!result.csv.starts_with("busbar ")) {
-             note_banner(node, result.csv.substr(0, result.csv.find('\n')));
-           }
-           if (result.failure == kInterrupted) return;
-           if (result.exit_code == 0 && !result.timed_out) {
-             silent_.erase(node);
-             return;
-           }
-           const std::string line = telling_line(result.log);
+  launch(launches, specification_.run.reach_timeout_s,
+         {.ended = [&](std::size_t number, const LaunchResult& result) {
+           if (has_answered(nodes[number], result)) return;
            const bool refuses =
                result.exit_code == exit_code(Status::Usage) || is_unresolved(result.log);
-           if (refuses) refusals.push_back(line);
-           if (!refuses) absent.push_back(node);
-           silent_[node] =
-               fmt::format("{}{}{}",
-                           result.timed_out ? fmt::format("nothing within {:g} s", timeout_s)
-                                            : fmt::format("exit {}", result.exit_code),
-                           line.empty() ? "" : ": ", line);
+           if (refuses) refusals.push_back(telling_line(result.log));
+           if (!refuses) absent.push_back(nodes[number]);
          }});
   if (refusals.empty() || refusals.size() < request_.nodes.size() || !seen().empty()) {
     return absent;
@@ -411,6 +415,17 @@ void Campaign::rerun() {
   }
 }
 
+void Campaign::take_turn(Unit& unit, int round, double seconds) {
+  for (Job& job : unit) {
+    job.launch = round;
+    job.soak_s = seconds;
+  }
+  ++planned_;
+  run_unit(unit);
+  if (!asked_ && !is_stopped()) ask();
+  if (request_.after_turn) request_.after_turn();
+}
+
 /// Round after round of all instances and collectives; between rounds nodes report their facts.
 void Campaign::soak() {
   const double turn_s = specification_.soak->turn_s;
@@ -428,14 +443,7 @@ void Campaign::soak() {
     for (Unit& unit : plan_units(once, request_.nodes, random, true)) {
       const double seconds = std::min(turn_s, std::ceil(left()));
       if (seconds <= 0 || is_stopped()) break;
-      for (Job& job : unit) {
-        job.launch = round;
-        job.soak_s = seconds;
-      }
-      ++planned_;
-      run_unit(unit);
-      if (!asked_ && !is_stopped()) ask();
-      if (request_.after_turn) request_.after_turn();
+      take_turn(unit, round, seconds);
     }
     if (!is_stopped()) touch(answering(request_.nodes));
   }

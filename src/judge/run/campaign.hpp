@@ -57,6 +57,9 @@ class Campaign {
               const LaunchEvents& events);
   void reach();
   void touch(const std::vector<std::string>& nodes) { static_cast<void>(contact(nodes)); }
+  /// Takes what a contact gave; false where the node does not answer. An interrupted one tells
+  /// nothing.
+  bool has_answered(const std::string& node, const LaunchResult& result);
   /// Returns who could not be reached, but may be later.
   [[nodiscard]] std::vector<std::string> contact(const std::vector<std::string>& nodes);
   [[nodiscard]] LaunchResult silence(const std::string& node) const;
@@ -75,6 +78,7 @@ class Campaign {
   [[nodiscard]] Unit possible(const Unit& unit);
   void rerun();
   void soak();
+  void take_turn(Unit& unit, int round, double seconds);
   void note(std::size_t number, const Job& job, const LaunchResult* result) const;
   void note_banner(const std::string& nodes, const std::string& line);
   void end(std::size_t number, const Job& job, LaunchResult result);

@@ -162,8 +162,9 @@ FactValues values_in(std::span<const Launch> launches, const Subject& subject) {
   FactValues values;
   for (const Launch& launch : launches) {
     const std::string fact = subject.fact ? launch.fact(*subject.fact) : "";
-    for (const auto& part : subject.of_rows != nullptr ? split_words(fact) : Words{fact})
+    for (const auto& part : subject.of_rows != nullptr ? split_words(fact) : Words{fact}) {
       insert(values, part);
+    }
     if (subject.of_rows != nullptr) values.merge(FactValues(launch.*subject.of_rows));
   }
   return values;

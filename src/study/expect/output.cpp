@@ -64,8 +64,9 @@ std::string causes_text(const Answer& expected, const std::string& gpudirect) {
   std::string text;
   if (!fitting.rows.empty()) text += '\n' + plain_table(fitting);
   if (fitting.rows.empty()) text += "\nno known cause fits\n";
-  if (expected.nodes > 1 && !gpudirect.empty())
+  if (expected.nodes > 1 && !gpudirect.empty()) {
     text += "\nGPUDirect RDMA is used: " + gpudirect + '\n';
+  }
   if (!others.empty()) text += "\nwould leave another bandwidth\n" + join(others, "");
   return text;
 }

@@ -233,8 +233,9 @@ std::string common_text(std::span<const CurveKey> keys, const PartValues& values
     shared.emplace_back(simulated == keys.size() ? "simulated" : "dashed: simulated");
   }
   if (std::ranges::all_of(keys, &CurveKey::imported)) shared.emplace_back("imported means");
-  if (std::ranges::any_of(keys, &CurveKey::fake))
+  if (std::ranges::any_of(keys, &CurveKey::fake)) {
     shared.emplace_back("fake GPUs: no figure is real");
+  }
   return join_given(std::move(shared));
 }
 

@@ -339,8 +339,9 @@ Chart scaling_figure(const SizeCurves& curves, std::optional<Bytes> size,
   }
   if (figure.empty()) return figure;
   const ChartRange ranks = x_range(figure);
-  for (ChartPanel& panel : figure.panels)
+  for (ChartPanel& panel : figure.panels) {
     panel.x = log_axis("ranks", ranks, 1.15, AxisKind::Powers);
+  }
   set_rate_axis(figure, logarithmic, 0, 1.05);
   figure.panels[1].y = log_axis(figure.panels[1].title, y_range(figure, 1), kTimeMargin);
   return figure;
