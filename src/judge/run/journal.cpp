@@ -100,12 +100,12 @@ void read_rows_from(std::vector<Observation>& lines, std::size_t first, const st
 /// A launch that was interrupted is not one where it was made again when the run was resumed.
 void drop_interrupted(std::vector<Observation>& lines) {
   std::set<LaunchKey> later;
-  std::vector<Observation> kept;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    const bool is_new = later.insert(launch_key(*line)).second;
-    if (is_new || line->failure != kInterrupted) kept.push_back(std::move(*line));
-  }
-  lines.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  std::ranges::reverse(lines);
+  std::erase_if(lines, [&](const Observation& line) {
+    const bool is_new = later.insert(launch_key(line)).second;
+    return !is_new && line.failure == kInterrupted;
+  });
+  std::ranges::reverse(lines);
 }
 
 /// CSVs of launches that the run was killed before it could add to the journal.

@@ -136,23 +136,26 @@ double across_ceiling(const CeilingRule& rule, const Collective& collective,
   return at_root ? most : bound.cut_GBps;
 }
 
-/// One domain of switches, a pair, or a network card for each rank: whatever the order, each rank's
-/// data pass its own port.
-bool ports_limit(const topo::Bound& bound, int ranks) {
-  return ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
+/// A ring, or one domain of switches, a pair, or a network card for each rank: whatever the order,
+/// each rank's data pass its own port.
+bool ports_limit(const Collective& collective, const topo::Bound& bound, int ranks) {
+  return is_ringed(collective.movement) || collective.movement == Movement::SendReceive ||
+         ranks == 2 || bound.kind == "nvswitch" || bound.kind == "none";
+}
+
+/// Not where nodes have different numbers of ranks.
+bool has_formula(const SetShape& shape) {
+  return shape.ranks >= 2 && shape.nodes >= 1 && shape.ranks >= shape.nodes &&
+         shape.ranks % shape.nodes == 0;
 }
 
 std::optional<CeilingFigure> ceiling_of(const CeilingRule& rule, const Collective& collective,
                                         const SetShape& shape) {
-  if (shape.ranks < 2 || shape.nodes < 1 || shape.ranks < shape.nodes) return std::nullopt;
-  // Nodes with different numbers of ranks: no formula holds.
-  if (shape.ranks % shape.nodes != 0) return std::nullopt;
-  if (!collective.equal_parts || rule.system.empty()) return std::nullopt;
+  if (!has_formula(shape) || !collective.equal_parts || rule.system.empty()) return std::nullopt;
   const auto figures = figures_of(rule, shape);
   if (!figures) return std::nullopt;
   const auto& [inside, across] = *figures;
-  const bool ring = is_ringed(collective.movement) || collective.movement == Movement::SendReceive;
-  const bool inside_limits = ring || ports_limit(inside, shape.ranks);
+  const bool inside_limits = ports_limit(collective, inside, shape.ranks);
   // Between nodes the network limits an all-to-all, whatever joins the GPUs of each.
   const bool crosses = shape.nodes > 1 && collective.movement == Movement::AllToAll;
   if (!inside_limits && !crosses) return std::nullopt;

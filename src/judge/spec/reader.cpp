@@ -183,9 +183,9 @@ void check_fleet(const TomlFields& fields, const DeviceSetRule& set, Rule& rule)
                        R"(compare = "fleet" needs a bandwidth: metric = "busbw" or "algbw")");
   }
   if (set.kind == SetKind::Whole) {
-    throw fields.fault(
-        "compare", "compare = \"fleet\" needs several sets of nodes: {} is \"{}\", which is one",
-        set.id, name(set.kind));
+    throw fields.fault("compare",
+                       R"(compare = "fleet" needs several sets of nodes: {} is "{}", which is one)",
+                       set.id, name(set.kind));
   }
   if (*rule.bounds.fail_below >= 1) {
     throw fields.fault("fail_below", "fail_below of a fleet's median must be below 1");
@@ -346,6 +346,13 @@ Specification apply(const TomlFields& profile, Specification spec, const std::st
   return spec;
 }
 
+Specification with_rules(Specification specification, const std::vector<std::string>& rules) {
+  if (rules.empty()) return specification;
+  keep_only(rules, specification);
+  drop_unused_sets(specification);
+  return specification;
+}
+
 /// A specification with only the rules of a profile, or `rules`, and its numbers. Checks every
 /// profile of the file if the rest has no faults.
 Specification with_profile(const TomlFields& file, const Specification& specification,
@@ -354,6 +361,7 @@ Specification with_profile(const TomlFields& file, const Specification& specific
   std::vector<std::string> there;
   std::optional<Specification> wanted;
   const bool is_whole = faults.count() == 0;  // else what is missing would be a fault of profiles
+  const std::string chosen = profile.empty() ? "standard" : profile;
   const auto read_one = [&](const std::string& key, const toml::node& node) {
     there.push_back(key);
     const std::vector<std::string> keys{"expect", "launches",  "min_launches", "iterations",
@@ -361,9 +369,8 @@ Specification with_profile(const TomlFields& file, const Specification& specific
     const TomlFields fields(node, file.origin(), "[profile]");
     faults.add(fields.unknown_keys(keys));
     if (!is_whole) return;
-    Specification applied = apply(fields, specification, key, {});
-    if (key != (profile.empty() ? "standard" : profile)) return;
-    wanted = rules.empty() ? std::move(applied) : apply(fields, specification, key, rules);
+    static_cast<void>(apply(fields, specification, key, {}));
+    if (key == chosen) wanted = apply(fields, specification, key, rules);
   };
   if (file.has("profile")) {
     const TomlFields profiles(*file.find("profile"), file.origin(), "[profile]");
@@ -379,12 +386,7 @@ Specification with_profile(const TomlFields& file, const Specification& specific
                       there.empty() ? "it has none; run it without --profile"
                                     : "--profile takes one of: " + join(there, ", "));
   }
-  Specification whole = specification;
-  if (!rules.empty()) {
-    keep_only(rules, whole);
-    drop_unused_sets(whole);
-  }
-  return whole;
+  return with_rules(specification, rules);
 }
 
 }  // namespace
