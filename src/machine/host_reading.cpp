@@ -90,12 +90,14 @@ class FileReader {
   FileReader(std::string root, HostReading& reading) : root_(std::move(root)), reading_(reading) {}
 
   void read(const MachineFact& fact) {
+    const Words paths = paths_of(fact);
+    if (paths.empty()) return;
+    if (fact.reader == Reader::Count) {
+      return add(fact, "", {.text = fmt::format("{}", paths.size())});
+    }
     Words texts;
     std::int64_t sum = 0;
-    std::size_t files = 0;
-    for (const std::string& path : paths_of(fact)) {
-      ++files;
-      if (fact.reader == Reader::Count) continue;
+    for (const std::string& path : paths) {
       const std::string instance = instance_of(fact.source, path.substr(root_.size() + 1));
       const FactValue value = value_of(fact, path);
       if (value.text.empty() && value.reason.empty()) continue;
@@ -107,9 +109,7 @@ class FileReader {
         add(fact, instance, value);
       }
     }
-    if (files == 0) return;
     if (fact.reader == Reader::Sum) add(fact, "", {.text = fmt::format("{}", sum)});
-    if (fact.reader == Reader::Count) add(fact, "", {.text = fmt::format("{}", files)});
     if (!texts.empty()) add(fact, "", {.text = join(texts, ", ")});
   }
 
@@ -357,8 +357,9 @@ void add_smi_query(std::string_view csv, const Words& columns, HostReading& read
       const std::string& cell = cells[i + 1];
       const bool known = !cell.starts_with('[') && cell != "N/A";
       if (fact == nullptr || cell.empty()) continue;
-      reading.values[{std::string(fact->name), "gpu" + cells.front()}] = {
-          .text = known ? cell : "", .reason = known ? "" : cell};
+      FactValue value;
+      (known ? value.text : value.reason) = cell;
+      reading.values[{std::string(fact->name), "gpu" + cells.front()}] = std::move(value);
     }
   }
 }
@@ -393,7 +394,7 @@ void add_nvlink_errors(std::string_view text, HostReading& reading) {
     std::string kind = lower(trim(parts[1]));
     if (!count || kind.find("error") == std::string::npos) continue;
     std::ranges::replace(kind, ' ', '_');
-    add_to(sums[{"nvlink.errors", gpu + ":" + kind}], *count);
+    add_to(sums[{"nvlink.errors", fmt::format("{}:{}", gpu, kind)}], *count);
   }
   for (const auto& [key, sum] : sums) reading.values[key].text = fmt::format("{}", sum);
 }

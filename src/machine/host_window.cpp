@@ -131,28 +131,40 @@ void HostWindows::add_file(const std::string& path) {
   for (const FactLine& line : read_lines(path)) add(line);
 }
 
+namespace {
+
+/// Counters go on where the first window ended: what rose between the runs is of neither.
+void extend(HostWindow& window, const HostWindow& later) {
+  HostReading first = window.first;
+  for (const auto& [key, value] : later.first.values) {
+    const MachineFact* fact = find_fact(key.first);
+    const auto number = to_number<double>(value.text);
+    if (!window.last.values.contains(key) || key.first == "kernel.boot") {
+      first.values[key] = value;
+    } else if (fact != nullptr && is_counter(*fact)) {
+      const auto rise = rise_of(window, key);
+      first.values[key].text = rise && number ? fmt::format("{}", *number - *rise) : "";
+    }
+  }
+  window.first = std::move(first);
+  window.last.at = later.last.at;
+  for (const auto& [key, value] : later.last.values) window.last.values[key] = value;
+}
+
+FactValue value_of(const HostReading& reading, const FactKey& key) {
+  const auto found = reading.values.find(key);
+  return found == reading.values.end() ? FactValue{} : found->second;
+}
+
+}  // namespace
+
 void HostWindows::add_run(const HostWindows& run) {
   for (const HostWindow& other : run.windows_) {
-    HostWindow* known = find_by(windows_, other.first.host, host_of);
-    if (known == nullptr) {
+    if (HostWindow* known = find_by(windows_, other.first.host, host_of)) {
+      extend(*known, other);
+    } else {
       windows_.push_back(other);
-      continue;
     }
-    HostWindow& window = *known;
-    HostReading first = window.first;
-    for (const auto& [key, value] : other.first.values) {
-      const MachineFact* fact = find_fact(key.first);
-      const auto number = to_number<double>(value.text);
-      if (!window.last.values.contains(key) || key.first == "kernel.boot") {
-        first.values[key] = value;
-      } else if (fact != nullptr && is_counter(*fact)) {
-        const auto rise = rise_of(window, key);
-        first.values[key].text = rise && number ? fmt::format("{}", *number - *rise) : "";
-      }
-    }
-    window.first = std::move(first);
-    window.last.at = other.last.at;
-    for (const auto& [key, value] : other.last.values) window.last.values[key] = value;
   }
 }
 
@@ -213,8 +225,7 @@ std::vector<FactChange> changes_of(const HostReading& before, const HostReading&
     const FactKey first{std::string(fact.name), ""};
     for (auto now = after.values.lower_bound(first);
          now != after.values.end() && now->first.first == fact.name; ++now) {
-      const auto was = before.values.find(now->first);
-      const FactValue earlier = was == before.values.end() ? FactValue{} : was->second;
+      const FactValue earlier = value_of(before, now->first);
       // What a killed run's last reading did not come to, in the order of keys, is no change.
       const bool is_behind = !before.values.empty() && before.values.rbegin()->first < now->first;
       if (earlier == now->second || is_behind) continue;

@@ -3,6 +3,7 @@
 
 namespace busbar::machine {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 std::span<const MachineFact> machine_facts() {
   using enum Nature;
   using enum Reader;

@@ -294,11 +294,23 @@ InvalidValue invalid_skew(std::string_view option, std::string_view text) {
       split("uniform|distance[:SPREAD]|zipf:S|hot:K[:SHARE]|sparse:F|matrix:FILE", '|'));
 }
 
+void read_figures(std::string_view option, const std::vector<std::string>& figures,
+                  Distribution& distribution) {
+  constexpr double kMostExponent = 10;
+  constexpr std::int64_t kMostRanks = 1 << 20;
+  if (distribution.skew == Skew::Hot) {
+    distribution.figure = static_cast<double>(parse_integer(option, figures[0], 1, kMostRanks));
+    if (figures.size() > 1) distribution.hot_share = parse_number(option, figures[1], 0, 1);
+    return;
+  }
+  const double least = distribution.skew == Skew::Sparse ? 1e-6 : 0;
+  const double most = distribution.skew == Skew::Zipf ? kMostExponent : 1;
+  distribution.figure = parse_number(option, figures[0], least, most);
+}
+
 }  // namespace
 
 Distribution parse_skew(std::string_view option, std::string_view text, double scale) {
-  constexpr double kMostExponent = 10;
-  constexpr std::int64_t kMostRanks = 1 << 20;
   const std::size_t colon = text.find(':');
   const auto skew = find_value<Skew>(text.substr(0, colon));
   if (!skew || *skew == Skew::Moe) throw invalid_skew(option, text);
@@ -314,14 +326,7 @@ Distribution parse_skew(std::string_view option, std::string_view text, double s
   }
   const std::vector<std::string> figures = split(rest, ':');
   if (figures.size() > (*skew == Skew::Hot ? 2U : 1U)) throw invalid_skew(option, text);
-  if (*skew == Skew::Hot) {
-    result.figure = static_cast<double>(parse_integer(option, figures[0], 1, kMostRanks));
-    if (figures.size() > 1) result.hot_share = parse_number(option, figures[1], 0, 1);
-  } else {
-    const double least = *skew == Skew::Sparse ? 1e-6 : 0;
-    const double most = *skew == Skew::Zipf ? kMostExponent : 1;
-    result.figure = parse_number(option, figures[0], least, most);
-  }
+  read_figures(option, figures, result);
   return result;
 }
 
@@ -360,7 +365,7 @@ Distribution parse_experts(std::string_view option, std::string_view text) {
 }
 
 std::string to_text(const Distribution& distribution) {
-  const std::string word(name(distribution.skew));
+  std::string word(name(distribution.skew));
   const double figure = distribution.figure;
   switch (distribution.skew) {
     case Skew::Uniform: return word;
