@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -8,6 +11,24 @@
 #include "study/import/file_rows.hpp"
 
 namespace busbar::study {
+
+namespace {
+
+/// Rows of one setting are one, whichever launch they are of.
+void add_launch(const FileRows& launch, const std::string& file, std::vector<Measured>& all) {
+  for (const Dataset& part : split_by(launch.dataset, setting_of)) {
+    const std::array<std::string, 2> own{launch.setting, setting_of(part.records.front())};
+    const std::string setting = setting_text(own);
+    const auto same = [&](const Measured& known) { return known.setting == setting; };
+    const Measured none{.setting = setting, .facts = launch.dataset.facts};
+    Measured& measured = find_or_add(all, same, none);
+    append(measured.records, part.records);
+    append(measured.notes, launch.notes);
+    if (!part.cut.empty()) measured.notes.push_back(fmt::format("{}: {}", file, part.cut));
+  }
+}
+
+}  // namespace
 
 std::vector<Measured> read_measured(const std::string& text, const Collective& collective,
                                     std::optional<Bytes> size) {
@@ -21,18 +42,9 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
                       one_line(text));
   }
   std::vector<Measured> all;
-  for (FileRows& launch :
+  for (const FileRows& launch :
        read_launches(text, {.collective = std::string(collective.name), .size = size})) {
-    for (const Dataset& part : split_by(launch.dataset, setting_of)) {
-      const std::string own[] = {launch.setting, setting_of(part.records.front())};
-      const std::string setting = setting_text(own);
-      const auto same = [&](const Measured& known) { return known.setting == setting; };
-      const Measured none{.setting = setting, .facts = launch.dataset.facts};
-      Measured& measured = find_or_add(all, same, none);
-      append(measured.records, part.records);
-      append(measured.notes, launch.notes);
-      if (!part.cut.empty()) measured.notes.push_back(text + ": " + part.cut);
-    }
+    add_launch(launch, text, all);
   }
   bool any_alone = false;
   for (Measured& measured : all) {

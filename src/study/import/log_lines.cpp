@@ -137,18 +137,20 @@ std::string shape_of(View prefix) {
   return shape;
 }
 
+bool fits(char shape, View text) {
+  if (text.empty()) return false;
+  const char c = text.front();
+  return shape == '0' ? is_digit(c) : shape == ' ' ? is_blank(c) : c == shape;
+}
+
 /// Where a line that begins with the shape goes on, or npos.
 std::size_t end_of(View shape, View text) {
   std::size_t at = 0;
   for (const char c : shape) {
-    const auto fits = [&] {
-      if (at >= text.size()) return false;
-      return c == '0' ? is_digit(text[at]) : c == ' ' ? is_blank(text[at]) : text[at] == c;
-    };
-    if (!fits()) return View::npos;
+    if (!fits(c, text.substr(at))) return View::npos;
     do {
       ++at;
-    } while ((c == '0' || c == ' ') && fits());
+    } while ((c == '0' || c == ' ') && fits(c, text.substr(at)));
   }
   return at;
 }

@@ -206,12 +206,11 @@ class NcclText {
   }
   /// The last choice since the row before, of as many bytes or of a rank's part of them.
   LibraryChoice choice_for(Bytes size) {
-    const std::vector<NcclChoice> choices = std::exchange(choices_, {});
+    std::vector<NcclChoice> choices = std::exchange(choices_, {});
+    std::ranges::reverse(choices);
     for (const bool part : {false, true}) {
-      for (auto each = choices.rbegin(); each != choices.rend(); ++each) {
-        if (part ? each->bytes > 0 && size % each->bytes == 0 : each->bytes == size) {
-          return each->choice;
-        }
+      for (const auto& [bytes, choice] : choices) {
+        if (part ? bytes > 0 && size % bytes == 0 : bytes == size) return choice;
       }
     }
     return {};

@@ -69,8 +69,8 @@ Matrices repetitions_of(const CopyLog& copies, View name) {
 Matrices wanted_matrices(const CopyLog& copies, const std::string& wanted) {
   const CopyMatrix* exact = find_by(copies.matrices, wanted, &CopyMatrix::name);
   if (exact != nullptr) return {*exact};
-  if (const Matrices all = repetitions_of(copies, wanted); !all.empty()) return all;
-  const Matrices found = filtered(copies.matrices, [&](const CopyMatrix& one) {
+  if (Matrices all = repetitions_of(copies, wanted); !all.empty()) return all;
+  Matrices found = filtered(copies.matrices, [&](const CopyMatrix& one) {
     return one.name.find(wanted) != std::string::npos;
   });
   if (set_of(found, base_name).size() == 1) return found;

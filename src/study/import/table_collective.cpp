@@ -70,66 +70,91 @@ struct Clue {
   bool of_most_rows = false;  ///< stands where some rows are damaged
 };
 
-/// `ranks` where the log or the user gives them. nccl-tests' source of all versions since 2019 is
-/// behind the rules.
-std::vector<Clue> clues_of(const LogTable& table, std::optional<int> ranks) {
-  const Words& columns = table.columns;
-  // --columns may name the nodes of each row, and with them the ranks change.
-  const auto rows = filtered(
-      table.rows, [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; });
-  std::vector<Clue> clues;
-  const auto add = [&](const std::string& text, const Fits& fits, bool of_most_rows = false) {
-    clues.push_back({text, fits, of_most_rows});
-  };
+/// nccl-tests' source of all versions since 2019 is behind the rules.
+class ClueFinder {
+ public:
+  /// `ranks` where the log or the user gives them.
+  ClueFinder(const LogTable& table, std::optional<int> ranks)
+      // --columns may name the nodes of each row, and with them the ranks change.
+      : rows_(filtered(table.rows,
+                       [&](const LogRow& row) { return row.nodes == table.rows.front().nodes; })),
+        columns_(table.columns),
+        ranks_(ranks),
+        op_(rows_.front().op) {}
 
-  const std::string& op = rows.front().op;
-  const bool has_redop = contains(columns, "redop");
-  const Fits reduces = [=](const Collective& one) {
-    // Of all that do not reduce, send-receive alone has a redop since September 2022.
-    return one.movement == Movement::SendReceive || (op != "none") == one.reduces;
-  };
-  // Until then an all-to-all had a redop without a word in it, and all others no such column.
-  const Fits moves_only = [=, named = !columns.empty()](const Collective& one) {
-    return !named || (!one.reduces && has_redop == one.had_empty_redop);
-  };
-  if (op.empty()) add(has_redop ? "an empty redop" : "no redop", moves_only, true);
-  if (!op.empty()) add("redop " + op, reduces, true);
+  [[nodiscard]] std::vector<Clue> find() {
+    look_at_redop();
+    look_at_root();
+    look_at_parts();
+    look_at_verification();
+    look_at_factor();
+    if (ranks_) add(counted(*ranks_, "rank"), [](const Collective&) { return true; });
+    return std::move(clues_);
+  }
 
-  const auto has_root = [&](int least) {
-    return std::ranges::any_of(rows, [=](const LogRow& row) { return row.root >= least; });
-  };
-  if (has_root(-1) || (!columns.empty() && !contains(columns, "root"))) {
+ private:
+  void add(const std::string& text, const Fits& fits, bool of_most_rows = false) {
+    clues_.push_back({text, fits, of_most_rows});
+  }
+
+  void look_at_redop() {
+    const bool has_redop = contains(columns_, "redop");
+    const Fits reduces = [op = op_](const Collective& one) {
+      // Of all that do not reduce, send-receive alone has a redop since September 2022.
+      return one.movement == Movement::SendReceive || (op != "none") == one.reduces;
+    };
+    // Until then an all-to-all had a redop without a word in it, and all others no such column.
+    const Fits moves_only = [=, named = !columns_.empty()](const Collective& one) {
+      return !named || (!one.reduces && has_redop == one.had_empty_redop);
+    };
+    if (op_.empty()) add(has_redop ? "an empty redop" : "no redop", moves_only, true);
+    if (!op_.empty()) add("redop " + op_, reduces, true);
+  }
+
+  void look_at_root() {
+    const auto has_root = [&](int least) {
+      return std::ranges::any_of(rows_, [=](const LogRow& row) { return row.root >= least; });
+    };
+    if (!has_root(-1) && (columns_.empty() || contains(columns_, "root"))) return;
     const bool rooted = has_root(0);
     add(rooted ? "a root" : "no root", [=](const auto& one) { return one.rooted == rooted; });
   }
 
-  const int parts = ranks == 1 ? 0 : parts_of(rows);
-  const bool is_split = parts > 1;
-  const std::string share = fmt::format("a count of 1/{} of the size", parts);
-  const auto fits_parts = [=](const Collective& one) {
-    return one.counts_parts ? is_split && parts == ranks.value_or(parts) : !is_split;
-  };
-  if (parts > 0) add(is_split ? share : "", fits_parts);
+  void look_at_parts() {
+    const int parts = parts_;
+    const auto fits = [parts, ranks = ranks_](const Collective& one) {
+      return one.counts_parts ? parts > 1 && parts == ranks.value_or(parts) : parts <= 1;
+    };
+    if (parts > 0) add(parts > 1 ? fmt::format("a count of 1/{} of the size", parts) : "", fits);
+  }
 
-  // Earlier versions verified in place what they could not do in place.
-  const auto checked = checked_in_place(rows);
-  if (checked && !(op.empty() && *checked)) {
-    const char* verified = op == "none" ? "verified in place" : "";
+  void look_at_verification() {
+    // Earlier versions verified in place what they could not do in place.
+    const auto checked = checked_in_place(rows_);
+    if (!checked || (op_.empty() && *checked)) return;
+    const char* verified = op_ == "none" ? "verified in place" : "";
     add(*checked ? verified : "not verified in place",
         [=](const Collective& one) { return one.checks_in_place == *checked; });
   }
 
-  const auto factor = measured_factor(rows);
-  const Fits fits_factor = [=](const Collective& one) {
-    const auto of = !ranks && one.counts_parts && is_split ? parts : ranks;
-    if (of) return !contradicts(rows, one.bus_factor(*of));
-    return !factor || ranks_allowed(rows, one).least > 0;
-  };
-  add(factor ? fmt::format("bus bandwidth {:.4g} times size over time", *factor) : "", fits_factor,
-      true);
-  if (ranks) add(counted(*ranks, "rank"), [](const Collective&) { return true; });
-  return clues;
-}
+  void look_at_factor() {
+    const auto factor = measured_factor(rows_);
+    const Fits fits = [*this, factor](const Collective& one) {
+      const auto of = !ranks_ && one.counts_parts && parts_ > 1 ? parts_ : ranks_;
+      if (of) return !contradicts(rows_, one.bus_factor(*of));
+      return !factor || ranks_allowed(rows_, one).least > 0;
+    };
+    add(factor ? fmt::format("bus bandwidth {:.4g} times size over time", *factor) : "", fits,
+        true);
+  }
+
+  std::vector<LogRow> rows_;
+  Words columns_;
+  std::optional<int> ranks_;
+  std::string op_;
+  int parts_ = ranks_ == 1 ? 0 : parts_of(rows_);
+  std::vector<Clue> clues_{};
+};
 
 const Collective& known(const std::string& given) {
   const Collective* collective = find_collective(given);
@@ -138,20 +163,22 @@ const Collective& known(const std::string& given) {
                     join(collective_names(), ", "));
 }
 
+bool all_fit(std::span<const Clue> clues, const Collective& one, bool some_are_damaged = false) {
+  return std::ranges::all_of(clues, [&](const Clue& clue) {
+    return (some_are_damaged && !clue.of_most_rows) || clue.fits(one);
+  });
+}
+
 TableCollective unnamed_collective(const LogTable& table, const std::string& place,
                                    const std::string& given, std::optional<int> ranks) {
   // The user's ranks are checked against the user's collective afterwards.
   const std::optional<int> given_ranks = given.empty() ? ranks : std::nullopt;
-  const std::vector<Clue> clues = clues_of(table, ranks ? given_ranks : listed_ranks(table));
-  const auto fits = [&](const Collective& one, bool some_are_damaged) {
-    return std::ranges::all_of(clues, [&](const Clue& clue) {
-      return (some_are_damaged && !clue.of_most_rows) || clue.fits(one);
-    });
-  };
+  const std::vector<Clue> clues =
+      ClueFinder(table, ranks ? given_ranks : listed_ranks(table)).find();
   Words fitting;
   for (const Collective& one : all_collectives()) {
     const bool is_named = one.movement == Movement::HostCopy;  // by its log
-    if (!is_named && fits(one, false)) fitting.emplace_back(one.name);
+    if (!is_named && all_fit(clues, one)) fitting.emplace_back(one.name);
   }
   Words texts;
   for (const Clue& clue : clues) add_new(texts, clue.text);
@@ -164,7 +191,7 @@ TableCollective unnamed_collective(const LogTable& table, const std::string& pla
         place, shown, fitting.empty() ? "none that busbar knows" : alternatives(fitting));
   }
   const Collective& collective = known(given);
-  if (fitting.empty() ? fits(collective, true) : contains(fitting, collective.name)) {
+  if (fitting.empty() ? all_fit(clues, collective, true) : contains(fitting, collective.name)) {
     return {&collective, "--collective"};
   }
   throw usage_error(

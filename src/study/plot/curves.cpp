@@ -250,8 +250,16 @@ bool is_below(const Spread& low, const Spread& high) {
 struct Slowness {
   const SizePoint* point = nullptr;
   const SizePoint* other = nullptr;
-  double factor = 0;  ///< of times where the other is larger, else of rates; 0: it is not slow
+  double factor = 0;  ///< times_slower; 0: it is not slow
 };
+
+/// Of times where the other is larger, else of rates; 0: not beyond their intervals.
+double times_slower(const SizePoint& point, const SizePoint& other) {
+  const bool larger = other.size > point.size;
+  const Spread& low = larger ? other.time_us : point.busbw_GBps;
+  const Spread& high = larger ? point.time_us : other.busbw_GBps;
+  return low.median > 0 && is_below(low, high) ? high.median / low.median : 0;
+}
 
 Slowness slowness_of(const SizePoint& point, std::span<const SizePoint> points) {
   const double least_of_times = point.size < kMiB ? kSlower : kSlowerLarge;
@@ -261,13 +269,10 @@ Slowness slowness_of(const SizePoint& point, std::span<const SizePoint> points) 
                      rate_at(*after) >= kNotch * rate_at(point);
   Slowness worst{.point = &point};
   for (const SizePoint& other : points) {
-    const bool larger = other.size > point.size;
-    const Spread& low = larger ? other.time_us : point.busbw_GBps;
-    const Spread& high = larger ? point.time_us : other.busbw_GBps;
-    if (low.median <= 0 || !is_below(low, high)) continue;
     const double least_of_rates = rises && &other == before ? kNotch : 1 / kFallen;
-    const double factor = high.median / low.median;
-    if (factor <= (larger ? least_of_times : least_of_rates) || factor <= worst.factor) continue;
+    const double least = other.size > point.size ? least_of_times : least_of_rates;
+    const double factor = times_slower(point, other);
+    if (factor <= least || factor <= worst.factor) continue;
     worst.other = &other;
     worst.factor = factor;
   }
