@@ -3,7 +3,6 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <utility>
 

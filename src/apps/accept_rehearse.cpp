@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <utility>
 

@@ -265,6 +265,14 @@ judge::RunFolder folder_of(const AcceptOptions& options, const judge::Specificat
           options.resume};
 }
 
+void check_runnable(const AcceptOptions& options, const judge::Specification& specification) {
+  const std::string never = judge::unreported_error(specification, options.assumed);
+  if (!never.empty()) throw usage_error("{}: {}", specification.file, never);
+  if (!options.soak || specification.soak) return;
+  throw usage_error("{}: a soak needs a table [soak] with size and limits; {} describes it",
+                    specification.file, judge::kSpecificationDocument);
+}
+
 judge::LaunchSetup setup_of(const AcceptOptions& options, const judge::Specification& specification,
                             const std::vector<std::string>& hosts) {
   const fs::path program = find_programs(options, specification).front();
@@ -282,14 +290,7 @@ judge::LaunchSetup setup_of(const AcceptOptions& options, const judge::Specifica
 
 Status accept_run(const AcceptOptions& options) {
   const judge::Specification specification = read_specification(options);
-  if (const std::string never = judge::unreported_error(specification, options.assumed);
-      !never.empty()) {
-    throw usage_error("{}: {}", specification.file, never);
-  }
-  if (options.soak && !specification.soak) {
-    throw usage_error("{}: a soak needs a table [soak] with size and limits; {} describes it",
-                      specification.file, judge::kSpecificationDocument);
-  }
+  check_runnable(options, specification);
   const std::vector<std::string> hosts = hosts_of_run(options, specification);
   check_outputs(options);
   judge::LaunchSetup setup = setup_of(options, specification, hosts);

@@ -260,11 +260,9 @@ class SweepRun {
                        std::vector<VariantRuns>& runs) {
     for (std::size_t launch = 0; launch < made.size(); ++launch) {
       if (made[launch].empty()) continue;
-      if (pairing == Pairing::None) {
-        runs[launch].add(made[launch], false);
-      } else {
-        for (VariantRuns& variant : runs) variant.add(made[launch], true);
-      }
+      const bool together = pairing != Pairing::None;
+      const std::span its = together ? std::span(runs) : std::span(runs).subspan(launch, 1);
+      for (VariantRuns& variant : its) variant.add(made[launch], together);
     }
   }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/embedded_text.hpp"
 
-#include <algorithm>
-
 #include "base/text.hpp"
 
 namespace busbar {

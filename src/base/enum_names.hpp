@@ -9,8 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/hostlist.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>

@@ -30,11 +30,14 @@ const std::string& text_of(const toml::node& node, std::string_view key, std::st
 bool is_in_key(char c) { return std::string_view("=,[]{}\n").find(c) == std::string_view::npos; }
 
 /// What is wrong with the first character of `rest`, which is outside of quotes and comments.
-std::string_view fault_of(std::string_view rest) {
+/// `dots`: of a key or number so far, since the parser goes as deep as a key has parts.
+std::string_view fault_of(std::string_view rest, std::size_t dots) {
+  constexpr std::size_t kMostDots = 63;
   const char c = rest.front();
   if (static_cast<unsigned char>(c) >= 0x80) {
     return "characters beyond ASCII belong in quotes or comments";
   }
+  if (dots > kMostDots) return "a key has more than 64 parts";
   const bool quote = c == '"' || c == '\'';
   const bool several_lines = quote && rest.starts_with(std::string(3, c));
   return several_lines ? "texts over several lines are not supported in system files"
@@ -61,15 +64,17 @@ std::size_t end_of_quotes(std::string_view text, std::size_t at) {
 /// against: characters beyond ASCII outside of quotes and comments (undefined behaviour there), and
 /// quotes over several lines, which no system file needs.
 void check_toml_characters(std::string_view text, std::string_view origin) {
-  constexpr std::size_t kMostDots = 63;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::size_t dots = 0;  // of a key or number: the parser goes as deep as a key has parts
+  std::size_t dots = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    std::string_view fault = fault_of(text.substr(at));
-    dots = c == '.' ? dots + 1 : is_in_key(c) ? dots : 0;
-    if (fault.empty() && dots > kMostDots) fault = "a key has more than 64 parts";
+    if (c == '.') {
+      ++dots;
+    } else if (!is_in_key(c)) {
+      dots = 0;
+    }
+    const std::string_view fault = fault_of(text.substr(at), dots);
     if (!fault.empty()) throw usage_error("{}:{}: {}", origin, place_of(text.substr(0, at)), fault);
     if (c == '#') at = std::min(text.find('\n', at), text.size());
     if (c != '"' && c != '\'') continue;

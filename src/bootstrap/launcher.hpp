@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/child_process.hpp"
 #include "bootstrap/mpi_library.hpp"

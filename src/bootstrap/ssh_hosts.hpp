@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "bootstrap/launcher.hpp"
 
 namespace busbar {

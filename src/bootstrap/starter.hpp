@@ -4,7 +4,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/child_process.hpp"
 

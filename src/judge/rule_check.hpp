@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "judge/checked_row.hpp"

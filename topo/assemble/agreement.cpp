@@ -52,6 +52,13 @@ const GpuFacts* find_in(const GpuList& list, const GpuFacts& gpu, bool by_addres
   return gpu.bus_id.empty() ? nullptr : find_by(list.gpus, gpu.bus_id, &GpuFacts::bus_id);
 }
 
+/// The GPU of the same number in another list, if it is at another address there.
+const GpuFacts* moved_in(const GpuList& list, const GpuFacts& gpu) {
+  const GpuFacts* same = find_in(list, gpu, false);
+  const bool known = same != nullptr && !gpu.bus_id.empty() && !same->bus_id.empty();
+  return known && gpu.bus_id != same->bus_id ? same : nullptr;
+}
+
 Problem differing(const GpuList& one, const GpuList& other) {
   const bool by_address = has_addresses(one) && has_addresses(other);
   const auto too_few = [&](const GpuList& list, const GpuList& than) {
@@ -62,16 +69,16 @@ Problem differing(const GpuList& one, const GpuList& other) {
                        other.option, other.gpus.size());
   }
   bool any = !by_address;
+  const bool tree = one.tree || other.tree;
   for (const GpuFacts& here : one.gpus) {
-    const GpuFacts* same = one.tree || other.tree ? nullptr : find_in(other, here, false);
-    if (same != nullptr && !here.bus_id.empty() && !same->bus_id.empty() &&
-        here.bus_id != same->bus_id) {
+    const GpuFacts* same = tree ? nullptr : moved_in(other, here);
+    if (same != nullptr) {
       return fmt::format("GPU{} is at {} in {} and at {} in {}", here.index, here.bus_id,
                          one.option, same->bus_id, other.option);
     }
     const GpuFacts* there = find_in(other, here, by_address);
     any = any || there != nullptr;
-    if (there == nullptr || !different_names(here.name, there->name, one.tree || other.tree)) {
+    if (there == nullptr || !different_names(here.name, there->name, tree)) {
       continue;
     }
     return fmt::format("GPU{} is {} in {}, and {} in {}", std::max(here.index, there->index),

@@ -127,21 +127,27 @@ void warn_of_dark_links(Graph& graph, const std::vector<GpuEntry>& gpus) {
   }
 }
 
+Words pairs_of(const P2pMatrix& matrix, std::string_view label) {
+  Words pairs;
+  for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+    for (std::size_t j = i + 1; j < matrix.cells.size(); ++j) {
+      if (matrix.cells[i][j] != label) continue;
+      pairs.push_back(fmt::format("{}-{}", matrix.gpus[i], matrix.gpus[j]));
+    }
+  }
+  return pairs;
+}
+
 /// Pairs without P2P, by the reason.
 void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix) {
   if (!matrix) return;
   for (const P2pReason& reason : kP2pReasons) {
     if (works(reason.label) != P2p::Off) continue;
     constexpr std::size_t kMost = 4;
-    Words pairs;
-    std::size_t all = 0;
-    for (std::size_t i = 0; i < matrix->cells.size(); ++i) {
-      for (std::size_t j = i + 1; j < matrix->cells.size(); ++j) {
-        if (matrix->cells[i][j] != reason.label || ++all > kMost) continue;
-        pairs.push_back(fmt::format("{}-{}", matrix->gpus[i], matrix->gpus[j]));
-      }
-    }
+    Words pairs = pairs_of(*matrix, reason.label);
+    const std::size_t all = pairs.size();
     if (all == 0) continue;
+    if (all > kMost) pairs.resize(kMost);
     if (all > kMost) pairs.emplace_back("...");
     graph.warnings.push_back(
         fmt::format("P2P is off between {} of GPUs ({}): {} ({}); data goes through host memory",
@@ -208,11 +214,14 @@ void assume_no_nvlink(Graph& graph, const std::vector<GpuEntry>& gpus, const Sou
   }
 }
 
+bool is_virtual(const Sources& sources) {
+  return (sources.hwloc && sources.hwloc->virtual_machine) ||
+         (sources.nccl && sources.nccl->virtual_machine);
+}
+
 /// A hypervisor that shows every GPU under one host bridge hides switches and sockets.
 void assume_flat_pcie(Graph& graph, const Sources& sources) {
   if (!sources.smi.matrix && !sources.hwloc && !sources.nccl) return;
-  const bool tree_says = (sources.hwloc && sources.hwloc->virtual_machine) ||
-                         (sources.nccl && sources.nccl->virtual_machine);
   std::size_t bridged = 0;
   std::size_t others = 0;
   for (std::size_t i = 0; i < graph.labels.size(); ++i) {
@@ -223,7 +232,7 @@ void assume_flat_pcie(Graph& graph, const Sources& sources) {
   }
   constexpr std::size_t kMany = 4;  // on one real host bridge there are hardly more
   const bool flat = graph.labels.size() > kMany && bridged > 0 && others == 0;
-  if (!tree_says && !flat) return;
+  if (!is_virtual(sources) && !flat) return;
   assume(graph, LinkKind::Pcie,
          "PCIe paths as this virtual machine shows them, which may not be the hardware's");
 }

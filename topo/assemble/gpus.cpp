@@ -176,18 +176,20 @@ LinkCounts counts_in(const SmiMatrix& matrix) {
   return counts;
 }
 
+/// rocm-smi does not show how many xGMI links are side by side.
+LinkCounts with_peer_links(LinkCounts counts, const std::vector<GpuEntry>& gpus) {
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    for (int& count : counts.between[i]) {
+      if (count > 0 && gpus[i].model) count = std::max(count, gpus[i].model->peer_links);
+    }
+  }
+  return counts;
+}
+
 LinkCounts from_matrix(Graph& graph, const SmiMatrix& matrix, const std::vector<GpuEntry>& gpus,
                        bool power) {
   LinkCounts counts = counts_in(matrix);
-  if (counts.kind == LinkKind::Xgmi) {
-    // rocm-smi does not show how many links are side by side.
-    for (std::size_t i = 0; i < gpus.size(); ++i) {
-      for (int& count : counts.between[i]) {
-        if (count > 0 && gpus[i].model) count = std::max(count, gpus[i].model->peer_links);
-      }
-    }
-    return counts;
-  }
+  if (counts.kind == LinkKind::Xgmi) return with_peer_links(std::move(counts), gpus);
   bool switched = false;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int row = std::accumulate(counts.between[i].begin(), counts.between[i].end(), 0);

@@ -157,6 +157,15 @@ std::int64_t whole_capacity(const FlowLink& link) {
   return std::llround(link.capacity * kScale);
 }
 
+/// More than all links with a limit have together.
+std::int64_t beyond_all(std::span<const FlowLink> links) {
+  std::int64_t sum = 1;
+  for (const FlowLink& link : links) {
+    if (std::isfinite(link.capacity)) sum += whole_capacity(link);
+  }
+  return sum;
+}
+
 struct DevicePorts {
   std::map<int, std::array<double, 2>> by_switch{};  ///< GB/s to it and back
   std::vector<int> links{};
@@ -181,15 +190,15 @@ std::vector<DevicePorts> ports_of(const Graph& graph, std::span<const int> devic
   for (std::size_t number = 0; number < graph.links.size(); ++number) {
     const Link& link = graph.links[number];
     if (!is_gpu_link(link_kind(graph, link))) continue;
-    for (const bool back : {false, true}) {
-      const auto place = places.find(back ? link.to : link.from);
+    for (const auto& [device, other, way] :
+         {std::array{link.from, link.to, 0}, std::array{link.to, link.from, 1}}) {
+      const auto place = places.find(device);
       if (place == places.end()) continue;
-      const int other = back ? link.from : link.to;
       const NodeKind kind = node_of(graph, other).kind;
       if (kind == NodeKind::Gpu) return {};
       if (kind != NodeKind::NvSwitch) continue;
       DevicePorts& own = ports[place->second];
-      own.by_switch[other].at(back ? 1 : 0) +=
+      own.by_switch[other].at(to_size(way)) +=
           capacity_GBps(graph, link, options.constants, options.flows);
       own.links.push_back(static_cast<int>(number));
     }
@@ -285,11 +294,7 @@ Bound bound_of(const Graph& graph, std::span<const int> devices, const BoundOpti
 }
 
 Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals) {
-  // More than all links with a limit have together.
-  std::int64_t unlimited = 1;
-  for (const FlowLink& link : links) {
-    if (std::isfinite(link.capacity)) unlimited += whole_capacity(link);
-  }
+  const std::int64_t unlimited = beyond_all(links);
   using Capacities = lemon::SmartDigraph::ArcMap<std::int64_t>;
   lemon::SmartDigraph network;
   Capacities capacities(network);
@@ -304,7 +309,7 @@ Cut minimum_cut(std::span<const FlowLink> links, std::span<const int> terminals)
     const auto arc = network.addArc(from, node(link.to));
     capacities[arc] = std::isfinite(link.capacity) ? whole_capacity(link) : unlimited;
   }
-  for (const int terminal : terminals) node(terminal);
+  std::ranges::for_each(terminals, node);
   Cut cut{.value = kInfinity};
   std::int64_t least = unlimited;
   const auto part = [&](int source, int target) {

@@ -156,7 +156,7 @@ constexpr std::array kCauses{
     Cause{.id = "tcp",
           .text = "TCP instead of RDMA, as without the network's plugin (OFI for EFA)",
           .confirm =
-              "NCCL_DEBUG=INFO: \"NET/Socket\", \"NET/Plugin\"; NCCL_IB_DISABLE unset; ibv_devinfo",
+              R"(NCCL_DEBUG=INFO: "NET/Socket", "NET/Plugin"; NCCL_IB_DISABLE unset; ibv_devinfo)",
           .frequency = Frequency::Common,
           .apply = network_share<60, 6>,
           .apply_worst = network_share<32, 4>},

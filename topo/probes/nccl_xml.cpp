@@ -104,14 +104,14 @@ void mark_endless(HostTree& tree) {
 void check_ends(HostTree& tree) {
   for (const NvlinkEnd& end : tree.nvlinks) {
     if (end.kind != NvlinkKind::Gpu || end.from >= end.to) continue;
-    std::optional<int> back;
-    for (const NvlinkEnd& other : tree.nvlinks) {
-      if (other.from == end.to) back = other.to == end.from ? other.count : back.value_or(0);
-    }
-    if (!back || *back == end.count) continue;
+    const auto its =
+        filtered(tree.nvlinks, [&](const NvlinkEnd& other) { return other.from == end.to; });
+    const NvlinkEnd* same = find_by(its, end.from, &NvlinkEnd::to);
+    const int back = same == nullptr ? 0 : same->count;
+    if (its.empty() || back == end.count) continue;
     tree.warnings.push_back(
         fmt::format("asymmetric link: {} reports {} to {}, which reports {} back", end.from,
-                    links(tree, end.count), end.to, *back));
+                    links(tree, end.count), end.to, back));
   }
 }
 

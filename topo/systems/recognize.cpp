@@ -162,9 +162,10 @@ std::size_t switch_pairs(const Graph& graph, const std::vector<int>& gpus) {
       auto way = shortest_way(graph, gpus[i], gpus[j]);
       if (way.empty()) continue;
       way.erase(way.begin());  // which ends at the GPU
-      pairs += std::ranges::all_of(way, [&](const Link* link) {
+      const bool only = std::ranges::all_of(way, [&](const Link* link) {
         return node_of(graph, link->to).kind == NodeKind::PcieSwitch;
       });
+      pairs += only ? 1 : 0;
     }
   }
   return pairs;

@@ -204,6 +204,9 @@ class SystemReader {
       if (names.size() == 1 || !fields.has(key)) continue;
       throw fields.fault(key, "{} is of one node; write the nodes of this range one by one", key);
     }
+    if (hosts_ > 1 && fields.has("uuid")) {
+      throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
+    }
     for (const std::string& name : names) read_node(fields, name);
   }
 
@@ -228,9 +231,6 @@ class SystemReader {
     if (fields.has("reduces")) node.reduces = fields.flag("reduces");
     if (fields.has("uuid")) node.uuid = fields.text("uuid");
     node.most_hosts = fields.integer("most_hosts", 1, kMostEqualHosts, node.most_hosts);
-    if (hosts_ > 1 && fields.has("uuid")) {
-      throw fields.fault("uuid", "a uuid is of one device; hosts copies this one: leave it out");
-    }
     (known >= 0 ? graph_.nodes[to_size(known)] : graph_.nodes.emplace_back()) = std::move(node);
   }
 

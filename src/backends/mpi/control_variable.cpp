@@ -5,8 +5,6 @@
 #include <array>
 #include <sstream>
 
-#include <fmt/format.h>
-
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "bootstrap/mpi/mpi_bootstrap.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdlib>
-#include <exception>
-#include <limits>
 #include <thread>
 
 #include <fmt/format.h>

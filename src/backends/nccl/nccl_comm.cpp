@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <exception>
 #include <thread>
 
 #include "base/lists.hpp"

@@ -204,8 +204,10 @@ std::optional<CutPart> clearest_part(std::size_t nodes, std::span<const JudgedPa
     for (std::size_t end = first + 1; end <= nodes; ++end) {
       counts.grow(first, end - 1, neighbors[end - 1]);
       const std::size_t part = end - first;
-      if (part < kFewestInPart || nodes - part < kFewestInPart) continue;
-      if (!counts.is_clear(part * (nodes - part), chance / cuts)) continue;
+      if (part < kFewestInPart || nodes - part < kFewestInPart ||
+          !counts.is_clear(part * (nodes - part), chance / cuts)) {
+        continue;
+      }
       const double p = counts.chance();
       const CutPart cut{first, end, counts.across};
       if ((best && p >= least) || is_by_one_node(low_pairs_over(cut, pairs))) continue;

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "judge/fleet/fabric_path.hpp"

@@ -112,8 +112,9 @@ Words command_of(const Specification& specification, const LaunchSetup& setup, c
   if (!job.rounds.empty()) {
     append(words, {"--groups", groups_option(setup, job, set.ranks_per_node)});
   }
-  for (const auto& [name, value] : set.env)
+  for (const auto& [name, value] : set.env) {
     append(words, {"--env", fmt::format("{}={}", name, value)});
+  }
   return launched(setup, job.nodes(), set.ranks_per_node, std::move(words));
 }
 

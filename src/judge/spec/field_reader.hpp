@@ -4,7 +4,6 @@
 #include <concepts>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -353,6 +353,11 @@ Specification with_rules(Specification specification, const std::vector<std::str
   return specification;
 }
 
+std::string instead_of_profile(const std::vector<std::string>& there) {
+  return there.empty() ? "it has none; run it without --profile"
+                       : "--profile takes one of: " + join(there, ", ");
+}
+
 /// A specification with only the rules of a profile, or `rules`, and its numbers. Checks every
 /// profile of the file if the rest has no faults.
 Specification with_profile(const TomlFields& file, const Specification& specification,
@@ -383,8 +388,7 @@ Specification with_profile(const TomlFields& file, const Specification& specific
   if (wanted || faults.count() > 0) return wanted.value_or(specification);
   if (!profile.empty()) {
     throw usage_error("{}: there is no [profile.{}]; {}", file.origin(), profile,
-                      there.empty() ? "it has none; run it without --profile"
-                                    : "--profile takes one of: " + join(there, ", "));
+                      instead_of_profile(there));
   }
   return with_rules(specification, rules);
 }

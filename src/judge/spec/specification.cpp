@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/specification.hpp"
 
-#include <algorithm>
-
 #include "format/json.hpp"
 #include "judge/spec/field_reader.hpp"
 

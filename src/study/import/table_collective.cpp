@@ -83,10 +83,8 @@ class ClueFinder {
         op_(rows_.front().op) {}
 
   [[nodiscard]] std::vector<Clue> find() {
-    look_at_redop();
-    look_at_root();
-    look_at_parts();
-    look_at_verification();
+    look_at_columns();
+    look_at_numbers();
     look_at_factor();
     if (ranks_) add(counted(*ranks_, "rank"), [](const Collective&) { return true; });
     return std::move(clues_);
@@ -97,7 +95,7 @@ class ClueFinder {
     clues_.push_back({text, fits, of_most_rows});
   }
 
-  void look_at_redop() {
+  void look_at_columns() {
     const bool has_redop = contains(columns_, "redop");
     const Fits reduces = [op = op_](const Collective& one) {
       // Of all that do not reduce, send-receive alone has a redop since September 2022.
@@ -109,9 +107,6 @@ class ClueFinder {
     };
     if (op_.empty()) add(has_redop ? "an empty redop" : "no redop", moves_only, true);
     if (!op_.empty()) add("redop " + op_, reduces, true);
-  }
-
-  void look_at_root() {
     const auto has_root = [&](int least) {
       return std::ranges::any_of(rows_, [=](const LogRow& row) { return row.root >= least; });
     };
@@ -120,21 +115,18 @@ class ClueFinder {
     add(rooted ? "a root" : "no root", [=](const auto& one) { return one.rooted == rooted; });
   }
 
-  void look_at_parts() {
-    const int parts = parts_;
-    const auto fits = [parts, ranks = ranks_](const Collective& one) {
+  void look_at_numbers() {
+    const std::string share = fmt::format("a count of 1/{} of the size", parts_);
+    const auto is_split = [parts = parts_, ranks = ranks_](const Collective& one) {
       return one.counts_parts ? parts > 1 && parts == ranks.value_or(parts) : parts <= 1;
     };
-    if (parts > 0) add(parts > 1 ? fmt::format("a count of 1/{} of the size", parts) : "", fits);
-  }
-
-  void look_at_verification() {
+    if (parts_ > 0) add(parts_ > 1 ? share : "", is_split);
     // Earlier versions verified in place what they could not do in place.
-    const auto checked = checked_in_place(rows_);
-    if (!checked || (op_.empty() && *checked)) return;
-    const char* verified = op_ == "none" ? "verified in place" : "";
-    add(*checked ? verified : "not verified in place",
-        [=](const Collective& one) { return one.checks_in_place == *checked; });
+    if (const auto checked = checked_in_place(rows_); checked && !(op_.empty() && *checked)) {
+      const char* verified = op_ == "none" ? "verified in place" : "";
+      add(*checked ? verified : "not verified in place",
+          [=](const Collective& one) { return one.checks_in_place == *checked; });
+    }
   }
 
   void look_at_factor() {

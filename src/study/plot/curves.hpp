@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <span>

@@ -7,8 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include <fmt/format.h>
-
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/row_key.hpp"

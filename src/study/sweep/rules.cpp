@@ -137,6 +137,16 @@ std::vector<SizeRule> ranges_of(const Choices& choices, const SizeRule& model) {
   return rules;
 }
 
+void check_writable(const Vary& setting, bool of_nccl) {
+  for (const std::string& value : setting.values) {
+    const bool is_writable =
+        of_nccl ? !rule_word(setting.name, value).empty() : to_number<int>(value).has_value();
+    if (is_left_alone(value) || is_writable) continue;
+    throw usage_error("--write: the library's rules cannot have {}={}{}", setting.name, value,
+                      of_nccl ? "" : "; give the algorithm's number");
+  }
+}
+
 }  // namespace
 
 RuleTarget rule_target(std::span<const Vary> settings) {
@@ -161,13 +171,7 @@ RuleTarget rule_target(std::span<const Vary> settings) {
           "default as its first value",
           setting.name);
     }
-    for (const std::string& value : setting.values) {
-      const bool is_writable =
-          of_nccl ? !rule_word(setting.name, value).empty() : to_number<int>(value).has_value();
-      if (is_left_alone(value) || is_writable) continue;
-      throw usage_error("--write: the library's rules cannot have {}={}{}", setting.name, value,
-                        of_nccl ? "" : "; give the algorithm's number");
-    }
+    check_writable(setting, of_nccl);
   }
   return target;
 }

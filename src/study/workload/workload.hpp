@@ -3,7 +3,6 @@
 
 #include <limits>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
