@@ -147,8 +147,10 @@ void warn_of_p2p(Graph& graph, const std::optional<P2pMatrix>& matrix) {
     Words pairs = pairs_of(*matrix, reason.label);
     const std::size_t all = pairs.size();
     if (all == 0) continue;
-    if (all > kMost) pairs.resize(kMost);
-    if (all > kMost) pairs.emplace_back("...");
+    if (all > kMost) {
+      pairs.resize(kMost);
+      pairs.emplace_back("...");
+    }
     graph.warnings.push_back(
         fmt::format("P2P is off between {} of GPUs ({}): {} ({}); data goes through host memory",
                     counted(all, "pair"), join(pairs, ", "), reason.text, reason.label));
