@@ -6,7 +6,6 @@
 #include "format/console_table.hpp"
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
-#include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
 #include "harness/late_rank.hpp"
 #include "model/agreement.hpp"

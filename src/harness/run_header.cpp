@@ -4,7 +4,6 @@
 #include "base/embedded_text.hpp"
 #include "bootstrap/mpi_library.hpp"
 #include "format/markup_text.hpp"
-#include "harness/configuration.hpp"
 #include "harness/mix_spec.hpp"
 #include "model/fact.hpp"
 #include "topo/systems/recognize.hpp"

@@ -5,7 +5,6 @@
 #include "base/host.hpp"
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
-#include "harness/configuration.hpp"
 #include "harness/outputs.hpp"
 #include "harness/row.hpp"
 #include "harness/run_header.hpp"

@@ -10,7 +10,6 @@
 
 #include "harness/chunk.hpp"
 #include "harness/options.hpp"
-#include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 #include "model/pattern.hpp"
 

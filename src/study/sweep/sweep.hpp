@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/child_process.hpp"
-#include "base/text.hpp"
 #include "model/variant.hpp"
 #include "study/compare/comparison.hpp"
 
