@@ -170,18 +170,20 @@ std::string library_version() {
 /// and of 100 that all ranks left without MPI_Finalize none.
 bool hangs_in_finalize() { return library_version().find("ch4:ucx") != std::string::npos; }
 
-/// Tells the process manager what MPI_Finalize would: Hydra kills the others on the host of a rank
-/// that leaves without a word. False where there is none that speaks PMI-1, which names its
-/// connection in PMI_FD.
-bool leave_process_manager() {
+/// Reports to Hydra that this rank is done, in place of MPI_Finalize and by PMI-1 at PMI_FD: Hydra
+/// kills all ranks on the host of one that exits without. False under another launcher, whose
+/// protocol may be another.
+bool finalize_at_hydra() {
   const char* name = std::getenv("PMI_FD");
-  const int manager = to_number<int>(name == nullptr ? "" : name).value_or(-1);
+  if (name == nullptr || std::getenv("HYDI_CONTROL_FD") == nullptr) return false;
+  const int hydra = to_number<int>(name).value_or(-1);
   constexpr std::string_view kDone = "cmd=finalize\n";
-  if (write(manager, kDone.data(), kDone.size()) != std::ssize(kDone)) return false;
-  pollfd answer{.fd = manager, .events = POLLIN, .revents = 0};
+  if (write(hydra, kDone.data(), kDone.size()) != std::ssize(kDone)) return false;
+  pollfd answer{.fd = hydra, .events = POLLIN, .revents = 0};
   constexpr int kMilliseconds = 1000;
-  std::array<char, 64> text{};
-  return poll(&answer, 1, kMilliseconds) > 0 && read(manager, text.data(), text.size()) > 0;
+  // Whatever comes: MPI_Finalize must not repeat it.
+  static_cast<void>(poll(&answer, 1, kMilliseconds));
+  return true;
 }
 
 class MpiBootstrap : public Bootstrap, public HasMpiComm {
@@ -443,7 +445,8 @@ class MpiJob final : private MpiSession, public MpiBootstrap {
     // A rank that leaves while others still pass the barrier closes their connections under way.
     constexpr std::chrono::milliseconds kUnderWay{50};
     if (nodes() > 1) std::this_thread::sleep_for(kUnderWay);
-    if (nodes() > 1 && hangs_in_finalize() && leave_process_manager()) {
+    const bool one_per_node = size() == nodes();
+    if (nodes() > 1 && hangs_in_finalize() && (finalize_at_hydra() || one_per_node)) {
       static_cast<void>(std::fflush(nullptr));
       std::_Exit(exit_code);
     }

@@ -57,8 +57,8 @@ class Campaign {
               const LaunchEvents& events);
   void reach();
   void touch(const std::vector<std::string>& nodes) { static_cast<void>(contact(nodes)); }
-  /// Takes what a contact gave; false where the node does not answer. An interrupted one tells
-  /// nothing.
+  /// Records what a contact returned; false where the node does not answer. An interrupted contact
+  /// leaves the node as it was.
   bool has_answered(const std::string& node, const LaunchResult& result);
   /// Returns who could not be reached, but may be later.
   [[nodiscard]] std::vector<std::string> contact(const std::vector<std::string>& nodes);
