@@ -37,11 +37,14 @@ constexpr Seconds kLinger{2};
 constexpr Seconds kShortagePatience{2};
 constexpr std::string_view kFinished = "# finished:";
 
+/// A launcher writes lines of its own, too, such as Hydra's of a bad termination.
 bool has_rows(const std::string& csv) {
   const std::vector<std::string> lines = split(csv, '\n');
-  return std::ranges::count_if(lines, [](const std::string& line) {
-           return !line.empty() && !line.starts_with('#');
-         }) > 1;  // the columns' names are one
+  const auto names = std::ranges::find_if(
+      lines, [](const std::string& line) { return line.starts_with("collective,"); });
+  return std::any_of(names, lines.end(), [&](const std::string& line) {
+    return line != *names && !line.starts_with('#') && line.find(',') != std::string::npos;
+  });
 }
 
 /// Wrong data and skipped rows are reported by the rows themselves.

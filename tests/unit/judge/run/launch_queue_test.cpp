@@ -120,15 +120,17 @@ class FewFiles {
 std::vector<LaunchCommands> rows(std::size_t count, const std::string& before = "sleep 0.1") {
   std::vector<LaunchCommands> launches;
   for (std::size_t i = 0; i < count; ++i) {
-    launches.push_back({shell(before + "; printf 'x\\n" + std::to_string(i) + "\\n'")});
+    launches.push_back(
+        {shell(before + "; printf 'collective,x\\na," + std::to_string(i) + "\\n'")});
   }
   return launches;
 }
 
 TEST(RunLaunch, JoinsTheCsvsOfItsCommandsIntoOne) {
-  const LaunchResult result = run({shell(R"(printf '# a: 1\nx,y\n1,2\n# finished: now\n')"),
-                                   shell(R"(printf '# a: 2\nx,y\n3,4\n# finished: later\n')")});
-  EXPECT_EQ(result.csv, "# a: 1\nx,y\n1,2\n3,4\n# finished: later\n");
+  const LaunchResult result =
+      run({shell(R"(printf '# a: 1\ncollective,y\n1,2\n# finished: now\n')"),
+           shell(R"(printf '# a: 2\ncollective,y\n3,4\n# finished: later\n')")});
+  EXPECT_EQ(result.csv, "# a: 1\ncollective,y\n1,2\n3,4\n# finished: later\n");
   EXPECT_EQ(result.failure, "");
   EXPECT_THAT(result.command, HasSubstr(" && /bin/sh -c "));
 }
@@ -144,33 +146,38 @@ TEST(RunLaunch, NamesTheExitAndTheProgramsOwnLine) {
 }
 
 TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
-  EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 1")}).failure, "");
-  EXPECT_EQ(run({shell("printf 'x\\n1\\n'; exit 77")}).failure, "");
+  EXPECT_EQ(run({shell("printf 'collective,x\\na,1\\n'; exit 1")}).failure, "");
+  EXPECT_EQ(run({shell("printf 'collective,x\\na,1\\n'; exit 77")}).failure, "");
   EXPECT_EQ(run({shell("printf 'Welcome!\\n'; exit 0")}).failure,
             "no row was written; standard output begins with 'Welcome!'");
   EXPECT_EQ(run({shell("exit 0")}).failure, "no row was written");
+  const std::string hydra =
+      "====\\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\\n====\\n";
+  EXPECT_THAT(run({shell("printf 'collective,x\\n" + hydra + "'; exit 1")}).failure,
+              testing::StartsWith("no row was written"));
 }
 
 TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
   LaunchResult result;
   for (double timeout_s = 0.2; result.csv.empty(); timeout_s *= 2) {  // where the shell is slow
-    result = run({shell("printf 'x\\n1\\n'; sleep 20")}, timeout_s);
+    result = run({shell("printf 'collective,x\\na,1\\n'; sleep 20")}, timeout_s);
   }
   EXPECT_THAT(result.failure, testing::StartsWith("timeout after "));
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.exit_code, kTimedOut);
-  EXPECT_EQ(result.csv, "x\n1\n");
+  EXPECT_EQ(result.csv, "collective,x\na,1\n");
   EXPECT_LT(result.seconds, 15);
 }
 
 TEST(RunLaunch, SharesItsTimeoutAmongItsCommands) {
-  const Words one = shell("printf 'x\\n1\\n'; sleep 1.2");  // no two of which take less than 2.4 s
+  const Words one =
+      shell("printf 'collective,x\\na,1\\n'; sleep 1.2");  // no two of which take less than 2.4 s
   EXPECT_TRUE(run({one, one}, 1.5).timed_out);
 }
 
 TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
   const LaunchResult result =
-      run({shell(R"(printf 'x\n1\n# finished: now\n'; exec sleep 20)")}, 15);
+      run({shell(R"(printf 'collective,x\na,1\n# finished: now\n'; exec sleep 20)")}, 15);
   EXPECT_EQ(result.failure, "");
   EXPECT_FALSE(result.timed_out);
   EXPECT_LT(result.seconds, 10);
@@ -197,7 +204,7 @@ TEST(RunLaunches, RunAsManyAtTheSameTimeAsAllowedAndKeepTheirNumbers) {
   EXPECT_EQ(report.most, 3U);
   ASSERT_EQ(report.results.size(), 7U);
   for (const auto& [number, result] : report.results) {
-    EXPECT_EQ(result.csv, "x\n" + std::to_string(number) + "\n");
+    EXPECT_EQ(result.csv, "collective,x\na," + std::to_string(number) + "\n");
   }
 }
 
