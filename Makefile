@@ -54,8 +54,11 @@ units = $(sort $(patsubst src/judge/%,src/judge,$(patsubst %/,%,$(dir $1))))
 joined = $(foreach unit,$(call units,$1),$(if $(filter $(USES_MPI),$(unit)/x),$(MPI_BUILD),$(BUILD))/joined/$(unit).o)
 folder_objects = $(if $(filter 0,$(JOIN)),$(call objects,$1),$(call joined,$1))
 FOLDERS := $(call units,$(MEASURE_SOURCES) $(ANALYZE_SOURCES)) src/apps
+UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/% tests/unit/bootstrap/$(b)/%),\
+  $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
+TEST_FOLDERS := $(call units,$(UNIT_SOURCES))
 unit_sources = $(filter-out %/perf_main.cpp,$(wildcard $1/*.cpp $(1:src/judge=src/judge/*)/*.cpp))
-$(FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
+$(FOLDERS:%=$(BUILD)/joined/%.cpp) $(TEST_FOLDERS:%=$(BUILD)/joined/%.cpp): $(BUILD)/joined/%.cpp: FORCE
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(sort $(call unit_sources,$*)) | cmp -s - $@ || printf '#include "%s"\n' $(sort $(call unit_sources,$*)) > $@
 # Sources that read files and write pages are not worth the time that -O2 takes.

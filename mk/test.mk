@@ -1,26 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats).
-UNIT_SOURCES := $(filter-out $(foreach b,$(ABSENT_BACKENDS),tests/unit/backends/$(b)/% tests/unit/bootstrap/$(b)/%),\
-  $(shell find tests/unit -name '*_test.cpp' 2>/dev/null))
 # What each run of tests reports, for the closing line of `make test`.
 REPORTS := $(BUILD)/tests/reports
 run_bats = mkdir -p $(REPORTS)/$1 && $(BATS_ENV) bats --report-formatter tap --output $(REPORTS)/$1
 BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
 
-UNIT_OBJECTS := $(call objects,$(UNIT_SOURCES))
-
-# Tests are compiled in haste, from headers compiled once, which none of them includes itself: what they test is not.
+# Compiled in haste; what every test has is included for it.
+UNIT_OBJECTS := $(call folder_objects,$(UNIT_SOURCES))
 EVERY_TEST_HAS := algorithm array map optional string vector fmt/format.h gmock/gmock.h gtest/gtest.h
-TEST_HEADERS := $(BUILD)/tests/headers.hpp
-$(TEST_HEADERS).gch: mk/test.mk
-	@mkdir -p $(@D)
-	@echo "  CXX   headers of the tests"
-	@printf '#include <%s>\n' $(EVERY_TEST_HAS) > $(TEST_HEADERS)
-	@$(CXX) $(ALL_CXXFLAGS) -x c++-header -o $@ $(TEST_HEADERS)
-$(TEST_HEADERS).gch: private CXXFLAGS := -O0
 $(UNIT_OBJECTS): private CXXFLAGS := -O0
-$(UNIT_OBJECTS): private ALL_CXXFLAGS += -include $(TEST_HEADERS)
-$(UNIT_OBJECTS): | $(TEST_HEADERS).gch
+$(UNIT_OBJECTS): private ALL_CXXFLAGS += $(EVERY_TEST_HAS:%=-include %)
 
 $(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 	@mkdir -p $(@D)

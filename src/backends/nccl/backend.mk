@@ -47,7 +47,7 @@ BACKEND_OBJECTS += $(BUILD)/src/backends/nccl/kernels.o
 # GCC finds no C header after -isystem /usr/include, so the compiler's own folders are never named.
 NCCL_CXXFLAGS := $(foreach i,$(filter-out /usr,$(NCCL_HEADERS) $(filter-out $(NCCL_HEADERS),$(CUDA_HEADERS))),-isystem $(i)/include)
 
-$(BUILD)/joined/src/backends/nccl.o $(BUILD)/src/backends/nccl/%.o $(BUILD)/tests/unit/backends/nccl/%.o: ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
+$(BUILD)/joined/src/backends/nccl.o $(BUILD)/src/backends/nccl/%.o $(BUILD)/joined/tests/unit/backends/nccl.o $(BUILD)/tests/unit/backends/nccl/%.o: ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 $(BUILD)/src/backends/nccl/kernels.fatbin: src/backends/nccl/kernels.cu src/backends/nccl/kernels.cuh src/backends/nccl/backend.mk
 	@mkdir -p $(@D)
 	@echo "  NVCC  $<"

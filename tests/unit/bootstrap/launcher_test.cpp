@@ -9,16 +9,16 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Variables = std::map<std::string, std::string>;
+using VariableMap = std::map<std::string, std::string>;
 
-Environment environment_of(Variables variables) {
+Environment environment_of(VariableMap variables) {
   return [variables = std::move(variables)](const char* name) -> const char* {
     const auto known = variables.find(name);
     return known == variables.end() ? nullptr : known->second.c_str();
   };
 }
 
-void expect_started(const Variables& variables, std::string_view name, int rank, int size,
+void expect_started(const VariableMap& variables, std::string_view name, int rank, int size,
                     JoinsBy joins_by = JoinsBy::Mpi) {
   const auto started = find_launcher(environment_of(variables));
   ASSERT_TRUE(started) << name;
@@ -29,7 +29,7 @@ void expect_started(const Variables& variables, std::string_view name, int rank,
 }
 
 TEST(FindLauncher, FindsNoneForAProcessStartedByHandOrInABatchScript) {
-  const auto none = [](const Variables& variables) {
+  const auto none = [](const VariableMap& variables) {
     return !find_launcher(environment_of(variables)).has_value();
   };
   EXPECT_TRUE(none({}));
@@ -64,16 +64,16 @@ TEST(FindLauncher, KnowsItByItsVariables) {
 }
 
 TEST(FindLauncher, KnowsWhetherTasksOfSlurmHaveMpi) {
-  Variables srun{{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}};
+  VariableMap srun{{"SLURM_PROCID", "5"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"SLURM_STEP_ID", "0"}};
   expect_started(srun, "srun", 5, 8, JoinsBy::Slurm);
-  Variables pmix = srun;
-  pmix.merge(Variables{{"PMIX_RANK", "5"}, {"PMIX_NAMESPACE", "slurm.pmix.7.0"}});
+  VariableMap pmix = srun;
+  pmix.merge(VariableMap{{"PMIX_RANK", "5"}, {"PMIX_NAMESPACE", "slurm.pmix.7.0"}});
   expect_started(pmix, "srun", 5, 8);
   // What another launcher started by daemons that srun had started.
-  Variables daemons = srun;
-  daemons.merge(Variables{{"PMIX_RANK", "9"}, {"PMIX_NAMESPACE", "prterun-h1-77@1"}});
+  VariableMap daemons = srun;
+  daemons.merge(VariableMap{{"PMIX_RANK", "9"}, {"PMIX_NAMESPACE", "prterun-h1-77@1"}});
   expect_started(daemons, "prterun (PMIx)", 9, 0);
-  srun.merge(Variables{{"PMI_RANK", "7"}, {"PMI_SIZE", "16"}});
+  srun.merge(VariableMap{{"PMI_RANK", "7"}, {"PMI_SIZE", "16"}});
   expect_started(srun, "mpiexec (PMI)", 7, 16);
 }
 

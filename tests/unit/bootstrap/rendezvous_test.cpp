@@ -6,16 +6,16 @@
 namespace busbar {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
+using VariableMap = std::map<std::string, std::string>;
 
-std::optional<Rendezvous> found(const RendezvousOptions& options, const Variables& variables) {
+std::optional<Rendezvous> found(const RendezvousOptions& options, const VariableMap& variables) {
   return find_rendezvous(options, [&](const char* name) -> const char* {
     const auto known = variables.find(name);
     return known == variables.end() ? nullptr : known->second.c_str();
   });
 }
 
-std::string text_of(const RendezvousOptions& options, const Variables& variables) {
+std::string text_of(const RendezvousOptions& options, const VariableMap& variables) {
   const auto result = found(options, variables);
   if (!result) return "";
   return result->address.text() + " " + std::to_string(result->rank) + "/" +
@@ -46,14 +46,14 @@ TEST(FindRendezvous, TakesRankAndNumberFromWhateverStartedTheRanks) {
 }
 
 TEST(FindRendezvous, KnowsWhichJobItIsWhereTheEnvironmentHasIt) {
-  const auto job = [](const RendezvousOptions& options, const Variables& variables) {
+  const auto job = [](const RendezvousOptions& options, const VariableMap& variables) {
     return found(options, variables).value().job;
   };
-  Variables srun{{"SLURM_PROCID", "1"},
-                 {"SLURM_STEP_NUM_TASKS", "2"},
-                 {"SLURM_STEP_ID", "3"},
-                 {"SLURM_JOB_ID", "71"},
-                 {"SLURM_STEP_NODELIST", "h[1-2]"}};
+  VariableMap srun{{"SLURM_PROCID", "1"},
+                   {"SLURM_STEP_NUM_TASKS", "2"},
+                   {"SLURM_STEP_ID", "3"},
+                   {"SLURM_JOB_ID", "71"},
+                   {"SLURM_STEP_NODELIST", "h[1-2]"}};
   EXPECT_EQ(job({}, srun), "71.3");
   EXPECT_EQ(job({.address = "h1:9"}, srun), "71.3");
   EXPECT_EQ(job({.address = "h1:9", .rank = 1}, srun), "");  // two steps may meet by hand
@@ -68,13 +68,13 @@ TEST(FindRendezvous, KnowsWhichJobItIsWhereTheEnvironmentHasIt) {
 }
 
 TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
-  const Variables torchrun{
+  const VariableMap torchrun{
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
-  const Variables srun{{"SLURM_PROCID", "1"},
-                       {"SLURM_STEP_NUM_TASKS", "2"},
-                       {"SLURM_STEP_ID", "0"},
-                       {"SLURM_STEP_NODELIST", "h[1-2]"}};
-  const Variables busbar{
+  const VariableMap srun{{"SLURM_PROCID", "1"},
+                         {"SLURM_STEP_NUM_TASKS", "2"},
+                         {"SLURM_STEP_ID", "0"},
+                         {"SLURM_STEP_NODELIST", "h[1-2]"}};
+  const VariableMap busbar{
       {"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}};
   EXPECT_FALSE(found({.address = "pod-0:9", .rank = 1, .ranks = 2}, {})->is_known_host);
   EXPECT_FALSE(found({}, torchrun)->is_known_host);
@@ -83,16 +83,16 @@ TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
 }
 
 TEST(FindRendezvous, EndsWithTheProcessThatGaveTheAddress) {
-  const Variables started{{"BUSBAR_RENDEZVOUS", "h1:9"},
-                          {"BUSBAR_RANK", "1"},
-                          {"BUSBAR_RANKS", "2"},
-                          {"BUSBAR_STARTER", "71"}};
+  const VariableMap started{{"BUSBAR_RENDEZVOUS", "h1:9"},
+                            {"BUSBAR_RANK", "1"},
+                            {"BUSBAR_RANKS", "2"},
+                            {"BUSBAR_STARTER", "71"}};
   EXPECT_EQ(found({}, started)->starter, 71);
   EXPECT_EQ(found({.address = "h1:9"}, started)->starter, 0);
 }
 
 TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
-  Variables torchrun{
+  VariableMap torchrun{
       {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
   EXPECT_EQ(text_of({}, torchrun), "h1:29500 1/2 ");
   torchrun["TORCHELASTIC_USE_AGENT_STORE"] = "True";
@@ -102,11 +102,11 @@ TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
 }
 
 TEST(FindRendezvous, IsOnTheFirstNodeOfASlurmStepAtAPortOfTheStep) {
-  Variables srun{{"SLURM_PROCID", "5"},
-                 {"SLURM_STEP_NUM_TASKS", "8"},
-                 {"SLURM_STEP_ID", "2"},
-                 {"SLURM_JOB_ID", "100"},
-                 {"SLURM_STEP_NODELIST", "gpu[03-6],h1"}};
+  VariableMap srun{{"SLURM_PROCID", "5"},
+                   {"SLURM_STEP_NUM_TASKS", "8"},
+                   {"SLURM_STEP_ID", "2"},
+                   {"SLURM_JOB_ID", "100"},
+                   {"SLURM_STEP_NODELIST", "gpu[03-6],h1"}};
   EXPECT_EQ(text_of({}, srun), "gpu03:23102 5/8 ");
   srun["SLURM_STEP_ID"] = "3";
   EXPECT_EQ(text_of({}, srun), "gpu03:23103 5/8 ");
@@ -115,7 +115,7 @@ TEST(FindRendezvous, IsOnTheFirstNodeOfASlurmStepAtAPortOfTheStep) {
 TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {
   struct Case {
     RendezvousOptions options;
-    Variables variables;
+    VariableMap variables;
     std::string words;
   };
   const std::vector<Case> cases{

@@ -42,7 +42,7 @@ TEST(Table, IsMarkdown) {
 }
 
 /// A row with a value of every kind, and one with none.
-struct Row {
+struct Sample {
   std::string name{};
   bool good = false;
   std::uint64_t size = 0;
@@ -52,17 +52,18 @@ struct Row {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const std::array kRows{
-    Row{.name = "a,b", .good = true, .size = 4096, .rate = 2.5, .values = {1, kNan, 3}}, Row{}};
+    Sample{.name = "a,b", .good = true, .size = 4096, .rate = 2.5, .values = {1, kNan, 3}},
+    Sample{}};
 
 std::string one_digit(double value) { return fmt::format("{:.1f}", value); }
 
-constexpr auto kColumns = std::to_array<Column<Row>>({
-    {"name", "", [](const Row& row) { return row.name; }},
-    {"good", "", [](const Row& row) { return row.good; }},
-    {"size_bytes", "", [](const Row& row) { return row.size; }},
-    {"", "size", [](const Row& row) { return fmt::format("{} KiB", row.size / 1024); }},
-    {"rate_GBps", "GB/s", [](const Row& row) { return row.rate; }, one_digit},
-    {"values", "", [](const Row& row) { return row.values; }},
+constexpr auto kColumns = std::to_array<Column<Sample>>({
+    {"name", "", [](const Sample& row) { return row.name; }},
+    {"good", "", [](const Sample& row) { return row.good; }},
+    {"size_bytes", "", [](const Sample& row) { return row.size; }},
+    {"", "size", [](const Sample& row) { return fmt::format("{} KiB", row.size / 1024); }},
+    {"rate_GBps", "GB/s", [](const Sample& row) { return row.rate; }, one_digit},
+    {"values", "", [](const Sample& row) { return row.values; }},
 });
 
 TEST(Columns, WithATitleMakeATable) {

@@ -15,13 +15,13 @@ namespace {
 
 using test::cells;
 
-constexpr int kRanks = 4;
+constexpr int kRowRanks = 4;
 const std::byte kPoison{0xa5};
 
 SizePlan plan_for(const char* name, std::uint64_t slots = 1) {
   return {.wanted = 4096,
           .footprint =
-              test::collective(name).footprint({.wanted = 4096, .element = 4, .ranks = kRanks}),
+              test::collective(name).footprint({.wanted = 4096, .element = 4, .ranks = kRowRanks}),
           .slots = slots};
 }
 

@@ -60,7 +60,7 @@ std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
 }
 
 /// A run of 16 ranks on a host of two processors, and its header.
-struct FakeRun {
+struct HeaderRun {
   Options options{};
   RankMap rank_map{};
   std::vector<Device> devices{};
@@ -76,7 +76,7 @@ struct FakeRun {
                  .limit = "copy and reduce",
                  .note = "Host: 16 ranks on cores 0-1"};
 
-  FakeRun() {
+  HeaderRun() {
     options.sweep = {.first = kMiB, .last = 4 * kMiB, .step = kMiB};
     RankInfo place;
     std::copy_n("vm", 2, place.host.begin());
@@ -143,7 +143,7 @@ std::string fact(const RunContext& context, const std::string& wanted) {
 }
 
 TEST(RunHeader, HasTheFactsThatExplainAFile) {
-  const RunContext context = FakeRun().context();
+  const RunContext context = HeaderRun().context();
   EXPECT_TRUE(fact(context, "configuration")
                   .starts_with("collective=allreduce backend=mpi ranks=16 nodes=4 sizes="));
   EXPECT_EQ(fact(context, "command"), "./allreduce_perf -e 4M");
@@ -157,7 +157,7 @@ TEST(RunHeader, HasTheFactsThatExplainAFile) {
 }
 
 TEST(RunHeader, ReportsTheSetAndItsBound) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_EQ(fact(run.context(), "device_set"), "cores 0-1");
   EXPECT_EQ(fact(run.context(), "bound_kind"), "host-memory");
   EXPECT_EQ(fact(run.context(), "bound_limit"), "copy and reduce");
@@ -167,7 +167,7 @@ TEST(RunHeader, ReportsTheSetAndItsBound) {
 }
 
 TEST(RunHeader, HasTheDeviceOfEachRank) {
-  FakeRun run;
+  HeaderRun run;
   const auto line = [&](std::size_t rank) {
     const RankDevice one = run.context().devices.at(rank);
     return fmt::format("{} {} {} {} {} [{}] {}", one.rank, one.group, one.pid, one.host, one.device,
@@ -187,7 +187,7 @@ TEST(RunHeader, HasTheDeviceOfEachRank) {
 }
 
 TEST(RunHeader, HasTheHeadersOfNcclTests) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_EQ(run.context().nccl_name, "all_reduce");
   EXPECT_EQ(run.context().operations, std::nullopt);
   EXPECT_EQ(run.context().warmup, std::nullopt);
@@ -203,7 +203,7 @@ TEST(RunHeader, HasTheHeadersOfNcclTests) {
 }
 
 TEST(RunHeader, ReportsHowTimesAreMade) {
-  FakeRun run;
+  HeaderRun run;
   run.expect_notes(
       {"of the max over ranks; cadence streaming; until its 95 % ", "within 2 % or 3 s "});
   run.options.aggregation = Aggregation::Mean;
@@ -213,7 +213,7 @@ TEST(RunHeader, ReportsHowTimesAreMade) {
 }
 
 TEST(RunHeader, ReportsThatRanksAreTooMany) {
-  FakeRun run;
+  HeaderRun run;
   run.expect_notes({"yielding", "oversubscribed, 16 ranks on 2 processors of host vm"});
   run.progress = Progress::Block;
   run.rank_map.oversubscribed = false;
@@ -222,7 +222,7 @@ TEST(RunHeader, ReportsThatRanksAreTooMany) {
 }
 
 TEST(RunHeader, ReportsTheMemoryPlanOfSizesTogether) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_TRUE(run.notes("memory plan: 1 MiB to 4 MiB: both placements"));
   run.plans[1].out_of_place = false;
   run.plans[1].reason = "needs 3 GiB";
@@ -235,7 +235,7 @@ TEST(RunHeader, ReportsTheMemoryPlanOfSizesTogether) {
 }
 
 TEST(RunHeader, ReportsThatBuffersFitIntoTheCache) {
-  FakeRun run;
+  HeaderRun run;
   run.rank_map.largest_cache = 32 * kMiB;
   run.plans.back().footprint = {.send = kMiB, .recv = kMiB};  // of 16 ranks
   EXPECT_TRUE(run.notes("cache of 32 MiB: --cache rotate"));
@@ -244,7 +244,7 @@ TEST(RunHeader, ReportsThatBuffersFitIntoTheCache) {
 }
 
 TEST(RunHeader, ReportsWhatRunsOnFewerRanksThanMeant) {
-  FakeRun run;
+  HeaderRun run;
   run.options.mix = "incast:14";
   run.options.distribution = Distribution{.skew = Skew::Matrix};
   run.options.distribution->matrix =
@@ -256,7 +256,7 @@ TEST(RunHeader, ReportsWhatRunsOnFewerRanksThanMeant) {
 }
 
 TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_TRUE(run.notes("memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
   run.memory.free = 2 * kGiB;
   run.memory.by_option = true;
@@ -267,7 +267,7 @@ TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
 }
 
 TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
-  FakeRun run;
+  HeaderRun run;
   for (SizePlan& plan : run.plans) {
     plan.in_place = false;
     plan.in_place_reason = "would overwrite";
@@ -278,7 +278,7 @@ TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
 }
 
 TEST(RunHeader, ReportsWhatIsUnusualOnly) {
-  FakeRun run;
+  HeaderRun run;
   run.expect_notes({"not checked", "seed", "rotate", "one rank"}, false);
   run.options.checks = 0;
   run.options.seed = 7;
@@ -288,7 +288,7 @@ TEST(RunHeader, ReportsWhatIsUnusualOnly) {
 }
 
 TEST(RunHeader, NamesTheBackendAndWhy) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_TRUE(run.notes("mpi backend (auto: best available of "));
   EXPECT_FALSE(run.notes("library: "));
   run.options.backend = "mpi";
@@ -297,7 +297,7 @@ TEST(RunHeader, NamesTheBackendAndWhy) {
 }
 
 TEST(RunHeader, KeepsWhatReadersOfNcclTestsLookForOutOfItsNotes) {
-  FakeRun run;
+  HeaderRun run;
   run.options.checks = 0;
   run.options.cache = Cache::Rotate;
   for (const char* word : {"bandwidth", "FAILED", "out-of-place", "Out of bounds"}) {
@@ -306,7 +306,7 @@ TEST(RunHeader, KeepsWhatReadersOfNcclTestsLookForOutOfItsNotes) {
 }
 
 TEST(RunHeader, ReportsThatDevicesAreFakeOrShared) {
-  FakeRun run;
+  HeaderRun run;
   run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
   EXPECT_TRUE(run.notes("fake: this is the fake GPU machine"));
   run.devices[3].ranks_on_device = 4;
@@ -314,7 +314,7 @@ TEST(RunHeader, ReportsThatDevicesAreFakeOrShared) {
 }
 
 TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_FALSE(run.notes("group"));
   run.options.groups = parse_split("MOD 2");
   run.plan = {.kind = GroupPlan::Kind::Groups,
@@ -331,7 +331,7 @@ TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
 }
 
 TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
-  FakeRun run;
+  HeaderRun run;
   EXPECT_EQ(run.context().graph, 0U);
   EXPECT_FALSE(run.context().skipped.has_value());
   run.options.graph_launches = 4;
@@ -347,7 +347,7 @@ TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
 }
 
 TEST(RunHeader, ReportsWhatToDoForARankWithAGpuAndOneProcessor) {
-  FakeRun run;
+  HeaderRun run;
   run.rank_map.ranks[2].processors = 1;
   EXPECT_FALSE(run.notes("one-processor: "));  // host memory is content with one
   run.devices.resize(16);

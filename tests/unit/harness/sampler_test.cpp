@@ -196,12 +196,12 @@ TEST_F(Sampling, StopsAtItsTimeBudget) {
 TEST_F(Sampling, TakesAVisitsShareUnlessTheRowsBudgetIsTooSmallForVisits) {
   plan.whole = stats::StopLimits{.time_budget_s = 5};
   plan.limits = stats::share_of(*plan.whole, 5);
-  struct Case {
+  struct Share {
     int milliseconds;
     std::uint64_t warmup;
     std::size_t samples;
   };
-  for (const Case& c : {Case{400, 1, 2}, {600, 0, 2}, {1100, 0, 1}, {1300, 1, 3}}) {
+  for (const Share& c : {Share{400, 1, 2}, {600, 0, 2}, {1100, 0, 1}, {1300, 1, 3}}) {
     take_each(c.milliseconds * kMillisecond);
     const Samples samples = take();
     EXPECT_EQ(samples.warmup_operations, c.warmup) << c.milliseconds;

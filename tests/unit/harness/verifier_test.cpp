@@ -8,7 +8,7 @@
 namespace busbar {
 namespace {
 
-constexpr std::uint64_t kCount = 5000;  // more than a period
+constexpr std::uint64_t kElements = 5000;  // more than a period
 constexpr std::uint64_t kSeed = 1;
 
 RoundGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks}; }
@@ -16,13 +16,13 @@ RoundGroup all_of(Bootstrap& ranks) { return {.world = ranks, .members = ranks};
 struct Verification : testing::Test {
   /// Makes the call one of this collective, with data and buffers of its own, and runs it.
   void run(const char* name, bool operate = true) {
-    send = allocate_host(kCount * sizeof(float));
-    recv = allocate_host(kCount * sizeof(float));
+    send = allocate_host(kElements * sizeof(float));
+    recv = allocate_host(kElements * sizeof(float));
     calls = {{.collective = &test::collective(name),
               .send = send.data(),
               .recv = recv.data(),
-              .count = kCount}};
-    verifier.fill(calls, kCount, kSeed);
+              .count = kElements}};
+    verifier.fill(calls, kElements, kSeed);
     if (operate) communicator.enqueue(calls.front());
   }
   DataCheck check(std::uint64_t seed = kSeed) { return verifier.check(calls, seed); }
@@ -37,12 +37,12 @@ struct Verification : testing::Test {
 
 TEST_F(Verification, FindsAnOperationThatNeverRanAmongOthersToo) {
   run("allreduce", false);
-  EXPECT_EQ(check().wrong, kCount);
+  EXPECT_EQ(check().wrong, kElements);
   run("allreduce");
-  const Buffer other = allocate_host(kCount * sizeof(float));
+  const Buffer other = allocate_host(kElements * sizeof(float));
   calls.push_back(calls.front());
   calls.back().recv = other.data();
-  EXPECT_EQ(check().wrong, kCount);
+  EXPECT_EQ(check().wrong, kElements);
 }
 
 TEST_F(Verification, NamesTheFirstWrongElement) {
@@ -61,17 +61,17 @@ TEST_F(Verification, NamesTheFirstWrongElement) {
 
 TEST_F(Verification, FindsTheDataOfAnotherSeedWrong) {
   run("allreduce");
-  EXPECT_GT(check(kSeed + 1).wrong, kCount / 2);
+  EXPECT_GT(check(kSeed + 1).wrong, kElements / 2);
   EXPECT_EQ(check().wrong, 0U);
-  EXPECT_GT(check(0).wrong, kCount / 2);
+  EXPECT_GT(check(0).wrong, kElements / 2);
 }
 
 TEST_F(Verification, FindsDataThatLandedElsewhereWrong) {
   run("allreduce", false);
   for (const std::uint64_t shift : {1U, 512U, 1024U, 4096U}) {  // an element, a half page, pages
     std::memcpy(calls[0].recv, calls[0].send + shift * sizeof(float),
-                (kCount - shift) * sizeof(float));
-    calls[0].count = kCount - shift;
+                (kElements - shift) * sizeof(float));
+    calls[0].count = kElements - shift;
     EXPECT_GT(check().wrong, calls[0].count / 2) << shift;
   }
 }
@@ -130,17 +130,17 @@ constexpr int kRanks = 3;
 constexpr int kRoot = 1;
 
 /// What rank `me` of kRanks ends with, as MPI defines each operation, of what all have sent; empty
-/// where it has no result. A part, or a whole that is in no parts, is of kCount elements.
+/// where it has no result. A part, or a whole that is in no parts, is of kElements elements.
 std::vector<float> right_result(std::string_view name, const Pattern& data, int me) {
   std::vector<float> result;
-  const std::uint64_t own = kCount * static_cast<std::uint64_t>(me);
+  const std::uint64_t own = kElements * static_cast<std::uint64_t>(me);
   const auto send = [&](int source, std::uint64_t first) {
-    for (std::uint64_t i = first; i < first + kCount; ++i) {
+    for (std::uint64_t i = first; i < first + kElements; ++i) {
       result.push_back(static_cast<float>(data.value(source, i)));
     }
   };
   const auto add_up = [&](std::uint64_t first) {
-    for (std::uint64_t i = first; i < first + kCount; ++i) {
+    for (std::uint64_t i = first; i < first + kElements; ++i) {
       result.push_back(static_cast<float>(data.value(0, i) + data.value(1, i) + data.value(2, i)));
     }
   };
@@ -159,9 +159,9 @@ std::vector<float> right_result(std::string_view name, const Pattern& data, int 
 /// First and last elements of a result, of its parts and of the pattern's first period.
 std::vector<std::uint64_t> boundaries(std::uint64_t elements) {
   std::vector<std::uint64_t> all{Pattern::kPeriod - 1, Pattern::kPeriod};
-  for (std::uint64_t part = 0; part < elements; part += kCount) {
+  for (std::uint64_t part = 0; part < elements; part += kElements) {
     all.push_back(part);
-    all.push_back(part + kCount - 1);
+    all.push_back(part + kElements - 1);
   }
   return all;
 }
@@ -179,13 +179,13 @@ TEST_P(PlantedFault, IsFoundAtItsRankAndElementWhereverItIs) {
   test::on_ranks(kRanks, [&, in_place = in_place](test::ThreadBootstrap& ranks) {
     const int me = ranks.rank();
     const auto& mine = right[static_cast<std::size_t>(me)];
-    std::vector<float> memory(kRanks * kCount, -1);
-    const InPlace offsets = in_place ? collective.in_place(kCount, me) : InPlace{};
+    std::vector<float> memory(kRanks * kElements, -1);
+    const InPlace offsets = in_place ? collective.in_place(kElements, me) : InPlace{};
     float* const result = memory.data() + offsets.recv_offset;
     std::copy(mine.begin(), mine.end(), result);
     const Call call{.collective = &collective,
                     .recv = reinterpret_cast<std::byte*>(result),
-                    .count = kCount,
+                    .count = kElements,
                     .root = kRoot,
                     .in_place = in_place};
     test::FakeCommunicator communicator;

@@ -16,7 +16,7 @@ namespace {
 using Values = std::vector<double>;
 
 /// A row of the reference file with the samples that it names.
-struct Case {
+struct Known {
   std::string names{};
   Values first{};
   Values second{};
@@ -31,9 +31,9 @@ Values numbers(const std::string& cell) {
   return all;
 }
 
-std::map<std::string, std::vector<Case>> read_references() {
+std::map<std::string, std::vector<Known>> read_references() {
   std::ifstream file("tests/fixtures/stats/references.csv");
-  std::map<std::string, std::vector<Case>> cases;
+  std::map<std::string, std::vector<Known>> cases;
   std::map<std::string, Values> series;
   std::string line;
   std::getline(file, line);  // the header
@@ -53,14 +53,14 @@ std::map<std::string, std::vector<Case>> read_references() {
   return cases;
 }
 
-const std::vector<Case>& references(const std::string& statistic) {
+const std::vector<Known>& references(const std::string& statistic) {
   static const auto kCases = read_references();
   return kCases.at(statistic);
 }
 
 std::size_t count_of(double number) { return static_cast<std::size_t>(number); }
 
-Values summary_of(const Case& of) {
+Values summary_of(const Known& of) {
   const auto all = summarize(of.first);
   return {static_cast<double>(all->count),
           all->mean,
@@ -72,25 +72,25 @@ Values summary_of(const Case& of) {
           all->deviation};
 }
 
-Values median_ranks_of(const Case& of) {
+Values median_ranks_of(const Known& of) {
   const auto ranks = median_ranks(count_of(of.parameters[0]), of.parameters[1], of.parameters[2]);
   if (!ranks) return {};
   return {static_cast<double>(ranks->low), static_cast<double>(ranks->high)};
 }
 
-Values median_interval_of(const Case& of) {
+Values median_interval_of(const Known& of) {
   const auto interval = median_interval(of.first);
   if (!interval) return {};
   return {interval->low, interval->high, interval->half_width, interval->iact};
 }
 
-Values shift_interval_of(const Case& of) {
+Values shift_interval_of(const Known& of) {
   const auto interval = shift_interval(of.first, of.second);
   if (!interval) return {};
   return {interval->low, interval->high};
 }
 
-Values histogram_of(const Case& of) {
+Values histogram_of(const Known& of) {
   const Histogram histogram = log_histogram(of.first);
   Values all = histogram.edges;
   all.insert(all.end(), histogram.share.begin(), histogram.share.end());
@@ -98,7 +98,7 @@ Values histogram_of(const Case& of) {
   return all;
 }
 
-Values density_of(const Case& of) {
+Values density_of(const Known& of) {
   const Histogram histogram = log_histogram(of.first);
   Values all;
   for (std::size_t bin = 0; bin < histogram.share.size(); ++bin) {
@@ -108,7 +108,7 @@ Values density_of(const Case& of) {
 }
 
 /// Samples in chunks until the rule stops: why, after how many, and how many it wanted each time.
-Values stop_rule_of(const Case& of) {
+Values stop_rule_of(const Known& of) {
   const Values& p = of.parameters;
   StopRule rule({.ci_width = p[0],
                  .min_samples = count_of(p[1]),
@@ -130,7 +130,7 @@ Values stop_rule_of(const Case& of) {
 
 struct Statistic {
   const char* name;
-  Values (*of)(const Case& of);
+  Values (*of)(const Known& of);
 };
 
 void PrintTo(const Statistic& statistic, std::ostream* out) { *out << statistic.name; }
@@ -138,9 +138,9 @@ void PrintTo(const Statistic& statistic, std::ostream* out) { *out << statistic.
 class Reference : public testing::TestWithParam<Statistic> {};
 
 TEST_P(Reference, IsWhatTheStatisticGives) {
-  const std::vector<Case>& cases = references(GetParam().name);
+  const std::vector<Known>& cases = references(GetParam().name);
   ASSERT_FALSE(cases.empty());
-  for (const Case& of : cases) {
+  for (const Known& of : cases) {
     const Values got = GetParam().of(of);
     ASSERT_EQ(got.size(), of.expected.size()) << of.names;
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -151,28 +151,28 @@ TEST_P(Reference, IsWhatTheStatisticGives) {
 }
 
 constexpr Statistic kStatistics[] = {
-    {"median", [](const Case& of) { return Values{median(of.first)}; }},
+    {"median", [](const Known& of) { return Values{median(of.first)}; }},
     {"percentile",
-     [](const Case& of) { return Values{percentile(of.first, of.parameters.at(0))}; }},
+     [](const Known& of) { return Values{percentile(of.first, of.parameters.at(0))}; }},
     {"summary", summary_of},
-    {"centered_ranks", [](const Case& of) { return centered_ranks(of.first); }},
+    {"centered_ranks", [](const Known& of) { return centered_ranks(of.first); }},
     {"autocorrelation_time",
-     [](const Case& of) { return Values{integrated_autocorrelation_time(of.first)}; }},
+     [](const Known& of) { return Values{integrated_autocorrelation_time(of.first)}; }},
     {"median_ranks", median_ranks_of},
     {"median_interval", median_interval_of},
     {"is_steady",
-     [](const Case& of) {
+     [](const Known& of) {
        return Values{is_steady(of.first, of.second, of.parameters.at(0)) ? 1.0 : 0.0};
      }},
-    {"is_drifting", [](const Case& of) { return Values{is_drifting(of.first) ? 1.0 : 0.0}; }},
+    {"is_drifting", [](const Known& of) { return Values{is_drifting(of.first) ? 1.0 : 0.0}; }},
     {"stop_rule", stop_rule_of},
-    {"mann_whitney", [](const Case& of) { return Values{mann_whitney_p(of.first, of.second)}; }},
+    {"mann_whitney", [](const Known& of) { return Values{mann_whitney_p(of.first, of.second)}; }},
     {"least_p",
-     [](const Case& of) {
+     [](const Known& of) {
        return Values{least_p(count_of(of.parameters[0]), count_of(of.parameters[1]))};
      }},
     {"fewest_for",
-     [](const Case& of) { return Values{static_cast<double>(fewest_for(of.parameters[0]))}; }},
+     [](const Known& of) { return Values{static_cast<double>(fewest_for(of.parameters[0]))}; }},
     {"shift_interval", shift_interval_of},
     {"histogram", histogram_of},
     {"density", density_of}};

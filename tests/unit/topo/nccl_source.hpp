@@ -7,7 +7,7 @@
 
 #include "base/child_process.hpp"
 
-namespace busbar::topo::test {
+namespace busbar::topo::sample {
 
 /// A file of src/graph of NCCL 2.28.9, where its source lies beside the checkout.
 inline std::optional<std::string> nccl_source(const std::string& file) {
@@ -54,4 +54,4 @@ inline std::vector<double> numbers_between(const std::string& source, const std:
   return numbers;
 }
 
-}  // namespace busbar::topo::test
+}  // namespace busbar::topo::sample

@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-Specification specification_of(SetKind kind) {
+Specification specification_with(SetKind kind) {
   Specification specification;
   specification.run = {
       .launches = 2, .iterations = 10, .warmup = 3, .check_data = true, .timeout_s = 60};
@@ -54,14 +54,14 @@ std::vector<std::string> lines_of(const Specification& specification,
 
 TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
   EXPECT_THAT(
-      lines_of(specification_of(SetKind::Pairwise)),
+      lines_of(specification_with(SetKind::Pairwise)),
       ElementsAre("mpiexec -iface ib0 -f /hosts -n 4 -ppn 2 /bin/allreduce_perf "
                   "--backend auto -T 45 --devices 0-1 --csv - -b 1024 -e 4096 -f 2 -d float "
                   "--placement out -n 10 -w 3 -c 1"));
 }
 
 TEST(CommandsOf, AreOneOfATurnOfASoak) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   specification.soak = SoakRule{.sizes = {kMiB}};
   Job turn = job_of("allreduce");
   turn.soak_s = 60;
@@ -73,7 +73,7 @@ TEST(CommandsOf, AreOneOfATurnOfASoak) {
 }
 
 TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   DeviceSetRule& set = specification.device_sets.front();
   set.env = {{"NCCL_MNNVL_ENABLE", "0"}};
   set.backend_options = {"--cta-policy", "zero"};
@@ -83,20 +83,21 @@ TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
 }
 
 TEST(CommandsOf, BindNoPairsOfNodesThatMayShareAMachineUnlessTheSetSaysSo) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   specification.run.same_machine = true;
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none")));
   specification.device_sets.front().backend_options = {"--bind", "core"};
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none --bind core")));
-  EXPECT_THAT(lines_of(specification_of(SetKind::Pairwise)), ElementsAre(Not(HasSubstr("--bind"))));
-  Specification alone = specification_of(SetKind::PerNode);
+  EXPECT_THAT(lines_of(specification_with(SetKind::Pairwise)),
+              ElementsAre(Not(HasSubstr("--bind"))));
+  Specification alone = specification_with(SetKind::PerNode);
   alone.run.same_machine = true;
   EXPECT_THAT(lines_of(alone), ElementsAre(Not(HasSubstr("--bind"))));
 }
 
 std::string start_of_line(const std::string& launcher) {
   const std::string line = command_text(
-      commands_of(specification_of(SetKind::Pairwise), setup_of(launcher), job_of("allreduce"))
+      commands_of(specification_with(SetKind::Pairwise), setup_of(launcher), job_of("allreduce"))
           .at(0));
   return line.substr(0, line.find(" --backend"));
 }
@@ -124,7 +125,7 @@ TEST(CommandsOf, NeedNoHostFileForThisHost) {
   job.instances[0].nodes = {"localhost"};
   const auto start = [&](const std::string& launcher) {
     return command_text(
-        commands_of(specification_of(SetKind::Whole), setup_of(launcher), job).at(0));
+        commands_of(specification_with(SetKind::Whole), setup_of(launcher), job).at(0));
   };
   EXPECT_THAT(start("hydra"), testing::StartsWith("mpiexec -iface ib0 -n 2 /bin/allreduce_perf "));
   EXPECT_THAT(start("local"),
@@ -132,7 +133,7 @@ TEST(CommandsOf, NeedNoHostFileForThisHost) {
 }
 
 TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   specification.run.iterations = 0;
   specification.run.warmup = -1;
   specification.run.check_data = false;
@@ -142,7 +143,7 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
 }
 
 TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   specification.rules[0].collectives = {"alltoall"};
   Rule half = specification.rules[0];
   half.type = "half";
@@ -155,7 +156,7 @@ TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
 }
 
 TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
-  Specification specification = specification_of(SetKind::Pairwise);
+  Specification specification = specification_with(SetKind::Pairwise);
   specification.rules.push_back(specification.rules[0]);
   specification.rules[1].in_place = true;
   EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement both")));
@@ -164,12 +165,12 @@ TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
 }
 
 TEST(CommandsOf, SplitAllNodesIntoRails) {
-  EXPECT_THAT(lines_of(specification_of(SetKind::Rails)),
+  EXPECT_THAT(lines_of(specification_with(SetKind::Rails)),
               ElementsAre(HasSubstr(" --groups rails")));
 }
 
 TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
-  const Specification specification = specification_of(SetKind::Pairwise);
+  const Specification specification = specification_with(SetKind::Pairwise);
   Job job{
       .device_set = "set",
       .instances = {{.name = "4 nodes", .nodes = {"h0", "h1", "h2", "h3"}}},
@@ -221,7 +222,7 @@ TEST(SizeRuns, AreFewProgressionsThatGiveEverySizeAndNoOther) {
 }
 
 TEST(CollectivesOf, AreEachThereOnceInTheOrderOfTheRules) {
-  Specification specification = specification_of(SetKind::Whole);
+  Specification specification = specification_with(SetKind::Whole);
   specification.rules.push_back(specification.rules[0]);
   specification.rules[1].collectives = {"alltoall", "allreduce"};
   EXPECT_THAT(collectives_of(specification, "set"), ElementsAre("allreduce", "alltoall"));

@@ -33,7 +33,7 @@ std::string collective_of(const std::string& name) {
   return {};
 }
 
-ImportedRows import(const std::filesystem::path& path, const std::string& collective) {
+ImportedRows import_file(const std::filesystem::path& path, const std::string& collective) {
   LogReading reading;
   if (path.filename().string().starts_with("p4d_")) {
     reading.columns =
@@ -42,8 +42,8 @@ ImportedRows import(const std::filesystem::path& path, const std::string& collec
   const std::vector<LogFile> read{read_log(test::text_of(path), path.filename(), reading)};
   return records_of(read, {.collective = collective});
 }
-ImportedRows import(const std::filesystem::path& path) {
-  return import(path, collective_of(path.filename()));
+ImportedRows import_file(const std::filesystem::path& path) {
+  return import_file(path, collective_of(path.filename()));
 }
 
 struct Corpus : testing::Test {
@@ -69,7 +69,7 @@ TEST_F(Corpus, BusBandwidthsAreTheLogsOwn) {
   std::size_t compared = 0;
   for (const auto& path : paths) {
     SCOPED_TRACE(path.filename().string());
-    const ImportedRows rows = import(path);
+    const ImportedRows rows = import_file(path);
     const std::vector<double> values = printed(path);
     ASSERT_EQ(rows.records.size(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -138,14 +138,17 @@ TEST_F(Corpus, NoLogIsImportedAsACollectiveThatItIsNot) {
     const std::string name = path.filename();
     for (const Collective& given : all_collectives()) {
       if (find_collective(collective_of(name)) == &given) continue;
-      EXPECT_THROW((void)import(path, std::string(given.name)), Error) << name << ' ' << given.name;
+      EXPECT_THROW((void)import_file(path, std::string(given.name)), Error)
+          << name << ' ' << given.name;
     }
   }
 }
 
 TEST_F(Corpus, RanksAreThoseOfTheArithmeticWhereNamesOfFilesSayOtherwise) {
   if (!kReal) GTEST_SKIP() << "no ../shared/data";
-  const auto ranks = [](const char* name) { return import(kFolder / name).records.back().ranks; };
+  const auto ranks = [](const char* name) {
+    return import_file(kFolder / name).records.back().ranks;
+  };
   EXPECT_EQ(ranks("h100_allreduce_64gpu-8node_coreweave.txt"), 96);
   EXPECT_EQ(ranks("gb200nvl72_allreduce_144gpu-2rack_coreweave.txt"), 128);
   EXPECT_EQ(ranks("gb200nvl72_allreduce_1440gpu-20rack_coreweave.txt"), 1440);

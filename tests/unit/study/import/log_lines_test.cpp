@@ -5,7 +5,7 @@
 namespace busbar::study {
 namespace {
 
-const std::vector<std::string> kTest{
+const std::vector<std::string> kLog{
     "+ srun ./all_reduce_perf -b 8",
     "# nThread 1 nGpus 2 minBytes 8 maxBytes 16",
     "#       size  count  type  redop  root  time  algbw  busbw  #wrong",
@@ -22,12 +22,12 @@ std::vector<std::string> texts_of(const std::string& log) {
   return texts;
 }
 std::string with_prefix(const std::string& prefix) {
-  return join_each(kTest, "", [&](const std::string& line) { return prefix + line + '\n'; });
+  return join_each(kLog, "", [&](const std::string& line) { return prefix + line + '\n'; });
 }
 
 TEST(LogLines, AreWithoutAnyPrefixThatStandsBeforeSeveralLinesOfATool) {
   const std::vector<std::string> plain = texts_of(with_prefix(""));
-  ASSERT_EQ(plain.at(4), trim(kTest[4]));
+  ASSERT_EQ(plain.at(4), trim(kLog[4]));
   for (const char* prefix :
        {"node17: ", "[default0]:", "[rank0]: ", "[prterun-node17-4711@1,0]<stdout>: ",
         "2026-11-23T10:11:12.345678901Z stdout F ", "nccl-test-7f9c main ",
@@ -39,35 +39,35 @@ TEST(LogLines, AreWithoutAnyPrefixThatStandsBeforeSeveralLinesOfATool) {
 
 TEST(LogLines, HavePrefixesWhoseNumbersCount) {
   std::string log;
-  for (std::size_t i = 0; i < kTest.size(); ++i) {
+  for (std::size_t i = 0; i < kLog.size(); ++i) {
     log += "Nov  9 08:00:" + std::to_string(8 + i) + " gpu1 nccl[" + std::to_string(99 + i) +
-           "]: " + kTest[i] + '\n';
+           "]: " + kLog[i] + '\n';
   }
   EXPECT_EQ(texts_of(log), texts_of(with_prefix("")));
-  const std::string rows = "node17: " + kTest[4] + "\nnode17: " + kTest[5] + '\n';
-  EXPECT_EQ(texts_of(rows).at(1), trim(kTest[5])) << "rows alone";
+  const std::string rows = "node17: " + kLog[4] + "\nnode17: " + kLog[5] + '\n';
+  EXPECT_EQ(texts_of(rows).at(1), trim(kLog[5])) << "rows alone";
   EXPECT_EQ(texts_of("job#3# nThread 1\njob#3# Rank 0\n").at(0), "# nThread 1");
 }
 
 TEST(LogLines, KeepWhatIsNoPrefix) {
   // Columns of the user's, rows that the user made comments, and a line of NCCL's that tears a row.
   for (const char* start : {"16 ", "# ", "n1:7:7 [0] NCCL INFO comm "}) {
-    const std::string line = start + kTest[4];
+    const std::string line = start + kLog[4];
     EXPECT_EQ(texts_of(line + '\n' + line + '\n').at(1), trim(line)) << start;
   }
-  EXPECT_EQ(texts_of("x| " + kTest[4] + '\n').at(0), "x| " + kTest[4]) << "one line is chance";
+  EXPECT_EQ(texts_of("x| " + kLog[4] + '\n').at(0), "x| " + kLog[4]) << "one line is chance";
 }
 
 TEST(LogLines, OfNodesThatRunATestEachAtTheSameTimeAreTogether) {
   std::string log = "+ pdsh\n";
-  for (const std::string& line : kTest) log += "n1: " + line + "\nn2: " + line + '\n';
+  for (const std::string& line : kLog) log += "n1: " + line + "\nn2: " + line + '\n';
   const std::vector<LogLine> lines = log_lines(log);
-  ASSERT_EQ(lines.size(), 1 + 2 * kTest.size());
+  ASSERT_EQ(lines.size(), 1 + 2 * kLog.size());
   EXPECT_EQ(lines[0].text, "+ pdsh");
-  for (std::size_t i = 0; i < kTest.size(); ++i) {
-    EXPECT_EQ(lines[1 + i].text, trim(kTest[i]));
+  for (std::size_t i = 0; i < kLog.size(); ++i) {
+    EXPECT_EQ(lines[1 + i].text, trim(kLog[i]));
     EXPECT_EQ(lines[1 + i].number, 2 + 2 * i) << "the line of the file";
-    EXPECT_EQ(lines[1 + kTest.size() + i].number, 3 + 2 * i);
+    EXPECT_EQ(lines[1 + kLog.size() + i].number, 3 + 2 * i);
   }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "study/import/log_reader.hpp"
-
-#include "tests/unit/support/failure.hpp"
+#include "tests/unit/study/import/import_text.hpp"
 
 namespace busbar::study {
 namespace {
@@ -28,14 +26,8 @@ const std::string kFoot =
     "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 121.16 \n"
     "# Collective test concluded: all_reduce_perf\n";
 
-ImportedRows import(const std::string& text, const LogReading& reading = {}) {
-  const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
-  return records_of(logs, reading);
-}
-std::string refusal(const std::string& text, const LogReading& reading = {}) {
-  return test::refusal_of([&] { (void)import(text, reading); });
-}
-std::string replaced(std::string text, const std::string& old, const std::string& by) {
+/// Where `old` stands last, `by` stands instead.
+std::string with_last(std::string text, const std::string& old, const std::string& by) {
   return text.replace(text.rfind(old), old.size(), by);
 }
 
@@ -83,12 +75,12 @@ TEST(LogLines, AreWithoutUpToFourPrefixes) {
 }
 
 TEST(ReadLog, MarksRowsThatTheLogCountsWrong) {
-  const std::string row = replaced(kRow, "      0   277", "1.04858e+06   277");
+  const std::string row = with_last(kRow, "      0   277", "1.04858e+06   277");
   const ImportedRows rows = import(kHead + kNames + row + kFoot);
   EXPECT_EQ(rows.records[0].status, RowStatus::Wrong);
   EXPECT_EQ(rows.records[0].wrong, 1048580U);
   EXPECT_EQ(rows.records[1].status, RowStatus::Ok);
-  const Record most = import(kHead + kNames + replaced(row, "1.04858e+06", "9e+18")).records[0];
+  const Record most = import(kHead + kNames + with_last(row, "1.04858e+06", "9e+18")).records[0];
   EXPECT_EQ(std::tuple(most.status, most.wrong),
             std::tuple(RowStatus::Wrong, 1'000'000'000'000'000'000U));
 }
@@ -150,7 +142,7 @@ TEST(ReadLog, ImportsWhatIsThereOfALogThatWasCutOff) {
 }
 
 /// A row of an all-reduce on two ranks, which alone verifies such a row in place too.
-const std::string kChecked = replaced(kRow, "N/A", "0");
+const std::string kChecked = with_last(kRow, "N/A", "0");
 
 TEST(ReadLog, AsksForTheCollectiveWhereTheRowsFitSeveral) {
   const std::string text =
@@ -175,7 +167,7 @@ TEST(ReadLog, InfersTheCollectiveAndReportsIt) {
 
 TEST(ReadLog, FlagsASingleDamagedRowOfAnInferredCollective) {
   const std::string rows_text =
-      kChecked + kChecked + kChecked + replaced(kChecked, "121.13", "921.13");
+      kChecked + kChecked + kChecked + with_last(kChecked, "121.13", "921.13");
   const ImportedRows rows = import(kHead.substr(kHead.find('\n') + 1) + kNames + rows_text);
   EXPECT_EQ(rows.records[0].collective, "allreduce");
   EXPECT_THAT(rows.records.back().flags, HasSubstr("bandwidth-differs"));
@@ -232,7 +224,7 @@ TEST(ReadLog, RefusesARowThatLacksColumnsThatTheUserGives) {
 
 TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
   const auto warnings_of = [&](const std::string& mean) {
-    return import(kHead + kNames + kRow + replaced(kFoot, "121.16", mean)).warnings;
+    return import(kHead + kNames + kRow + with_last(kFoot, "121.16", mean)).warnings;
   };
   EXPECT_THAT(warnings_of("90.000"), testing::ElementsAre(HasSubstr("rows are missing")));
   // Of 121.19 and 121.13, each right to 0.005: the mean, 121.16, is right to 0.005 and 1e-5 of it.
@@ -343,12 +335,12 @@ TEST(ReadLog, ReadsJsonWithNcclTestsOwnDefects) {
   // nccl.h: 10000 major + 100 minor + patch since 2.9, 1000 major before.
   for (const auto& [code, version] :
        {std::pair{"22809", "NCCL 2.28.9"}, {"2708", "NCCL 2.7.8"}, {"20900", "NCCL 2.9.0"}}) {
-    EXPECT_THAT(import(replaced(text, "22809", code)).facts,
+    EXPECT_THAT(import(with_last(text, "22809", code)).facts,
                 Contains(testing::Pair("library", version)));
   }
-  const std::string quoted = replaced(text, "-b", R"(inf \"inf\")");
+  const std::string quoted = with_last(text, "-b", R"(inf \"inf\")");
   EXPECT_EQ(read_log(quoted, "x.log", {}).tables.at(0).command, R"(./all_reduce_perf inf "inf" 8)");
-  EXPECT_EQ(import(replaced(text, "SECRET=1", R"(SECRET=1\\)")).records.size(), 2U);
+  EXPECT_EQ(import(with_last(text, "SECRET=1", R"(SECRET=1\\)")).records.size(), 2U);
   EXPECT_THAT(refusal(text.substr(0, 300)), HasSubstr("damaged JSON"));
 }
 
@@ -405,7 +397,7 @@ TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
   EXPECT_EQ(rows.records[0].size, 8 * kMiB);
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
   EXPECT_EQ(rows.warnings.size(), 1U);
-  EXPECT_THAT(import(replaced(text, "8388608", "1"), {.ranks = 8}).warnings,
+  EXPECT_THAT(import(with_last(text, "8388608", "1"), {.ranks = 8}).warnings,
               testing::ElementsAre(HasSubstr("of 0 B")))
       << "a byte is some";
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
 
-#include "study/import/log_reader.hpp"
-#include "tests/unit/support/failure.hpp"
+#include "tests/unit/study/import/import_text.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
@@ -43,16 +42,6 @@ const std::string kNvbandwidth =
     "memcpy CE GPU(row) <-> GPU(column) Read1 bandwidth (GB/s)\n           0         1\n"
     " 0       N/A    300.00\n 1    300.00       N/A\n\n";
 
-ImportedRows import(const std::string& text, const LogReading& reading = {}) {
-  const std::vector<LogFile> logs{read_log(text, "x.log", reading)};
-  return records_of(logs, {});
-}
-std::string refusal(const std::string& text, const LogReading& reading = {}) {
-  return test::refusal_of([&] { (void)import(text, reading); });
-}
-std::string replaced(std::string text, const std::string& old, const std::string& by) {
-  return text.replace(text.find(old), old.size(), by);
-}
 std::vector<Record> rows_of(const ImportedRows& rows, const std::string& collective) {
   return filtered(rows.records,
                   [&](const Record& record) { return record.collective == collective; });

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What perftest prints.
 
-#include "study/import/log_reader.hpp"
-#include "tests/unit/support/failure.hpp"
+#include "tests/unit/study/import/import_text.hpp"
 
 namespace busbar::study {
 namespace {
 
 using testing::HasSubstr;
 
-std::vector<Record> import(const std::string& text) {
-  const std::vector<LogFile> logs{read_log(text, "x.log", {})};
-  return records_of(logs, {}).records;
-}
-std::string refusal(const std::string& text) {
-  return test::refusal_of([&] { (void)import(text); });
-}
 TEST(PerftestText, HasARowForEachSize) {
   const std::string text =
       "                    RDMA_Write BW Test\n Dual-port       : OFF\n"
@@ -24,7 +16,7 @@ TEST(PerftestText, HasARowForEachSize) {
       " 65536      5000             11500.10            11000.00		     0.176000\n"
       " 131072     5000             11600.10            11100.00		     0.088800\n"
       "---------------------------------\n";
-  const std::vector<Record> rows = import(text);
+  const std::vector<Record> rows = import(text).records;
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_NEAR(rows[0].busbw_GBps.value_or(0), 11.534336, 1e-4);
   EXPECT_EQ(std::tuple(rows[1].size, rows[1].operations), std::tuple(131072U, 5000U));
@@ -34,13 +26,15 @@ TEST(PerftestText, HasARowForEachSize) {
 }
 
 TEST(PerftestText, OfALatencyTestHasTimes) {
-  const std::vector<Record> rows = import(
-      "                    Send Latency Test\n"
-      " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
-      "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n"
-      " 2       1000          0.81           4.25         0.84     	       0.85     	"
-      "0.03		"
-      "0.97 		4.25\n");
+  const std::vector<Record> rows =
+      import(
+          "                    Send Latency Test\n"
+          " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    "
+          "t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]\n"
+          " 2       1000          0.81           4.25         0.84     	       0.85     	"
+          "0.03		"
+          "0.97 		4.25\n")
+          .records;
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(std::tuple(rows[0].time_median_us, rows[0].time_max_us, rows[0].time_p99_us),
             std::tuple(0.84, 4.25, 0.97));

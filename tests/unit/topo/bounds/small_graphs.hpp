@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "model/collective.hpp"
 #include "topo/bounds/bound.hpp"
 
 namespace busbar::topo {
+
+inline const Collective& kAllReduce = *find_collective("allreduce");
+inline const Collective& kAllGather = *find_collective("allgather");
+inline const Collective& kAllToAll = *find_collective("alltoall");
 
 /// GPUs joined straight by NVLink: digits of a row are the links to each other one.
 inline Graph nvlink_graph(const std::vector<std::string>& rows, double link_GBps,

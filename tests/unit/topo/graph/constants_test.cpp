@@ -90,7 +90,7 @@ TEST(SmpMedium, HasTheRatesOfItsProcessors) {
 }
 
 TEST(Constants, AreThoseOfNcclsSource) {
-  const auto header = test::nccl_source("topo.h");
+  const auto header = sample::nccl_source("topo.h");
   if (!header) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
   const std::vector<std::pair<const char*, double>> ours{
       {"SM60_NVLINK_BW", nvlink_medium(1).nccl_GBps},
@@ -108,7 +108,7 @@ TEST(Constants, AreThoseOfNcclsSource) {
       {"P9_BW", smp_medium("ibm", -1).nccl_GBps},
       {"ARM_BW", smp_medium("arm", -1).nccl_GBps}};
   for (const auto& [name, value] : ours) {
-    const auto there = test::numbers_between(*header, fmt::format("#define {} ", name), "\n");
+    const auto there = sample::numbers_between(*header, fmt::format("#define {} ", name), "\n");
     ASSERT_EQ(there.size(), 1U) << name;
     EXPECT_EQ(value, there.front()) << name;
   }

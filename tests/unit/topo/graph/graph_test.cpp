@@ -178,7 +178,7 @@ TEST(RequireDevice, SaysWhichDevicesThereAre) {
        {std::tuple{2, 2U, "'box', which has 2 devices, 0 to 1"},
         {-1, 1U, "-1 is not a device of 'box', which has device 0 only"},
         {0, 0U, "'box', which has none"}}) {
-    EXPECT_TRUE(busbar::test::failure_of([number = index, devices = count] {
+    EXPECT_TRUE(test::failure_of([number = index, devices = count] {
                   require_device(number, devices, "box");
                 }).says(has))
         << index;
@@ -256,11 +256,11 @@ TEST(CompletedProtocol, HasOneTimeForPcieAndSocketsAndOneShareForAProtocolInEver
 }
 
 TEST(NcclModel, IsThatOfNccl228) {
-  const auto source = test::nccl_source("tuning.cc");
+  const auto source = sample::nccl_source("tuning.cc");
   if (!source) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
   constexpr std::size_t kForms = 7;  // tree, ring, and five more; each LL, LL128 and simple
-  const auto base = test::numbers_between(*source, ".baseLatencies = {", ".hwLatencies");
-  const auto steps = test::numbers_between(*source, ".hwLatencies = {", ".llMaxBws");
+  const auto base = sample::numbers_between(*source, ".baseLatencies = {", ".hwLatencies");
+  const auto steps = sample::numbers_between(*source, ".hwLatencies = {", ".llMaxBws");
   ASSERT_EQ(base.size(), kForms * 3);
   ASSERT_EQ(steps.size(), 3 * kForms * 3);  // NVLink, PCI, network
   struct Case {

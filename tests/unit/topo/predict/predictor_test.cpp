@@ -11,10 +11,7 @@ namespace busbar::topo {
 namespace {
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
-const Collective& kAllReduce = *find_collective("allreduce");
-const Collective& kAllGather = *find_collective("allgather");
 const Collective& kBroadcast = *find_collective("broadcast");
-const Collective& kAllToAll = *find_collective("alltoall");
 const Collective& kGather = *find_collective("gather");
 const Collective& kSendReceive = *find_collective("sendrecv");
 

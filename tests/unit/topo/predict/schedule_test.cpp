@@ -10,10 +10,6 @@
 namespace busbar::topo {
 namespace {
 
-const Collective& kAllReduce = *find_collective("allreduce");
-const Collective& kAllGather = *find_collective("allgather");
-const Collective& kAllToAll = *find_collective("alltoall");
-
 /// Every kind of step has its own digits, so that a sum shows how many of which there are.
 constexpr StepTimes kTimes{.share = 0.5,
                            .launch_us = 7e-3,

@@ -6,17 +6,16 @@
 namespace busbar::topo {
 namespace {
 
-using busbar::test::text_of;
-using test::count_kind;
-using test::pcie_path;
+using sample::count_kind;
+using sample::pcie_path;
+using test::text_of;
 
-std::string refused(const std::string& text) {
-  return busbar::test::failure_of([&] { static_cast<void>(parse_hwloc_xml(text, "f.xml")); })
-      .message;
+std::string hwloc_refusal(const std::string& text) {
+  return test::failure_of([&] { static_cast<void>(parse_hwloc_xml(text, "f.xml")); }).message;
 }
 
-void expect_refused(const std::string& text, const std::string& token) {
-  EXPECT_NE(refused(text).find(token), std::string::npos) << refused(text);
+void expect_hwloc_refused(const std::string& text, const std::string& token) {
+  EXPECT_NE(hwloc_refusal(text).find(token), std::string::npos) << hwloc_refusal(text);
 }
 
 HostTree sample_tree() { return parse_hwloc_xml(sample::hwloc_xml(), "f.xml"); }
@@ -130,7 +129,7 @@ TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
     ASSERT_EQ(tree.numa.size(), 1U) << text;
     EXPECT_TRUE(tree.numa[0].has_cpus);
   }
-  EXPECT_NE(refused(file("", "NUMANode")), "");
+  EXPECT_NE(hwloc_refusal(file("", "NUMANode")), "");
 }
 
 TEST(HwlocXml, SeesVirtualMachines) {
@@ -163,21 +162,21 @@ TEST(HwlocXml, KnowsASwitchWithoutARootPortByItsPorts) {
 }
 
 TEST(HwlocXml, NamesWhatElseAFileIs) {
-  expect_refused("<system version=\"1\"/>", "f.xml:1:2: an NCCL topology");
-  expect_refused("<system version=\"1\"/>", "--nccl-xml");
-  expect_refused("<topology version=\"3.0\"/>", "version 3.0 of hwloc 3");
-  expect_refused("<topology version=\"x\"/>", "'x'");
-  expect_refused("<topology version=\"0.9\"/>", "'0.9'");
-  expect_refused("<html/>", "begins with <topology>");
-  expect_refused("<topology version=\"2.0\"/>", "hwloc cannot import it");
+  expect_hwloc_refused("<system version=\"1\"/>", "f.xml:1:2: an NCCL topology");
+  expect_hwloc_refused("<system version=\"1\"/>", "--nccl-xml");
+  expect_hwloc_refused("<topology version=\"3.0\"/>", "version 3.0 of hwloc 3");
+  expect_hwloc_refused("<topology version=\"x\"/>", "'x'");
+  expect_hwloc_refused("<topology version=\"0.9\"/>", "'0.9'");
+  expect_hwloc_refused("<html/>", "begins with <topology>");
+  expect_hwloc_refused("<topology version=\"2.0\"/>", "hwloc cannot import it");
 }
 
 TEST(HwlocXml, RefusesTruncationsAnywhere) {
   const std::string text = sample::hwloc_xml();
   for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
-    EXPECT_NE(refused(text.substr(0, size)).find("f.xml:"), std::string::npos) << size;
+    EXPECT_NE(hwloc_refusal(text.substr(0, size)).find("f.xml:"), std::string::npos) << size;
   }
-  EXPECT_NE(refused(text.substr(0, text.size() - 2)), "");
+  EXPECT_NE(hwloc_refusal(text.substr(0, text.size() - 2)), "");
 }
 
 TEST(HwlocXml, ReadsOrRefusesHostileFilesWithoutACrash) {
@@ -206,7 +205,7 @@ TEST(HwlocXml, ReadsOrRefusesHostileFilesWithoutACrash) {
     const std::size_t at = changed.find(change.what);
     ASSERT_NE(at, std::string::npos) << change.what;
     changed.replace(at, change.what.size(), change.instead);
-    const std::string refusal = refused(changed);
+    const std::string refusal = hwloc_refusal(changed);
     const bool imported = refusal.empty() && !change.refused;
     EXPECT_TRUE(imported || refusal.find("f.xml: hwloc cannot import it") == 0)
         << change.instead << ": " << refusal;
@@ -216,8 +215,9 @@ TEST(HwlocXml, ReadsOrRefusesHostileFilesWithoutACrash) {
 TEST(HwlocXml, PrintsNothing) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
-  static_cast<void>(refused(sample::machine(sample::package(0, "", 0))));
-  static_cast<void>(refused(R"(<topology version="2.0"><object type="Machine"/></topology>)"));
+  static_cast<void>(hwloc_refusal(sample::machine(sample::package(0, "", 0))));
+  static_cast<void>(
+      hwloc_refusal(R"(<topology version="2.0"><object type="Machine"/></topology>)"));
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }

@@ -6,17 +6,16 @@
 namespace busbar::topo {
 namespace {
 
-using busbar::test::text_of;
-using test::count_kind;
-using test::pcie_path;
+using sample::count_kind;
+using sample::pcie_path;
+using test::text_of;
 
-std::string refused(const std::string& text) {
-  return busbar::test::failure_of([&] { static_cast<void>(parse_nccl_xml(text, "f.xml")); })
-      .message;
+std::string nccl_refusal(const std::string& text) {
+  return test::failure_of([&] { static_cast<void>(parse_nccl_xml(text, "f.xml")); }).message;
 }
 
-void expect_refused(const std::string& text, const std::string& token) {
-  EXPECT_NE(refused(text).find(token), std::string::npos) << refused(text);
+void expect_nccl_refused(const std::string& text, const std::string& token) {
+  EXPECT_NE(nccl_refusal(text).find(token), std::string::npos) << nccl_refusal(text);
 }
 
 /// A file of one device with these attributes, and elements in it.
@@ -44,8 +43,8 @@ TEST(NcclXml, KnowsGenerationsInBothSpellings) {
   EXPECT_EQ(generation(""), 0);
   EXPECT_EQ(generation("Unknown speed"), 0);
   for (const char* speed : {"fast", "9 GT/s", "16", "16 Gb/s", "0x10 GT/s"}) {
-    expect_refused(file_of(fmt::format("link_speed=\"{}\"", speed)),
-                   fmt::format("link_speed='{}'", speed));
+    expect_nccl_refused(file_of(fmt::format("link_speed=\"{}\"", speed)),
+                        fmt::format("link_speed='{}'", speed));
   }
 }
 
@@ -90,7 +89,7 @@ TEST(NcclXml, ReadsAffinityMasks) {
                                        {"", false}}) {
     EXPECT_EQ(parse_nccl_xml(with_mask(mask), "f").numa.at(0).has_cpus, has_cpus) << mask;
   }
-  expect_refused(with_mask("0-3"), "affinity");
+  expect_nccl_refused(with_mask("0-3"), "affinity");
 }
 
 /// GPUs 04 and 05 below one switch with NIC 06, GPU 84 on another node; 04 and 05 joined by two
@@ -133,7 +132,7 @@ std::string with(std::string text, const std::string& what, const std::string& i
 
 void expect_refused_with(const std::string& what, const std::string& instead,
                          const std::string& token) {
-  expect_refused(with(kSample, what, instead), token);
+  expect_nccl_refused(with(kSample, what, instead), token);
 }
 
 TEST(NcclXml, ReadsNodesWithTheirProcessors) {
@@ -226,11 +225,11 @@ TEST(NcclXml, ReadsTheXgmiOfRccl) {
 }
 
 TEST(NcclXml, NamesWhatElseAFileIs) {
-  expect_refused("<graphs version=\"1\"/>", "f.xml:1:2: an NCCL graph");
-  expect_refused("<topology version=\"2.0\"/>", "--hwloc");
+  expect_nccl_refused("<graphs version=\"1\"/>", "f.xml:1:2: an NCCL graph");
+  expect_nccl_refused("<topology version=\"2.0\"/>", "--hwloc");
   expect_refused_with("version=\"1\"", "version=\"3\"", "version '3'");
-  expect_refused("<html/>", "begins with <system>");
-  expect_refused("<system version=\"1\"/>", "no <cpu>");
+  expect_nccl_refused("<html/>", "begins with <system>");
+  expect_nccl_refused("<system version=\"1\"/>", "no <cpu>");
 }
 
 TEST(NcclXml, NamesThePlaceOfABadValue) {
@@ -244,7 +243,7 @@ TEST(NcclXml, NamesThePlaceOfABadValue) {
   expect_refused_with("0000000f", "0-3", "affinity");
   expect_refused_with("speed=\"100000\"", "speed=\"100000001\"", "speed='100000001'");
   expect_refused_with("speed=\"100000\"", "speed=\"1e5\"", "speed='1e5'");
-  EXPECT_EQ(refused(with(kSample, "speed=\"100000\"", "speed=\"0\"")), "");
+  EXPECT_EQ(nccl_refusal(with(kSample, "speed=\"100000\"", "speed=\"0\"")), "");
   // The name is an attribute's value before it is an attribute.
   expect_refused_with(R"(name="mlx5_0" dev="0" speed="100000")", R"(name="speed" speed="x")",
                       ":32: speed='x'");
@@ -263,7 +262,7 @@ TEST(NcclXml, RefusesElementsOutOfPlace) {
   expect_refused_with(R"(<c2c bw="50000" count="2"/>)", "<net/>", "cannot be inside <gpu>");
   expect_refused_with("<c2c bw", "stray <c2c bw", "text between the elements");
   expect_refused_with("dev=\"0\"", R"(dev="0" dev="1")", "'dev' twice");
-  expect_refused(file_of("", "<gpu/><gpu/>"), "a second <gpu>");
+  expect_nccl_refused(file_of("", "<gpu/><gpu/>"), "a second <gpu>");
 }
 
 TEST(NcclXml, LeavesUnknownElementsOutWithAWarning) {
@@ -298,7 +297,7 @@ TEST(NcclXml, SeesVirtualMachines) {
   EXPECT_FALSE(parse_nccl_xml(file_of("", idle), "f.xml").virtual_machine) << "a real switch's";
 }
 
-struct Capture {
+struct NcclCapture {
   const char* file;
   std::size_t gpus;
   std::size_t nics;
@@ -311,16 +310,16 @@ struct Capture {
 TEST(NcclXml, ReadsEveryCapture) {
   const std::filesystem::path folder = "../shared/data/nccl_topo_xml";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
-  for (const Capture& capture : {
-           Capture{"aws-g5.48xl-topo.xml", 0, 0, 2, 0, "", ""},
-           Capture{"aws-p4d-24xl-topo.xml", 8, 4, 2, 0, "PIX", "PIX"},
-           Capture{"aws-p4de-24xl-topo.xml", 8, 4, 2, 0, "PIX", "PIX"},
-           Capture{"azure-ncv4-topo.xml", 4, 1, 4, 4, "SYS", "PHB"},
-           Capture{"azure-ndv2-topo.xml", 8, 1, 2, 0, "PHB", "PHB"},
-           Capture{"azure-ndv5-topo.xml", 8, 8, 2, 0, "PHB", "PIX"},
-           Capture{"oci-H100-topology-kubernetes.xml", 8, 8, 2, 32, "PHB", "PXB"},
-           Capture{"oci-topo-flattened-b4.xml", 8, 8, 4, 0, "PIX", "PIX"},
-           Capture{"oci-topo-flattened.xml", 8, 8, 4, 0, "PIX", "PIX"},
+  for (const NcclCapture& capture : {
+           NcclCapture{"aws-g5.48xl-topo.xml", 0, 0, 2, 0, "", ""},
+           NcclCapture{"aws-p4d-24xl-topo.xml", 8, 4, 2, 0, "PIX", "PIX"},
+           NcclCapture{"aws-p4de-24xl-topo.xml", 8, 4, 2, 0, "PIX", "PIX"},
+           NcclCapture{"azure-ncv4-topo.xml", 4, 1, 4, 4, "SYS", "PHB"},
+           NcclCapture{"azure-ndv2-topo.xml", 8, 1, 2, 0, "PHB", "PHB"},
+           NcclCapture{"azure-ndv5-topo.xml", 8, 8, 2, 0, "PHB", "PIX"},
+           NcclCapture{"oci-H100-topology-kubernetes.xml", 8, 8, 2, 32, "PHB", "PXB"},
+           NcclCapture{"oci-topo-flattened-b4.xml", 8, 8, 4, 0, "PIX", "PIX"},
+           NcclCapture{"oci-topo-flattened.xml", 8, 8, 4, 0, "PIX", "PIX"},
        }) {
     SCOPED_TRACE(capture.file);
     const HostTree tree = parse_nccl_xml(text_of(folder / capture.file), capture.file);
@@ -338,7 +337,7 @@ TEST(NcclXml, ReadsEveryCapture) {
     EXPECT_EQ(pcie_path(tree, first, nic->bus_id), capture.to_nic);
     EXPECT_EQ(pcie_path(tree, first, tree.gpus.back().bus_id), "SYS");
   }
-  expect_refused(text_of(folder / "azure-ncv4-graph.xml"), "an NCCL graph");
+  expect_nccl_refused(text_of(folder / "azure-ncv4-graph.xml"), "an NCCL graph");
 }
 
 }  // namespace

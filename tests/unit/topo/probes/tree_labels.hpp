@@ -3,7 +3,7 @@
 
 #include "topo/assemble/assemble.hpp"
 
-namespace busbar::topo::test {
+namespace busbar::topo::sample {
 
 /// "PIX", "SYS": how two devices of a tree reach each other over PCIe, in the graph made of it. A
 /// virtual NIC, which has no bus id, is the first of all NICs.
@@ -28,4 +28,4 @@ inline std::size_t count_kind(const HostTree& tree, PciKind kind) {
                     [&](const PciObject& object) { return object.kind == kind; }));
 }
 
-}  // namespace busbar::topo::test
+}  // namespace busbar::topo::sample
