@@ -15,7 +15,6 @@
 #include "base/interrupt_watch.hpp"
 #include "base/text.hpp"
 #include "bootstrap/launcher.hpp"
-#include "bootstrap/ssh_hosts.hpp"
 #include "format/progress_line.hpp"
 #include "judge/fingerprint.hpp"
 #include "judge/fleet/fabric_file.hpp"

@@ -137,4 +137,13 @@ void check_host_names(const std::string& option, const Words& hosts);
 /// ignored, a name that comes again, too. Throws Error (Usage) that begins with `option`.
 [[nodiscard]] Words read_host_file(const std::string& option, const std::string& path);
 
+/// The ssh that a launcher reaches hosts by, with what stands before a host's name: "ssh -p 22".
+/// Empty where it is something else, or the user's arguments or the environment may have chosen so.
+[[nodiscard]] Words ssh_of(const LauncherChoice& choice, const Words& arguments,
+                           const Environment& lookup = own_environment);
+
+/// Those of the hosts whose names have no address, neither here nor by the configuration of that
+/// ssh (another name, a jump host). Lookups end after 10 seconds: what is left counts as known.
+[[nodiscard]] Words unresolved_hosts(const Words& hosts, const Words& ssh);
+
 }  // namespace busbar

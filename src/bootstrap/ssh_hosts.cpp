@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/ssh_hosts.hpp"
-
 #include <algorithm>
 
+#include "bootstrap/launcher.hpp"
 #include "bootstrap/socket.hpp"
 
 namespace busbar {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/late_rank.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
+#include "harness/row.hpp"
+#include "model/row_key.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"

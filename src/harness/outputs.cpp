@@ -7,7 +7,6 @@
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
 #include "harness/host_facts.hpp"
-#include "harness/late_rank.hpp"
 #include "model/agreement.hpp"
 #include "model/fact.hpp"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -131,5 +132,18 @@ struct RowSetup {
 /// library refuses the row's first operation. Collective over the job.
 void measure_row(const RowSetup& setup, RowBuffers& buffers, Row& row,
                  const ProgressReport& report);
+
+/// Names who holds up the others in a row: a host of several, and a rank, each where it is last so
+/// often that chance does not explain it (find_last). Samples in which the ranks are less
+/// than a hundredth of the row's time apart are left out. Pure.
+void name_last(Row& row, const RunContext& context);
+
+/// Finds the one that is last far more often than by chance. `last` has the number of the one
+/// that was last, sample by sample in their order; `chances` what each one's share would be if none
+/// were late, at least one above 0. Its share must be beyond its chance by a binomial test that
+/// allows for the number of those tested at once, and beyond the runner-up's by another; both count
+/// independent samples only (their autocorrelation). Nothing where none stands out.
+[[nodiscard]] std::optional<int> find_last(std::span<const int> last,
+                                           std::span<const double> chances);
 
 }  // namespace busbar

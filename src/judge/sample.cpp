@@ -156,24 +156,26 @@ RowValue value_for(const Record& record, const SampleKey& key) {
   return value_of(record, key.rule.metric, key.rule.statistic);
 }
 
-/// The value of a launch: of copies with the host the slowest GPU's, where each has a row.
+/// The value of a launch: of several roots the slowest's, and of copies with the host the slowest
+/// GPU's, where each has a row.
 void add_value(Sample& sample, std::span<const std::pair<const Record*, double>> values,
                const SampleKey& key) {
   if (values.empty()) return;
   const Record& any = *values.front().first;
-  if (!is_host_copy(any)) {
-    return sample.values.push_back(
-        stats::median(mapped(values, [](const auto& one) { return one.second; })));
+  std::map<int, std::vector<double>> parts;
+  for (const auto& [row, value] : values) {
+    parts[row->root.value_or(row->receiver.value_or(row->sender.value_or(0)))].push_back(value);
   }
-  if (std::cmp_less(values.size(), any.ranks)) {
-    return add_new(sample.errors, fmt::format("rows of {} of {}; the rule needs all", values.size(),
+  if (is_host_copy(any) && std::cmp_less(parts.size(), any.ranks)) {
+    return add_new(sample.errors, fmt::format("rows of {} of {}; the rule needs all", parts.size(),
                                               counted(any.ranks, "GPU")));
   }
-  const auto rate = [&](const auto& one) { return as_rate(one.second, key.rule.metric); };
-  const auto slowest = std::ranges::min_element(values, {}, rate);
-  sample.values.push_back(slowest->second);
-  const Record& row = *slowest->first;
-  sample.slowest_gpus.insert(row.receiver ? *row.receiver : row.sender.value_or(0));
+  const auto rate = [&](const auto& part) {
+    return as_rate(stats::median(part.second), key.rule.metric);
+  };
+  const auto slowest = std::ranges::min_element(parts, {}, rate);
+  sample.values.push_back(stats::median(slowest->second));
+  if (is_host_copy(any)) sample.slowest_gpus.insert(slowest->first);
 }
 
 /// True where the launch's nodes are fewer hosts.

@@ -26,10 +26,6 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   run -0 timeout 60 "$SELFTEST" memory
 }
 
-@test "nonsense is refused, and so are counts that differ" {
-  on_ranks "2 5" refusals mismatch
-}
-
 @test "two ranks on one GPU are refused unless their hosts are called apart" {
   on_two one_gpu
   says "rank 1: 5 Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 11000"
@@ -45,11 +41,6 @@ says() { grep -qxF -- "$1" <<<"$output" || { echo "no line: $1"; echo "$output";
   on_ranks "2 3" window plain_window
   NCCL_COMM_BLOCKING=0 FAKE_NCCL_VERSION=22707 run ! timeout 60 mpirun -np 2 "$SELFTEST" window
   [[ $output == *"NCCL operation in progress"* ]]
-}
-
-@test "what a graph registered goes on to name the memory that was there, until the eleventh group" {
-  on_ranks "2 3" stale_graph
-  NCCL_GRAPH_REGISTER=0 run ! timeout 60 mpirun -np 2 "$SELFTEST" stale_graph
 }
 
 @test "a fault that is malformed, or can never strike, ends the program with one line" {

@@ -13,13 +13,21 @@ namespace busbar::study {
 
 namespace {
 
-/// Rows of one setting are one, whichever launch they are of.
+std::string kind_of(const Record& record) {
+  return fmt::format("{} {} root {}", record.type, record.op, record.root.value_or(0));
+}
+
+/// Rows of one setting and kind are one, whichever launch they are of.
 void add_launch(const FileRows& launch, const std::string& file, std::vector<Measured>& all) {
-  for (const Dataset& part : split_by(launch.dataset, setting_of)) {
-    const std::array<std::string, 2> own{launch.setting, setting_of(part.records.front())};
-    const std::string setting = setting_text(own);
-    const auto same = [&](const Measured& known) { return known.setting == setting; };
-    const Measured none{.setting = setting, .facts = launch.dataset.facts};
+  const auto apart = [](const Record& row) { return std::pair(setting_of(row), kind_of(row)); };
+  for (const Dataset& part : split_by(launch.dataset, apart)) {
+    const Record& first = part.records.front();
+    const Measured none{.setting = setting_text(std::array{launch.setting, setting_of(first)}),
+                        .kind = kind_of(first),
+                        .facts = launch.dataset.facts};
+    const auto same = [&](const Measured& known) {
+      return known.setting == none.setting && known.kind == none.kind;
+    };
     Measured& measured = find_or_add(all, same, none);
     append(measured.records, part.records);
     append(measured.notes, launch.notes);
@@ -48,17 +56,20 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
   bool any_alone = false;
   for (Measured& measured : all) {
     std::erase_if(measured.records, [&](const Record& record) {
-      const bool counts =
-          record.collective == collective.name && record.status == RowStatus::Ok && !record.group;
+      const bool counts = record.collective == collective.name && record.status == RowStatus::Ok &&
+                          !record.group && !(record.sender && record.receiver);
       any_alone = any_alone || (counts && record.ranks == 1);
       return !counts || record.busbw_GBps.value_or(0) <= 0;
     });
   }
   std::erase_if(all, [](const Measured& measured) { return measured.records.empty(); });
+  if (set_of(all, &Measured::kind).size() > 1) {
+    for (Measured& one : all) one.setting = setting_text(std::array{one.setting, one.kind});
+  }
   if (!all.empty()) return all;
-  throw usage_error(
-      "--measured {}: {}", text,
-      any_alone ? std::string(kOneRank) : "no row of " + std::string(collective.title));
+  throw usage_error("--measured {}: {}", text,
+                    any_alone ? std::string(kOneRank)
+                              : fmt::format("no row of {} among all ranks", collective.title));
 }
 
 }  // namespace busbar::study

@@ -88,7 +88,10 @@ CurveKey key_of(const Dataset& dataset, const Record& record) {
           .imported = has_flag(record, Flag::Imported),
           .device_set = record.device_set,
           .root = record.root,
-          .setting = setting_of(record)};
+          .setting = setting_of(record),
+          .group = record.group
+                       ? fmt::format("round {} group {}", record.round.value_or(0), *record.group)
+                       : ""};
 }
 
 /// Leaves one curve of two that differ by the placement alone: the one out of place, with the rows
@@ -109,9 +112,14 @@ void prefer_out_of_place(std::map<CurveKey, Rows>& curves) {
 
 std::map<CurveKey, Rows> rows_by_curve(std::span<const Dataset> datasets, bool out_of_place) {
   std::map<CurveKey, Rows> curves;
+  constexpr std::size_t kMostGroups = 8;
   for (const Dataset& dataset : datasets) {
+    const auto group = [](const Record& record) { return std::pair(record.round, record.group); };
+    const bool apart = set_of(dataset.records, group).size() <= kMostGroups;
     for (const Record& record : dataset.records) {
-      if (has_value(record)) curves[key_of(dataset, record)].push_back(&record);
+      CurveKey key = key_of(dataset, record);
+      if (record.group && !apart) key.group = "range of the groups";
+      if (has_value(record)) curves[key].push_back(&record);
     }
   }
   if (out_of_place) prefer_out_of_place(curves);
@@ -185,13 +193,14 @@ std::string placement_text(const CurveKey& key) {
 
 /// What may distinguish curves, in the order of their names; the last three only where nothing else
 /// does.
-constexpr std::size_t kMainParts = 5;
-std::array<std::string, 8> parts_of(const CurveKey& key) {
+constexpr std::size_t kMainParts = 6;
+std::array<std::string, 9> parts_of(const CurveKey& key) {
   return {key.label,
           key.setting,
           key.collective,
           key.op.empty() || key.op == "none" ? key.type : fmt::format("{} {}", key.type, key.op),
           placement_text(key),
+          key.group,
           counted(std::max(key.nodes, 0), "node"),
           key.device_set,
           key.root ? fmt::format("root {}", *key.root) : ""};
@@ -211,7 +220,7 @@ CurveKey line_of(const CurveKey& key) {
 }
 
 /// The values of each part over all curves.
-using PartValues = std::array<std::set<std::string>, 8>;
+using PartValues = std::array<std::set<std::string>, 9>;
 
 /// The first parts that distinguish curves; the label where none does.
 std::string title_of(const CurveKey& key, const PartValues& values, std::size_t count) {

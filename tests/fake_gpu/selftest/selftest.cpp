@@ -90,10 +90,6 @@ struct Job {
 
   /// Waits for the stream.
   void finish() const { ok(cudaStreamSynchronize(stream)); }
-  ncclResult_t all_reduce(const void* from, void* to, std::size_t count, ncclDataType_t type,
-                          ncclRedOp_t op) const {
-    return ncclAllReduce(from, to, count, type, op, comm, stream);
-  }
 };
 
 /// Joins the ranks of mpirun, each on the GPU of its number (or all on one).
@@ -201,54 +197,6 @@ void one_gpu() {
   leave(job);
 }
 
-void refusals(const Job& job) {
-  const DeviceBytes room(64);
-  std::vector<int> host(16);
-  unsigned char* at = room.at();
-  const auto reduce = [&](const void* from, void* to, std::size_t count, int type, int op) {
-    return job.all_reduce(from, to, count, static_cast<ncclDataType_t>(type),
-                          static_cast<ncclRedOp_t>(op));
-  };
-  expect(ncclInvalidArgument, reduce(at, at, 17, ncclInt32, ncclSum));
-  expect(ncclInvalidArgument, reduce(host.data(), at, 4, ncclInt32, ncclSum));
-  expect(ncclInvalidArgument, reduce(nullptr, at, 4, ncclInt32, ncclSum));
-  expect(ncclInvalidArgument, reduce(at, at + 4, 4, ncclInt32, ncclSum));
-  expect(ncclInvalidArgument, reduce(at, at, 4, ncclNumTypes, ncclSum));
-  expect(ncclInvalidArgument, reduce(at, at, 4, ncclInt32, ncclNumOps));
-  expect(ncclInvalidArgument, ncclBroadcast(at, at, 4, ncclInt32, job.ranks, job.comm, job.stream));
-  expect(ncclInvalidArgument, ncclSend(at, 4, ncclInt32, -1, job.comm, job.stream));
-  expect(ncclInvalidArgument, ncclAllGather(at, at + 1, 1, ncclInt32, job.comm, job.stream));
-  expect(ncclInvalidUsage, ncclGroupEnd());
-  ok(ncclGroupStart());
-  expect(ncclInvalidArgument, reduce(at, at, 17, ncclInt32, ncclSum));
-  expect(ncclInvalidArgument, ncclGroupEnd());
-  ok(reduce(at, at, 0, ncclInt32, ncclSum));
-  void* handle = nullptr;
-  expect(ncclInvalidArgument, ncclCommRegister(job.comm, at, 65, &handle));
-  ok(ncclCommRegister(job.comm, at, 64, &handle));
-  ok(ncclCommDeregister(job.comm, handle));
-  expect(ncclInvalidUsage, ncclCommDeregister(job.comm, handle));
-  job.finish();
-}
-
-/// Counts that differ are told, and the work ends when the communicator is aborted.
-void mismatch(Job& job) {
-  const DeviceBytes room(64);
-  const std::size_t count = job.rank == 0 ? 3 : 4;
-  ok(job.all_reduce(room.at(), room.at(), count, ncclInt32, ncclSum));
-  ncclResult_t state = ncclSuccess;
-  while (state == ncclSuccess) ok(ncclCommGetAsyncError(job.comm, &state));
-  expect(ncclInvalidUsage, state);
-  require(std::strstr(ncclGetLastError(job.comm), "do not match") != nullptr, "the error's text");
-  expect(cudaErrorNotReady, cudaStreamQuery(job.stream));
-  meet_all();
-  ok(ncclCommAbort(job.comm));
-  job.comm = nullptr;
-  job.finish();
-}
-
-constexpr std::size_t kBytes = 64;
-
 ncclResult_t open_window(const Job& job, void* memory, ncclWindow_t* window) {
   return ncclCommWindowRegister(job.comm, memory, 4096, window, NCCL_WIN_COLL_SYMMETRIC);
 }
@@ -281,56 +229,6 @@ void plain_window(const Job& job) {
   require(handle == nullptr, "no handle");
 }
 
-/// Buffers of an all-reduce, at the addresses that the last ones had.
-struct Buffers {
-  DeviceBytes from{Bytes(kBytes, 1)};
-  DeviceBytes to{Bytes(kBytes, 0)};
-
-  void reduce(const Job& job) const {
-    ok(job.all_reduce(from.at(), to.at(), kBytes, ncclUint8, ncclSum));
-  }
-  [[nodiscard]] bool is_sum(const Job& job) const {
-    return to.read() == Bytes(kBytes, static_cast<unsigned char>(job.ranks));
-  }
-};
-
-/// Captures an all-reduce, launches it and forgets the graph.
-bool is_right_by_graph(const Job& job, const Buffers& buffers) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  ok(cudaStreamBeginCapture(job.stream, cudaStreamCaptureModeThreadLocal));
-  buffers.reduce(job);
-  ok(cudaStreamEndCapture(job.stream, &graph));
-  ok(cudaGraphInstantiateWithFlags(&executable, graph, 0));
-  ok(cudaGraphDestroy(graph));
-  ok(cudaGraphLaunch(executable, job.stream));
-  job.finish();
-  ok(cudaGraphExecDestroy(executable));
-  return buffers.is_sum(job);
-}
-
-/// A graph's registration outlives the graph and its buffers, until the eleventh group.
-void stale_graph(const Job& job) {
-  const unsigned char* address = nullptr;
-  {
-    const Buffers buffers;
-    address = buffers.to.at();
-    require(is_right_by_graph(job, buffers), "the first graph");
-    require(is_right_by_graph(job, buffers), "another graph of the same buffers");
-  }
-  {
-    const Buffers buffers;
-    require(buffers.to.at() == address, "the same address");
-    require(!is_right_by_graph(job, buffers), "results go to the memory that was there");
-    buffers.reduce(job);
-    job.finish();
-    require(buffers.is_sum(job), "without a graph all is well");
-    for (int group = 0; group < 11; ++group) buffers.reduce(job);
-    job.finish();
-    require(is_right_by_graph(job, buffers), "after eleven groups the registration is new");
-  }
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -338,11 +236,8 @@ int main(int count, char** arguments) {
       {"touch", touch},
       {"memory", memory},
       {"one_gpu", one_gpu},
-      {"refusals", [] { on_ranks(refusals, true); }},
-      {"mismatch", [] { on_ranks(mismatch, true); }},
       {"window", [] { on_ranks(window, false); }},
-      {"plain_window", [] { on_ranks(plain_window, true); }},
-      {"stale_graph", [] { on_ranks(stale_graph, true); }}};
+      {"plain_window", [] { on_ranks(plain_window, true); }}};
   const auto found = cases.find(count == 2 ? arguments[1] : "");
   if (found == cases.end()) return 2;
   found->second();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/ssh_hosts.hpp"
-
+#include "bootstrap/launcher.hpp"
 #include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {

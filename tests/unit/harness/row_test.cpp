@@ -3,7 +3,6 @@
 
 #include <random>
 
-#include "harness/late_rank.hpp"
 #include "harness/visits.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"

@@ -3,6 +3,8 @@
 // Every column that makes rows different, with every reader of rows.
 
 #include "format/csv_writer.hpp"
+#include "model/row_key.hpp"
+#include "stats/summary.hpp"
 #include "study/compare/comparison.hpp"
 #include "study/expect/expect.hpp"
 #include "study/plot/figures.hpp"
@@ -32,12 +34,13 @@ Record row_of(const RecordField& column, std::string_view cell) {
 class TwoRows {
  public:
   explicit TwoRows(const RecordField& column)
-      : dataset_{.path = "two.csv",
-                 .label = "box",
-                 .records = {row_of(column, "1"), row_of(column, "0")}} {
+      : TwoRows({row_of(column, "1"), row_of(column, "0")}) {}
+  explicit TwoRows(std::vector<Record> rows)
+      : dataset_{.path = "two.csv", .label = "box", .records = std::move(rows)} {
     std::string text =
         "# configuration: collective=allreduce ranks=8\n# hosts: n1\n" + csv_header();
     for (const Record& row : dataset_.records) text += csv_row(row);
+    text += "# finished: now\n";
     folder_.write("two.csv", text);
   }
 
@@ -135,14 +138,106 @@ TEST(Crossings, AReaderThatNeedsOneSettingNamesThoseThereAreAndTheOptionThatChoo
   }
 }
 
-TEST(Crossings, TwoRowsThatDifferInAKeyAloneAreComparedApart) {
-  for (const RecordField& column : record_fields()) {
-    if (column.role == Role::Result) continue;
-    const bool is_text = column.kind == RecordField::Kind::Text;
-    const RowKey one = row_key(row_of(column, is_text ? "a" : "1"));
-    const RowKey other = row_key(row_of(column, is_text ? "b" : "0"));
-    EXPECT_NE(one, other) << column.name;
-    EXPECT_NE(study::key_json(one), study::key_json(other)) << column.name;
+/// Two values that a key can have, with what else a row has then.
+struct KeyCells {
+  const char* column;
+  std::array<const char*, 2> cells;
+  std::vector<std::pair<const char*, const char*>> beside{};
+
+  [[nodiscard]] bool is_pair() const { return beside.size() == 3; }
+};
+const std::vector<KeyCells> kKeyCells{
+    {"collective", {"allreduce", "allgather"}},
+    {"ranks", {"8", "4"}},
+    {"type", {"float", "double"}},
+    {"op", {"sum", "max"}},
+    {"root", {"0", "1"}, {{"collective", "broadcast"}, {"op", "none"}}},
+    {"in_place", {"0", "1"}},
+    {"size_bytes", {"1048576", "2097152"}},
+    {"group", {"0", "1"}, {{"round", "0"}}},
+    {"round", {"0", "1"}, {{"group", "0"}}},
+    {"sender", {"0", "1"}, {{"collective", "sendrecv"}, {"op", "none"}, {"receiver", "2"}}},
+    {"receiver", {"0", "1"}, {{"collective", "sendrecv"}, {"op", "none"}, {"sender", "2"}}}};
+
+const RecordField& column_named(std::string_view name) {
+  return *std::ranges::find(record_fields(), name, &RecordField::name);
+}
+
+/// Rows of 100 and of 25 GB/s, of whose mean, 62.5, no reader may know.
+std::vector<Record> rows_apart(const KeyCells& key) {
+  std::vector<Record> rows;
+  for (std::size_t i = 0; i < key.cells.size(); ++i) {
+    Record row = test::measured(false);
+    row.ranks = 8;
+    row.size = kMiB;
+    row.device_set = "0-7";
+    for (const auto& [column, cell] : key.beside) column_named(column).set(row, cell);
+    column_named(key.column).set(row, key.cells.at(i));
+    row.busbw_GBps = row.algbw_GBps = i == 0 ? 100 : 25;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+using Numbers = std::vector<double>;
+
+Numbers drawn(const TwoRows& two) {
+  Numbers numbers;
+  for (const auto& curve : study::size_curves({two.dataset()}, study::PlotPlacement::Both).curves) {
+    append(numbers,
+           mapped(curve.points, [](const auto& point) { return point.busbw_GBps.median; }));
+  }
+  return numbers;
+}
+/// The program takes the median of what has one size, placement and number of ranks.
+Numbers answered(const TwoRows& two) {
+  Numbers numbers;
+  const Collective& collective = *find_collective(two.dataset().records.front().collective);
+  try {
+    for (const auto& measured : study::read_measured(two.path(), collective, {})) {
+      std::map<std::tuple<Bytes, bool, int>, Numbers> rates;
+      for (const Record& row : measured.records) {
+        rates[{row.size, row.in_place, row.ranks}].push_back(*row.busbw_GBps);
+      }
+      for (const auto& [key, values] : rates) numbers.push_back(stats::median(values));
+    }
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("among all ranks"));
+  }
+  return numbers;
+}
+Numbers in_index(const TwoRows& two) {
+  Numbers numbers;
+  for (const std::string& row : indexed(two))
+    numbers.push_back(to_number<double>(split(row, '|')[6]).value());
+  return numbers;
+}
+Numbers judged(const TwoRows& two) {
+  JudgeCase one;
+  one.rule().collectives = {two.dataset().records.front().collective};
+  std::vector<std::string> notes;
+  const study::FileRows file = study::read_launch(two.path());
+  one.observations = observe_files(one.specification, {&file, 1}, notes);
+  Numbers numbers;
+  for (const auto& verdict : one.judged().verdicts) append(numbers, verdict.values);
+  return numbers;
+}
+
+TEST(Crossings, TwoRowsThatDifferInAKeyAloneAreNeverOneNumber) {
+  for (const RecordField* column : fields_of(Role::Key)) {
+    const auto key = std::ranges::find(kKeyCells, column->name, &KeyCells::column);
+    ASSERT_NE(key, kKeyCells.end()) << column->name << ": say two values of this key";
+    const TwoRows two(rows_apart(*key));
+    for (const auto& [name, numbers] : std::map<std::string, Numbers>{{"curve", drawn(two)},
+                                                                      {"expect", answered(two)},
+                                                                      {"index", in_index(two)},
+                                                                      {"judge", judged(two)}}) {
+      EXPECT_THAT(numbers, testing::Each(testing::AnyOf(100, 25)))
+          << name << " and " << column->name;
+    }
+    // Rows of pairs have a figure of their own, and one collective of two is asked for.
+    EXPECT_EQ(drawn(two).size(), key->is_pair() ? 0U : 2U) << column->name;
+    EXPECT_EQ(compared(two).size(), 2U) << column->name;
   }
 }
 

@@ -97,23 +97,6 @@ TEST(HealthyRuns, HaveAnEventOfAKindInAtMostOneOfAHundred) {
   EXPECT_LE(counts.dip, 4U);
 }
 
-// Nobody knows whether something happened in them; a drift would be news.
-TEST(RecordedRuns, HaveAsFewEventsAsWhenTheMethodsWereChosen) {
-  const std::filesystem::path archive = busbar::test::kSharedData / "pico.tar.xz";
-  if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no " << archive << ": 120 series";
-  const busbar::test::TemporaryFolder folder;
-  const std::string unpack = "tar -xf " + archive.string() + " -C " + folder.path();
-  ASSERT_EQ(std::system(unpack.c_str()), 0);
-  test::EventCounts counts;
-  for (const auto& run : test::intervals_of(busbar::test::recorded_series(folder.path()))) {
-    counts.add(run);
-  }
-  EXPECT_EQ(counts.runs, 126U);
-  EXPECT_LE(counts.level, 6U);
-  EXPECT_EQ(counts.drift, 0U);
-  EXPECT_LE(counts.dip, 20U);
-}
-
 std::vector<double> rates(std::size_t count) {
   constexpr std::array kPattern{50.0, 50.2, 49.9, 50.1, 49.8};
   std::vector<double> all;

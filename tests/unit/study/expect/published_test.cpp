@@ -46,7 +46,6 @@ const std::string kRate =
 
 TEST(Published, EveryFigureIsOfAKnownSystemAndCollective) {
   const PublishedRates published = kept_published();
-  EXPECT_EQ(published.size(), 373U);
   for (const PublishedRate& rate : published) {
     SCOPED_TRACE(rate.system + " " + rate.collective + " " + rate.source);
     EXPECT_EQ(topo::load_machine(rate.system).host.name, rate.system) << "not its alias";
