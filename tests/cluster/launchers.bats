@@ -204,7 +204,9 @@ END
   rm "$DIR/state/passed"
   at_least 1000000.0
   for _ in {1..300}; do pgrep -f '^slurmstepd: ' > /dev/null || break; sleep 0.1; done
-  timeout 10 srun -w h1 -N 1 -n 1 hostname > "$DIR/out" 2>&1 || true
+  timeout 60 srun -w h1 -N 1 -n 1 hostname > "$DIR/out" 2>&1 &
+  for _ in {1..600}; do [[ $(node_states) != *"h1 drain"* ]] || break; sleep 0.1; done
+  kill $! || true
   [[ $(node_states) == *"h1 drain"* ]]
   run ! grep -q '^h1$' "$DIR/out"
   printf '#!/bin/sh\nexit 0\n' > "$SLURM/prolog"

@@ -47,10 +47,14 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
 }
 @test "a cable that is out for a second fails the limit of recovery, with its second, and its carrier is the evidence" {
   limits 12 'recover_s_max = 0.2'
-  { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 6; "$CLUSTER" unplug h1; sleep 1; "$CLUSTER" plug h1; } &
-  run --separate-stderr soak "$DIR/run" 12s
-  wait
-  echo "$output" "$stderr"
+  for _ in 1 2 3; do  # a machine that is too noisy to tell says so
+    rm -rf "$DIR/run"
+    { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 6; "$CLUSTER" unplug h1; sleep 1; "$CLUSTER" plug h1; } 3>&- &
+    run --separate-stderr soak "$DIR/run" 12s
+    wait
+    echo "$output" "$stderr"
+    [[ $output == *"slowdowns: too noisy"* ]] || break
+  done
   [ "$status" -eq 1 ]
   [ "$(verdict "$DIR/run" soak-recover)" = FAIL ]
   # Where the machine has other work, the rate may not be quite what it was until the end.

@@ -419,19 +419,6 @@ TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
   EXPECT_EQ(rows_of_pairs(2, {}).size(), 8U);  // two pairs, two sizes, two placements
 }
 
-TEST(RunOfPairs, VisitsEveryPairAndHasItsRowsInTheSameOrder) {
-  Options options;
-  const auto once = rows_of_pairs(3, options);
-  options.visits = 4;
-  options.seed = 5;
-  const auto visited = rows_of_pairs(3, options);
-  ASSERT_EQ(visited.size(), once.size());
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    EXPECT_EQ(row_key(visited[i]), row_key(once[i]));
-    EXPECT_EQ(visited[i].visits, 4U);
-  }
-}
-
 TEST(RunOfRounds, HasARowForEveryGroupRoundByRoundWhileOthersWait) {
   Options options;
   options.placement = Placement::Out;
