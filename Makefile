@@ -6,6 +6,11 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
 CXX := g++
+# Where ccache is installed, what was compiled before is not compiled again, whichever clone it was in.
+ifneq ($(wildcard /usr/lib/ccache/g++),)
+export PATH := /usr/lib/ccache:$(PATH)
+export CCACHE_NOHASHDIR := true
+endif
 # SANITIZE=address,undefined builds and tests with these sanitizers, in a build folder of its own.
 # A program of SANITIZE=thread wants UCX_MEM_EVENTS=n UCX_MEM_MMAP_HOOK_MODE=none where its MPI has UCX.
 SANITIZE :=

@@ -2,8 +2,8 @@
 # Tests on a cluster of network namespaces: tests/cluster/cluster. They need root, ip and tc; without
 # them every test skips and says why.
 .PHONY: test-cluster
-test-cluster: executables ## acceptance tests on hosts that are network namespaces
-	$(call run_bats,cluster) tests/cluster
+test-cluster: packages-slurm executables ## acceptance tests on hosts that are network namespaces
+	@$(call run_bats,cluster,$(WITH_TAGS)) tests/cluster
 
 # Each verdict ten times: one in ten would be no acceptance test.
 .PHONY: soak-cluster

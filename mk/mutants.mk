@@ -8,7 +8,7 @@ CHANGED :=
 BATS :=
 
 .PHONY: mutants
-mutants: packages-build packages-test ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION; BATS=1
+mutants: packages-build packages-check ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION; BATS=1
 	@tools/install-packages python3
 	@tools/install-packages --optional lld
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(if $(BATS),executables fake-gpu) $(BIN)/unit_tests

@@ -6,7 +6,7 @@ WHY_NO_NCCL := $(if $(NCCL_SOURCE),,no NCCL_SOURCE=FOLDER_OR_TARBALL of NCCL 2.2
 
 .PHONY: test-nccl check-nccl
 ifeq ($(strip $(WHY_NO_NCCL)),)
-test-nccl: packages-build packages-test ## NVIDIA's own NCCL over the fake GPU machine: NCCL_SOURCE=FOLDER_OR_TARBALL
+test-nccl: packages-build packages-check ## NVIDIA's own NCCL over the fake GPU machine: NCCL_SOURCE=FOLDER_OR_TARBALL
 	@tools/install-packages python3 strace
 	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu
 	@built=$$(tools/build-nccl $(NCCL_SOURCE) $(NVCC)) && \
@@ -27,5 +27,5 @@ $(NCCL_KERNELS): $(NCCL_KERNEL_SOURCES) $(wildcard tests/fake_gpu/kernels/*.hpp)
 	@$(CXX) $(filter-out -MMD -MP,$(ALL_CXXFLAGS)) -fPIC -shared $(NCCL_KERNEL_FLAGS) -o $@ $(NCCL_KERNEL_SOURCES) $(FAKE_CUDART)
 
 check-nccl: executables fake-gpu $(NCCL_KERNELS)
-	NCCL_BUILT=$(NCCL_BUILT) FAKE_NCCL_KERNELS=$(abspath $(NCCL_KERNELS)) $(BATS_ENV) bats tests/nccl
+	@export NCCL_BUILT=$(NCCL_BUILT) FAKE_NCCL_KERNELS=$(abspath $(NCCL_KERNELS)); $(call run_bats,nccl,$(WITH_TAGS)) tests/nccl
 endif

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats).
-# What each run of tests reports, for the closing line of `make test`.
-REPORTS := $(BUILD)/tests/reports
-run_bats = mkdir -p $(REPORTS)/$1 && $(BATS_ENV) bats --report-formatter tap --output $(REPORTS)/$1
-BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
+# Tests: unit (GoogleTest), command line, under mpirun, on stand-in nodes and fake GPUs (bats). What takes long, or needs
+# more than a newcomer has, is not in `make test`: unit suites named Long..., and tests of programs without the tag quick.
 
 # Compiled in haste; what every test has is included for it.
 UNIT_OBJECTS := $(call folder_objects,$(UNIT_SOURCES))
-EVERY_TEST_HAS := algorithm array map optional string vector fmt/format.h gmock/gmock.h gtest/gtest.h
+EVERY_TEST_HAS := algorithm array map optional string vector fmt/format.h gtest/gtest.h \
+  $(patsubst %,tests/unit/support/%.hpp,failure matchers temporary_folder)
 $(UNIT_OBJECTS): private CXXFLAGS := -O0
 $(UNIT_OBJECTS): private ALL_CXXFLAGS += $(EVERY_TEST_HAS:%=-include %)
 
@@ -16,41 +14,60 @@ $(BIN)/unit_tests: $(BIN)/parts.list $(UNIT_OBJECTS) $(CORE)
 	@echo "  LINK  unit_tests"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LDLIBS) -lgmock -lgtest -lgtest_main -lutil
 
-.PHONY: test
-test: packages-build packages-test ## install what is missing, build, run every test
-	@rm -rf $(REPORTS)
-	@$(MAKE) --no-print-directory -j$(shell nproc) executables fake-gpu $(BIN)/unit_tests
-	@$(MAKE) --no-print-directory check
-	@$(MAKE) --no-print-directory test-nccl
-	@n=$$(cat $(REPORTS)/*/* | grep -cE '(# skip|<skipped message=).*\.\./shared/data'); \
-	[ "$$n" = 0 ] || echo "skipped for want of ../shared/data: $$n tests"
+# Each run of tests leaves a report in JUnit's format, with the times.
+REPORTS := $(BUILD)/tests/reports
+BATS_ENV = BUILD=$(BUILD) MPI_FOUND='$(MPI_FOUND)' $(if $(SANITIZE),ASAN_OPTIONS=detect_leaks=0)
+# run_bats NAME,WORDS
+run_bats = mkdir -p $(REPORTS)/$1 && $(BATS_ENV) bats --report-formatter junit --output $(REPORTS)/$1 $2
+closing_line = @tools/count-tests $(REPORTS) "$1"
+BUILT_FOR_TESTS = executables fake-gpu $(BIN)/unit_tests $(BIN)/simulated_ratios
 
-.PHONY: check
-check: check-unit check-bats check-other-mpi test-cluster check-targets
+.PHONY: test check check-all check-rest
+test: packages-build packages-test ## install what is missing, build, run the tests that take minutes
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+	@$(MAKE) --no-print-directory -j$(shell nproc) $(BUILT_FOR_TESTS)
+	@$(MAKE) --no-print-directory check-unit UNIT_FILTER='-Long*:*/Long*'
+	@$(MAKE) --no-print-directory check-bats TAGS=quick
+	$(call closing_line,not run: longer ones (make check); Open MPI$(comma) cluster$(comma) NCCL$(comma) pages (make check-all))
+check: test check-rest ## all tests that need no root
+	$(call closing_line,not run: Open MPI$(comma) cluster$(comma) NCCL$(comma) pages (make check-all))
+check-rest: packages-check
+	@$(MAKE) --no-print-directory check-unit UNIT_FILTER='Long*:*/Long*'
+	@$(MAKE) --no-print-directory check-bats TAGS='!quick'
+check-all: packages-pages check check-other-mpi test-cluster test-nccl check-targets ## all tests: these need root for a part
+	$(call closing_line,)
 
 .PHONY: check-unit
 # In two halves at the same time: most of it is arithmetic of one thread. A test that hangs, or ends the process, is named.
 check-unit: $(BIN)/unit_tests ## unit tests only
-	@half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) timeout $(UNIT_LIMIT_S) $(BIN)/unit_tests \
-	  --gtest_output=xml:$(REPORTS)/unit/$$1.xml | awk '/^\[ RUN / { test = $$4 } /^\[=+\] .* ran\./ { test = "" } \
-	  !/^$$|^\[( RUN |  *OK |-+)/; END { if (test) print "check-unit: ended in " test ", or after $(UNIT_LIMIT_S) s" }'; }; \
+	@mkdir -p $(REPORTS)/unit; half() { GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$$1 $(UNPACKED_MPI) timeout $(UNIT_LIMIT_S) $(BIN)/unit_tests \
+	  --gtest_filter='$(UNIT_FILTER)' --gtest_output=xml:$(REPORTS)/unit/$$$$-$$1.xml | awk '/^\[ RUN / { test = $$4 } \
+	  /^\[=+\] .* ran\./ { test = "" } !/^$$|^\[( RUN |  *OK |-+)/; END { if (test) print "check-unit: ended in " test ", or after $(UNIT_LIMIT_S) s" }'; }; \
 	half 1 & other=$$!; half 0 && status=0 || status=1; wait $$other && exit $$status
 UNIT_LIMIT_S := 1200
+UNIT_FILTER := *
 
 .PHONY: check-bats
-# (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.)
-check-bats: executables fake-gpu $(BIN)/unit_tests $(BIN)/simulated_ratios ## tests of the programs only: command line, MPI, fake GPUs
-	$(call run_bats,programs) tests/cli tests/mpi tests/fake_gpu
+# (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.) Those of the command line in two halves
+# at the same time, one of which has all that change build/; those with ranks never beside others.
+BATS_HALF := $(patsubst %,tests/cli/%.bats,accept_launches build completion examples expect install loading mpi_choice mutants schemas)
+BATS_RANKS := tests/cli/rendezvous.bats tests/mpi tests/fake_gpu
+WITH_TAGS = $(if $(TAGS),--filter-tags '$(TAGS)')
+check-bats: $(BUILT_FOR_TESTS) ## tests of the programs only: command line, MPI, fake GPUs
+	@other=$$(mktemp); { $(call run_bats,half-$(TAGS:!%=not-%),$(WITH_TAGS)) $(BATS_HALF) > $$other; } 2>&1 & \
+	$(call run_bats,cli-$(TAGS:!%=not-%),$(WITH_TAGS)) $(filter-out $(BATS_HALF) $(BATS_RANKS),$(wildcard tests/cli/*.bats)) && status=0 || status=1; \
+	wait $$! || status=1; cat $$other; rm $$other; exit $$status
+	@$(call run_bats,ranks-$(TAGS:!%=not-%),$(WITH_TAGS)) $(BATS_RANKS)
 
 # The same for whichever of MPICH and Open MPI is not the machine's: what MPI has a part in.
 OTHER_MPI := $(if $(filter openmpi,$(MPI_NAME)),mpich,openmpi)
 .PHONY: check-other-mpi check-mpi
-check-other-mpi: ## tests with Open MPI where the machine's MPI is MPICH, or the other way round
+check-other-mpi: openmpi ## tests with Open MPI where the machine's MPI is MPICH, or the other way round
 	@$(MAKE) --no-print-directory -j$(shell nproc) MPI=$(OTHER_MPI) MPICXX= check-mpi
 ifneq ($(MPI_SHOW),)
 check-mpi: programs $(BIN)/unit_tests
 	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 --gtest_filter='*Mpi*:*Launcher*:*TemporaryMemory*:Complete*:*HostMemory*'
-	PROGRAMS=$(BIN) $(BATS_ENV) bats --filter-tags '!any-mpi' tests/mpi
+	export PROGRAMS=$(BIN); $(call run_bats,$(MPI_NAME),$(WITH_TAGS)) tests/mpi
 else
 check-mpi: ; @echo "check-mpi: no $(MPI_NAME) here; its tests are skipped" >&2
 endif

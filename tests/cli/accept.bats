@@ -22,6 +22,7 @@ on_noisy = "warn"
 END
 }
 
+# bats test_tags=quick
 @test "accept run launches, keeps and judges, and accept judge says the same of its folder" {
   [ "$(nproc)" -ge 2 ] || skip "two ranks would share a processor, and that never passes"
   specification > "$DIR/spec.toml"
@@ -67,6 +68,7 @@ END
   EXIT=3 accept run "$DIR/many.toml" -o "$DIR/many"
   [[ $output == *oversubscribed* ]]
 }
+# bats test_tags=quick
 @test "a launch that fails is an error, with its words in the journal" {
   mkdir "$DIR/bin"
   # shellcheck disable=SC2016 # the script expands it
@@ -131,12 +133,14 @@ END
   refused "[baseline] file was removed: run \`busbar accept run SPEC -o FOLDER\`" judge "$DIR/later.toml" "$DIR/run"
   refused "busbar accept baseline was removed" baseline "$DIR/spec.toml" "$DIR/run"
 }
+# bats test_tags=quick
 @test "the ready-made specifications are listed, and are found by their names" {
   EXIT=0 accept list
   [ "${#lines[@]}" -ge 2 ]
   name=$(awk 'NR == 2 { print $1 }' <<<"$output")
   EXIT=0 accept lint "$name"
 }
+# bats test_tags=quick
 @test "accept list NAME has each rule's figure and where it is from" {
   EXIT=0 accept list dgx-h100
   [[ $output == *"node-allreduce "*"absolute 478.9 GB/s"*"fails below 0.96"* ]]
@@ -148,6 +152,7 @@ END
   [[ $output == *"Profiles (--profile NAME)"*"quick: node-allreduce"*"full: "*"all-ring-ops"* ]]
   refused "ready-made specification" list no-such-machine
 }
+# bats test_tags=quick
 @test "auto judges a run by its machine, and no log, which is one launch" {
   ./allreduce_perf --backend sim --system a3-megagpu-8g --hosts 2 -b 8G -e 8G --csv "$DIR/two.csv" > "$DIR/out"
   EXIT=4 accept judge auto "$DIR/two.csv" --assume gpu="NVIDIA H100 80GB HBM3" --assume gpus_per_node=8 \
@@ -211,6 +216,7 @@ END
   EXIT=0 accept judge "$DIR/spec.toml" "$DIR/run" --same-machine
   [[ $output == *"nodes n1 n2 n3 ran on one host"*"which same_machine permits"* ]]
 }
+# bats test_tags=quick
 @test "accept lint reports every fault of a specification, a line each" {
   specification 0 | sed 's/^launches = 2/launches = 0/; s/allreduce/allreduse/; s/^on_noisy/on_nosy/; s/^timeout_s = 20/timeout_s = "x"/' > "$DIR/spec.toml"
   EXIT=2 accept lint "$DIR/spec.toml"
@@ -237,6 +243,7 @@ END
   [[ $output == *"floor (absolute 0.001 GB/s): a guide"* ]]
   [ "$(jq -r '.contract.rules[0].source' "$DIR/run/verdicts.json")" = "a guide" ]
 }
+# bats test_tags=quick
 @test "one line names each mistake, and nothing is launched or written" {
   specification > "$DIR/spec.toml"
   mkdir "$DIR/full"

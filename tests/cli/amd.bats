@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # GPUs of AMD: captures of their tools, RCCL's topology, logs of rccl-tests, and a machine from bound to verdict.
 load ../common
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar doctor on a captured tree of a machine with eight GPUs, RoCE and a PCIe switch: healthy, and with one problem at a
 # time.
 load ../common

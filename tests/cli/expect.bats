@@ -6,6 +6,7 @@ load ../common
 COMMAND=(./busbar expect)
 expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
 
+# bats test_tags=quick
 @test "expect prints the bound, the prediction and what others published, each with its source" {
   expect allreduce --system dgx-h100
   [[ $output == *"all-reduce of 8 GiB on 8 GPUs of dgx-h100"* ]]
@@ -43,6 +44,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   expect allreduce --system dgx-h100 --size 1M --json
   [ "$(jq '.size_bytes == 1048576 and .predicted_GBps < 100' <<<"$output")" = true ]
 }
+# bats test_tags=quick
 @test "a CSV or a log is judged by its own rows, on the machine it names" {
   ./allreduce_perf --backend sim --system dgx-h100 -b 1G -e 8G --csv "$DIR/s.csv" > "$DIR/out"
   expect allreduce --measured "$DIR/s.csv" --json  # a simulation names its system
@@ -110,6 +112,7 @@ expect() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   expect allgather --system dgx-h100 --nodes 2 --gpus 1 --json
   [ "$(jq -c '[.ranks, .nodes, .bound_GBps]' <<<"$output")" = '[2,2,50]' ]
 }
+# bats test_tags=quick
 @test "more than the bound fails, unless the bound is assumed" {
   EXIT=1 expect allreduce --system dgx-h100 --measured 3800
   [[ $output == *"above the bound"*"if 3800 is in Gb/s, the bus bandwidth is 475"* ]]
@@ -162,6 +165,7 @@ QUESTIONS
   [[ $output == *"as published (68.7)"*"never checked for this kind of machine"* ]]
   [[ $output != *"median error"* ]]
 }
+# bats test_tags=quick
 @test "what is asked wrongly is one line" {
   refused "missing collective"
   refused "unknown collective" allredjuice --system dgx-h100

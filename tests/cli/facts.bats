@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar facts and --facts: what a machine reports, of a captured tree, and what has changed.
 load ../common
 

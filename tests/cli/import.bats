@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar import: a log becomes a CSV that busbar reads; refusals by file and line.
 load ../common
 

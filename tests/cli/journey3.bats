@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # Files of public threads that 0.2.0 answered wrongly, and what is right; the facts of each are in unit tests, too.
 load ../common
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 load ../common
 
 @test "rows have 13 words and begin with a digit; nothing else does" {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar plot: figures, gaps, the same bytes, text, refusals.
 load ../common
 

@@ -71,6 +71,7 @@ ends() {
   [ "$(column backend,ranks,nodes,status,wrong "$DIR/a.csv" | sort -u)" = "gloo|3|1|ok|0" ]
   [[ $(grep environment "$DIR/a.csv") != *TOKEN* ]]
 }
+# bats test_tags=quick
 @test "every collective is right over Gloo" {
   local collective placement
   for collective in allreduce broadcast reducescatter allgather reduce alltoall sendrecv gather scatter; do
@@ -87,6 +88,7 @@ ends() {
     [ "$(column status,wrong "$DIR/$skew.csv" | sort -u)" = "ok|0" ]
   done
 }
+# bats test_tags=quick
 @test "ranks meet at an address, in any order, with a token" {
   export BUSBAR_TOKEN=opensesame
   rank 2
@@ -148,6 +150,7 @@ descriptors() { echo $(($(find "/proc/$1/fd" -mindepth 1 | wc -l) + $(find "/pro
   grep -q nope0 "$DIR/2.err"
   [ "$(cat "$DIR"/?.err | wc -l)" -eq 1 ]
 }
+# bats test_tags=quick
 @test "a rank that is killed is named in one line" {
   job
   kill -KILL "$(process_of 1)"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar report: pages of CSVs and of systems, in HTML and Markdown; refusals.
 load ../common
 

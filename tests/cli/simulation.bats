@@ -20,6 +20,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   run -2 "${BUILD:-build}/bin/simulated_ratios" <(printf '[[curve]]\nname = "a"\ncollective = "b"\nsystem = "dgx-2"\nsource = "c"\n') .
   [[ $output == *"no such collective"* ]]
 }
+# bats test_tags=quick
 @test "a simulation makes nccl-tests' table, a CSV and JSON, and says so in each" {
   sim --system dgx-2 --ranks 16 -b 1M -e 1G --csv "$DIR/x.csv" -J "$DIR/x.json"
   [ "$(table | wc -l)" -eq 11 ]
@@ -85,6 +86,7 @@ near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.8 * b && a < 1.2 * b) }';
   sim --system "$DIR/saved.toml" --ranks 2 -b 1G -e 1G
   near "$(table | awk '{print $8}')" 70
 }
+# bats test_tags=quick
 @test "what a simulation has nothing for is refused" {
   COMMAND=(./allreduce_perf --csv "$DIR/refused.csv")
   refused "no such system" --backend sim --system dgx2000

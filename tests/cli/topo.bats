@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 # busbar topo: actions, sources, forms of output, refusals.
 load ../common
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
+# bats file_tags=quick
 load ../common
 
 COMMAND=(mpirun -np 2 ./allreduce_perf)

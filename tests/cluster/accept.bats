@@ -38,6 +38,7 @@ blames_h2_alone() {  # blames_h2_alone RUN
   [ "$status" -eq 1 ] && [ "$(suspects "$1")" = h2 ] && [ "$(states "$1")" = "h0 good h1 good h2 failed h3 good" ]
 }
 
+# bats test_tags=ci
 @test "a healthy cluster passes, and every node is good" {
   specification "$DIR/spec.toml"
   for turn in $(repeats); do
@@ -47,6 +48,7 @@ blames_h2_alone() {  # blames_h2_alone RUN
     [ "$(grep -c ^pairs "$DIR/run$turn/launches.csv")" -eq 3 ]
   done
 }
+# bats test_tags=ci
 @test "one throttled host fails, and no other is named" {
   specification "$DIR/spec.toml"
   "$CLUSTER" throttle h2 200mbit
@@ -109,6 +111,7 @@ no_data_of_h3() {  # no_data_of_h3 RUN: its verdict
   [ "$(states "$1")" = "h0 good h1 good h2 good h3 no data" ]
   [ "$(grep -c 'h3 does not answer' "$1/launches.csv")" -eq 1 ]  # by one contact
 }
+# bats test_tags=ci
 @test "a host that cannot be reached is an error by name, without a hang" {
   specification "$DIR/spec.toml"
   "$CLUSTER" unplug h3
@@ -133,6 +136,7 @@ no_data_of_h3() {  # no_data_of_h3 RUN: its verdict
   run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [[ $output == *"note: h3 answered only at the "* ]]
 }
+# bats test_tags=ci
 @test "a host that is lost while it is measured is blamed, and nothing of it keeps running" {
   specification "$DIR/spec.toml"
   sed -i 's/^iterations = 8/iterations = 100/; s/^timeout_s = 20/timeout_s = 16/' "$DIR/spec.toml"
@@ -161,6 +165,7 @@ no_data_of_h3() {  # no_data_of_h3 RUN: its verdict
   [ "$(grep -c ^pairs,3 "$DIR/run/launches.csv")" -eq 2 ]  # the second once more, and the third
   nothing_runs
 }
+# bats test_tags=ci
 @test "a host that is gone is an error by name, without a hang" {
   specification "$DIR/spec.toml"
   "$CLUSTER" remove h3

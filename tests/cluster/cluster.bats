@@ -14,12 +14,14 @@ pair() {  # pair FILE: bus bandwidth between h0 and h1
   GBps "$1"
 }
 
+# bats test_tags=ci
 @test "every host has its own name, and ranks on two hosts are two nodes" {
   run mpiexec "${LAUNCHER[@]}" -hosts h0,h1,h2,h3 -np 4 -ppn 1 hostname
   [ "$(sort <<<"$output" | xargs)" = "h0 h1 h2 h3" ]
   pair "$DIR/a.csv"
   grep -q '^allreduce,mpi,2,2,' "$DIR/a.csv"
 }
+# bats test_tags=ci
 @test "a throttled link is far slower, and as fast as before when it is not throttled any more" {
   healthy=$(pair "$DIR/a.csv")
   "$CLUSTER" throttle h1 200mbit
@@ -29,11 +31,13 @@ pair() {  # pair FILE: bus bandwidth between h0 and h1
   echo "$healthy $throttled $again"
   awk -v h="$healthy" -v t="$throttled" -v a="$again" 'BEGIN { exit !(t < 0.05 && h > 3 * t && a > 3 * t) }'
 }
+# bats test_tags=ci
 @test "a host that is gone is 255 and one line" {
   run --separate-stderr tests/cluster/launcher -x h7 true
   [ "$status" -eq 255 ]
   [ "$stderr" = "launcher: h7: no such host" ]
 }
+# bats test_tags=ci
 @test "a cluster goes away with its owner, also when that was killed" {
   sleep 60 3>&- &
   owner=$!
@@ -47,6 +51,7 @@ pair() {  # pair FILE: bus bandwidth between h0 and h1
   done
   return 1
 }
+# bats test_tags=ci
 @test "what a killed run has left is removed by the next one" {
   gone=$(bash -c 'echo $$')
   ip netns add "bb${gone}h0"

@@ -57,6 +57,7 @@ END
   [ "$status" -eq 1 ]
   [[ $output == *"e1 rose by 2"* ]]
 }
+# bats test_tags=ci
 @test "a slow node's evidence has what its facts report" {
   "$CLUSTER" throttle h2 200mbit
   flap_after "$DIR/run" 1 &

@@ -60,6 +60,7 @@ verdict() {
   [ "$(cat "$DIR/run1/good.txt")" = "h[0-15]" ]
   [ "$(grep -c ^pairs "$DIR/run1/launches.csv")" -eq 3 ]
 }
+# bats test_tags=ci
 @test "16 hosts: a throttled host is named" {
   only_repeated
   "$CLUSTER" throttle h3 50mbit

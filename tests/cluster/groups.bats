@@ -9,6 +9,7 @@ slow_hosts() {
     END { for (i = 1; i <= NR; ++i) if (rate[i] < most / 4) print hosts[i] }' | tr ' ' '\n' | sort | uniq -c | sort -rn | xargs
 }
 
+# bats test_tags=ci
 @test "random pairs of hosts in one launch show a throttled host in all of its rounds" {
   with rendezvous
   "$CLUSTER" throttle h2 50mbit

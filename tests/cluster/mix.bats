@@ -26,6 +26,7 @@ mixed() {
 # all_within LOW HIGH
 all_within() { awk -F'|' -v low="$1" -v high="$2" '!(low < $1 && $1 < high && $4 == 0) { exit bad = 1 } END { exit bad || NR == 0 }' "$DIR/factors"; }
 
+# bats test_tags=ci
 @test "two groups through one link get half of it each" {
   "$CLUSTER" throttle uplink1 200mbit
   { group a 0,2; group b 1,3; } > "$DIR/mix.toml"

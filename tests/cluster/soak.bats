@@ -61,6 +61,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
   [[ $output == *"s to recover at 00:00:"* || $output == *"not recovered at 00:00:"* ]]
   [[ $output == *"facts of h1: e0: carrier changes +2"* ]]
 }
+# bats test_tags=ci
 @test "a soak that is ended by SIGTERM judges what there is, and too little is not judged" {
   limits 2 'level_max = 0.05'
   soak "$DIR/run" 10m > "$DIR/out" 2>&1 &

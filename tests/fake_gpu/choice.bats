@@ -12,6 +12,7 @@ chosen() {
 }
 fact() { sed -n "s/^# $1: //p" "$DIR/a.csv"; }
 
+# bats test_tags=quick
 @test "--nccl-choice adds algorithm, protocol and channels to each row, and connections to the header" {
   chosen 2 allreduce_perf -b 8K -e 1M -f 8 --placement out
   [ "$(column size_bytes,algorithm,protocol,channels "$DIR/a.csv" | xargs)" = \

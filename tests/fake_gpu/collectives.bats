@@ -12,6 +12,7 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
 @test "every collective, type and operation is right on 3 ranks, which divide nothing" {
   for_all 3 -b 5000 -e 5000 -d all -o all
 }
+# bats test_tags=quick
 @test "every collective is right on 1 rank" {
   for_all 1 -b 64 -e 1M -f 128 -d all
 }
@@ -44,6 +45,7 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
   [ "$(column type,reason "$DIR/a.csv" | grep -c '^f8e.*compute capability 9.0, this device has 8.0')" -eq 4 ]
 }
 
+# bats test_tags=quick
 @test "what runs on the fake machine is labelled so in table and file" {
   run -0 timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [[ $output == *"# fake: this is the "*" GPU machine"* ]]
@@ -65,6 +67,7 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
   [ "$(column wrong "$DIR/a.csv" | sort -u)" = 0 ]
 }
 
+# bats test_tags=quick
 @test "every ordered pair of ranks has a row of its own and a place in the square" {
   run -0 timeout 120 mpirun -np 5 ./sendrecv_perf "${QUICK[@]}" --pairs all --placement out --csv "$DIR/a.csv"
   [ "$(column sender,receiver,size_bytes "$DIR/a.csv" | sort -u | wc -l)" -eq 40 ]
@@ -81,6 +84,7 @@ USUAL=(--backend nccl -n 2 -w 0 -T 60)
   [[ $output == *"wrong data: rank 2, element 7: expected "* ]]
 }
 
+# bats test_tags=quick
 @test "a split runs its groups at the same time, a row each" {
   run -0 env NCCL_TESTS_SPLIT="MOD 2" timeout 60 mpirun -np 6 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   [ "$(column group,ranks,wrong "$DIR/a.csv" | sort | uniq -c | xargs)" = "4 0|3|0 4 1|3|0" ]

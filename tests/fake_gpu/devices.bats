@@ -27,6 +27,7 @@ on_mesh() {  # on_mesh RANKS OPTIONS... : the run's words in $output, its rows i
 }
 set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; }
 
+# bats test_tags=quick
 @test "the best four GPUs of a DGX-1V are one of its quads" {
   on_mesh 4 --devices best
   [ "$(set_of_rows)" = "0,1,2,3|100|nvlink" ]

@@ -20,6 +20,7 @@ reports() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep 
 # 1 KiB is done (2 rows: the priming operation, 1 + 2, and in place 1 for the check) when the twelfth operation comes.
 kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 
+# bats test_tags=quick
 @test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
   faulty fail:ncclAllReduce:12@1
   reports 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce fails as planted'
@@ -49,6 +50,7 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   reports 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
   kept
 }
+# bats test_tags=quick
 @test "a wrong result is found, named and exit 1" {
   faulty wrong:ncclAllReduce:5@1
   [ "$STATUS" -eq 1 ]

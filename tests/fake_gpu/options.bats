@@ -6,6 +6,7 @@ load backend
 quick() { run --separate-stderr timeout 60 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" "$@"; echo "$output$stderr"; [ "$status" -eq 0 ]; }
 flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
 
+# bats test_tags=quick
 @test "a graph of the operations is one sample, launched as often as asked" {
   quick -G 3 --csv "$DIR/a.csv"
   [ "$(flags graph)" -eq 4 ]
@@ -34,6 +35,7 @@ flags() { column flags "$DIR/a.csv" | grep -c "\b$1\b"; }
   paste <(table | awk '{ print $6 }') <(column enqueue_time_us,in_place "$DIR/a.csv" | sed -n 's/|0$//p') |
     awk '{ d = $1 - $2; if (d * d > 1e-4 * $2 * $2) bad = 1 } END { exit bad || NR != 2 }'
 }
+# bats test_tags=quick
 @test "-M tells where the memory went" {
   quick -M 1
   [[ $output =~ \#\ GPU\ memory\ usage\ :\ Initialization\ .*User-Allocated\ 2\ MiB.*Total ]]

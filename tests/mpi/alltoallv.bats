@@ -6,6 +6,7 @@ load ../common
 USUAL=(--host-limits off --placement out -n 2 -w 0)
 SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
 
+# bats test_tags=ci
 @test "every distribution and type is right on three ranks" {
   local skew
   for skew in $SKEWS; do
@@ -20,12 +21,10 @@ SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
   all_right 16 alltoallv -b 64K -e 64K --skew sparse:0.2 --seed 3
   all_right 2 alltoallv -b 1M -e 1M -n 70 --cache rotate --cadence isolated
 }
-# bats test_tags=any-mpi
 @test "a fault in the part of one sender is found" {
   run -1 mpirun -np 3 ./alltoallv_perf "${USUAL[@]}" -b 64K -e 64K --inject-fault 1:8000
   [[ $output == *"rank 1, element 8000: expected"* ]]
 }
-# bats test_tags=any-mpi
 @test "nccl-tests' matrix, scale, spread and summary are read" {
   printf '0 64 32\n100000 0 160\n48 48 48\n' > "$DIR/traffic.txt"
   export NCCL_TESTS_ALLTOALLV_MATRIX_FILE=$DIR/traffic.txt NCCL_TESTS_ALLTOALLV_MATRIX_SCALE=2
@@ -44,7 +43,6 @@ SKEWS="uniform distance distance:0.3 zipf:1.2 hot:1 hot:1:1 sparse:0.4"
   NCCL_TESTS_ALLTOALLV_SPREAD=0.5 all_right 2 alltoallv -b 64K -e 64K
   [ "$(column distribution "$DIR/a.csv")" = distance:0.5 ]
 }
-# bats test_tags=any-mpi
 @test "two distributions are two measurements, for --resume and for compare" {
   local skew
   for skew in uniform zipf:1; do

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 # A load that runs during the operations: --load beside. Both wait for one processor, so that each takes about twice as
 # long; limits are far from that.
 load ../common

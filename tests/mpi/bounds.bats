@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 load ../common
 
 MEASURED=(-b 1K -e 4K -n 3 -w 1)  # with the limits of the host

@@ -1,18 +1,17 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# What is measured here is whether data are right: the limits of the host are not (bounds.bats). Tests of what no MPI has
-# a part in are tagged any-mpi: they run with one of the two.
+# What is measured here is whether data are right: the limits of the host are not (bounds.bats).
 load ../common
 
 USUAL=(--host-limits off)
 
-# bats test_tags=any-mpi
 @test "every type, operation and root is right on 1 rank" {
   STATUSES="ok skipped" for_all 1 -b 64 -e 4K -f 8 -d all -o all -r all -n 2 -w 0 -c 2
 }
 @test "every type, operation and root is right on 2 ranks" {
   STATUSES="ok skipped" for_all 2 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
 }
+# bats test_tags=quick,ci
 @test "every type, operation and root is right on 3 ranks" {
   STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 1 -w 0
 }
@@ -29,6 +28,7 @@ USUAL=(--host-limits off)
 @test "16 ranks are right in small and large sizes" {
   COLLECTIVES="allreduce broadcast reducescatter allgather" for_all 16 -b 1K -e 1M -f 1024 -d double -o prod -r 5 -n 2 -w 0
 }
+# bats test_tags=quick
 @test "sizes that ranks do not divide are right" {
   for_all 3 -b 1000 -e 5000 -i 777 -r 2 -n 2 -w 0 -c 3
 }
@@ -36,16 +36,17 @@ USUAL=(--host-limits off)
   for_all 2 -b 64 -e 1M -f 128 -n 5 --progress yield -z 1
   all_right 3 allreduce -b 1M -e 1M -n 3 --progress block -z 3
 }
-# bats test_tags=any-mpi
 @test "isolated and rotating modes are right" {
   COLLECTIVES="allreduce alltoall gather" for_all 2 -b 1M -e 1M -n 70 --cache rotate --progress block -z 3
   for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
 }
+# bats test_tags=ci
 @test "segments are right" {
   STATUSES="ok skipped" all_right 2 allreduce -b 70000004 -e 70000004 -n 1 -w 0 --memory-limit 240M
   [ "$(column flags "$DIR/a.csv" | grep -c segmented)" -ge 1 ]
 }
 
+# bats test_tags=ci
 @test "one way between two of several ranks only the receiver gets data" {
   unit_tests=$(dirname "$(readlink allreduce_perf)")/unit_tests
   # A file for each rank: MPICH's mpiexec loses output now and then.
@@ -54,7 +55,6 @@ USUAL=(--host-limits off)
   [ "$(cat "$DIR"/one-way.* | grep -c 'PASSED.* 1 test')" -eq 3 ]
 }
 
-# bats test_tags=any-mpi
 @test "a send-receive in place sends from a copy, and is checked" {
   local progress
   for progress in block yield; do
@@ -63,7 +63,6 @@ USUAL=(--host-limits off)
   done
 }
 
-# bats test_tags=any-mpi
 @test "a planted fault is found, named and exit 1, in every collective and placement" {
   for collective in $ALL; do
     rm -f "$DIR/a.csv"
@@ -76,7 +75,6 @@ USUAL=(--host-limits off)
   done
 }
 
-# bats test_tags=any-mpi
 @test "a fault that no result has is told as bad usage, and no row is flagged" {
   run -2 --separate-stderr mpirun -np 2 ./reduce_perf --host-limits off -b 1M -e 1M -n 2 -w 0 --inject-fault 1:0 --csv "$DIR/a.csv"
   [ "${#stderr_lines[@]}" -eq 1 ]
@@ -87,7 +85,6 @@ USUAL=(--host-limits off)
   [[ $stderr == *"results are not checked with -c 0"* ]]
 }
 
-# bats test_tags=any-mpi
 @test "only rows whose result has the fault's element are wrong" {
   run -1 mpirun -np 2 ./allreduce_perf --host-limits off -b 1K -e 1M -f 1024 -n 2 -w 0 --inject-fault 1:12345 --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok wrong wrong" ]
@@ -128,7 +125,6 @@ USUAL=(--host-limits off)
   [[ $output == *"for 16 ranks on the fullest host"* ]]  # one kernel: memory is planned for all
 }
 
-# bats test_tags=any-mpi
 @test "the memory plan drops out of place, then segments, then the size, and says so" {
   run -0 mpirun -np 2 ./allreduce_perf -b 16M -e 256M -f 4 -n 1 -w 0 --memory-limit 320M --csv "$DIR/a.csv"
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok skipped ok skipped skipped" ]

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 # A row that goes on for a time: --duration, --interval, --timeline.
 load ../common
 

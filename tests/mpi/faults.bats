@@ -39,6 +39,7 @@ one_message() {
   [ "$BUSBAR_TEST_MPI" != mpich ] || [ "$(wc -l < "$DIR/err")" -eq 1 ]
 }
 
+# bats test_tags=quick,ci
 @test "a killed rank ends the job, rows are kept, and --resume completes them" {
   start
   wait_for_rows 3
@@ -86,6 +87,7 @@ one_message() {
   nothing_runs "$DIR/a.csv"
 }
 
+# bats test_tags=ci
 @test "an interrupted run has its rows on disk and can go on" {
   start -N 2
   wait_for_rows 2
@@ -98,7 +100,6 @@ one_message() {
   [ "$(column cycle,size_bytes,in_place "$DIR/a.csv" | sort -u | wc -l)" -eq 44 ]
 }
 
-# bats test_tags=any-mpi
 @test "--resume refuses rows of another configuration and names the difference" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json"
   before=$(cat "$DIR/a.csv")
@@ -114,7 +115,7 @@ one_message() {
   [ "$(cat "$DIR/a.csv")" = "$before" ]
 }
 
-# bats test_tags=any-mpi
+# bats test_tags=quick
 @test "--resume of a finished file measures nothing" {
   run mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
   before=$(rows "$DIR/a.csv")
@@ -123,6 +124,7 @@ one_message() {
   [ "$(table | wc -l)" -eq 3 ]
 }
 
+# bats test_tags=quick,ci
 @test "a rank that stops is a timeout: one line, exit 4, rows are kept" {
   start -T 6
   wait_for_rows 2
@@ -202,6 +204,7 @@ one_message() {
   done
 }
 
+# bats test_tags=ci
 @test "all ranks leave with the same code" {
   needs_mpich "-print-all-exitcodes"
   codes() {  # codes OPTIONS... : of three ranks, as Hydra tells them: code times 256

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 # --groups: groups of ranks that measure by themselves, round by round. Hosts are names of their own on this one.
 load ../common
 
@@ -25,6 +24,7 @@ grouped() {
 }
 groups() { column "${1:-round,group,hosts,ranks}" "$DIR/a.csv" | tr '\n' ';'; }
 
+# bats test_tags=quick
 @test "hosts, rails, halves and rules of ranks are one round" {
   grouped 6 hosts
   [ "$(groups)" = "0|0|h0|2;0|1|h1|2;0|2|h2|2;" ]

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 # Who is last to arrive. Delays are of 20 ms, since the machine that runs this may be busy; tests/soak/late.bats has small ones.
 load ../common
 
@@ -8,6 +7,7 @@ setup() { common_setup; }
 
 LATE=(-b 64K -e 64K --placement out --host-limits off --time-budget 2)
 
+# bats test_tags=quick
 @test "a rank that is delayed is named in its row, below the table and in the report" {
   mpirun -np 4 ./allreduce_perf "${LATE[@]}" --inject-delay 2:20000 --csv "$DIR/a.csv" > "$DIR/out"
   cat "$DIR/out"

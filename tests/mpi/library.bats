@@ -11,11 +11,13 @@ other_launcher() {
   if [ "$other" = openmpi ]; then echo "$launcher --quiet --oversubscribe --allow-run-as-root"; else echo "$launcher"; fi
 }
 
+# bats test_tags=quick,ci
 @test "the version names the MPI library" {
   run -0 ./sendrecv_perf --version
   [[ ${lines[1]} =~ ^"MPI library: $(mpi_title) "[0-9]+\.[0-9.a-z]+$ ]]
 }
 
+# bats test_tags=quick,ci
 @test "the head of a run and of its file is whole and names the MPI library" {
   run -0 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv" -J "$DIR/a.json"
   library=$(./allreduce_perf --version | sed -n 's/^MPI library: //p')
@@ -29,6 +31,7 @@ other_launcher() {
   [ "$(rows "$DIR/a.csv" | wc -l)" -eq 6 ]
 }
 
+# bats test_tags=ci
 @test "the file's head has what was set for the library, and no names of the launcher's session" {
   export UCX_TLS=self,sysv OMPI_MCA_btl=self,vader
   run -0 mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv "$DIR/a.csv"
@@ -37,6 +40,7 @@ other_launcher() {
   [[ $environment != *orte_* && $environment != *ess* && $environment != *"$PWD"* ]]
 }
 
+# bats test_tags=ci
 @test "-g starts the ranks by the library's own launcher" {
   PATH=${PATH#"$ROOT/tests/launchers:"}
   if [ "$BUSBAR_TEST_MPI" = openmpi ]; then PATH=$(dirname "$BUSBAR_TEST_LAUNCHER"):$PATH; fi
@@ -47,6 +51,7 @@ other_launcher() {
   [[ $stderr == *"-g 5"*"mpiexec"*"$(mpi_title)"* ]]
 }
 
+# bats test_tags=ci
 @test "the launcher of another MPI is refused in one line" {
   read -ra launcher < <(other_launcher)
   command -v "${launcher[0]}" > /dev/null || skip "there is no other MPI"
@@ -59,6 +64,7 @@ other_launcher() {
   [ ! -e "$DIR/a.csv" ]
 }
 
+# bats test_tags=ci
 @test "the launcher's exit code is that of the ranks, with one line of ours" {
   ends_with() {  # ends_with CODE LINES OPTIONS...
     run --separate-stderr mpirun -np 3 ./allreduce_perf --host-limits off -n 1 -w 0 "${@:3}"

@@ -11,7 +11,7 @@ mixed() {
   run -0 timeout 120 ./busbar mix "$2" -- mpirun -np "$1" ./allreduce_perf "${USUAL[@]}" --csv "$DIR/a.csv" "${@:3}"
 }
 
-# bats test_tags=any-mpi
+# bats test_tags=quick
 @test "ranks in three groups have a row of each alone and together, and right results" {
   cat > "$DIR/job.toml" <<TOML
 [[group]]
@@ -47,7 +47,6 @@ pp together|broadcast|2|ok|0|4096|1|1 3" ]
       END { exit NR != 6 || bad }'
   [ "$(grep -cE '^# (tp|dp|pp) +[a-z]+ +(32|64|4) KiB .*\[.*(slower|quicker|no difference shown)' <<<"$output")" -eq 3 ]
 }
-# bats test_tags=any-mpi
 @test "presets run, of the size of -b" {
   mixed 4 tp+dp
   [ "$(column mix,collective,group_ranks,size_bytes "$DIR/a.csv" | grep together)" = "tp together|allreduce|0-1 2-3|16384
@@ -58,7 +57,6 @@ dp together|allreduce|0 2 1 3|16384" ]
   [ "$(column mix,collective,op,type,wrong "$DIR/a.csv" | grep together)" = "victim together|allreduce|max|int32|0
 aggressor together|alltoall|none|int32|0" ]
 }
-# bats test_tags=any-mpi
 @test "a fault in a result is found in the groups of its rank, alone and together" {
   run -1 timeout 120 ./busbar mix aggressor -- mpirun -np 4 ./allreduce_perf "${USUAL[@]}" --csv "$DIR/a.csv" --inject-fault 2:100
   [ "$(column mix,status,wrong "$DIR/a.csv")" = "victim alone|wrong|1
@@ -72,7 +70,6 @@ aggressor together|ok|0" ]
   mixed 4 tp+dp --backend gloo
   [ "$(column backend,wrong "$DIR/a.csv" | sort -u)" = "gloo|0" ]
 }
-# bats test_tags=any-mpi
 @test "a rank that hangs in a mix ends it with the step" {
   timeout 120 mpirun -np 4 ./allreduce_perf "${USUAL[@]}" -b 4M -T 3 --time-budget 60 --mix aggressor > "$DIR/out" 2>&1 &
   local job=$! pid=

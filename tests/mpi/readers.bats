@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# bats file_tags=any-mpi
 # What was written for nccl-tests reads our output: the JSON of --json-style nccl-tests, and the table.
 load ../common
 
@@ -38,6 +37,7 @@ TWO_SIZES=(-b 64K -e 128K -n 3 -w 1 --host-limits off)
   done
 }
 
+# bats test_tags=quick
 @test "a JSON in nccl-tests' style is imported, resumed and checked before a run" {
   local run=(-b 64K -e 64K -n 5 -w 0 --host-limits off --csv "$DIR/a.csv" -J "$DIR/a.json" --json-style nccl-tests)
   mpirun -np 2 ./allreduce_perf "${run[@]}" > "$DIR/out"

@@ -21,6 +21,7 @@ inject-delay=0:0.1|1|0|10" ]
   grep -q '^# inject-delay=0:0.1$' "$DIR/out"
 }
 
+# bats test_tags=quick
 @test "an option of the program varies, and its column with it" {
   vary 2 cadence=streaming,isolated --placement out --visits 6
   [ "$(column variant,cadence,visits "$DIR/a.csv")" = "\

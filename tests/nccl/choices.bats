@@ -6,6 +6,7 @@ load common
 # says RANK WORDS: rank's log has these words.
 says() { grep -qF -- "$2" "$DIR/log.$1" || { echo "rank $1 does not say: $2"; return 1; }; }
 
+# bats test_tags=ci
 @test "NCCL finds the rings and channels of each machine that it has there" {
   nothing_moves
   local kind channels nvls ring
@@ -29,6 +30,7 @@ END
   [ "$(column type,op,status "$DIR/a.csv" | grep '|skipped' | sort -u | xargs)" = "f8e4m3|avg|skipped f8e5m2|avg|skipped" ]
   [ "$(column type,op,status,wrong "$DIR/a.csv" | grep -cx '.*|ok|0')" -eq $((2 * (12 * 5 - 2))) ]
 }
+# bats test_tags=ci
 @test "no operation starts a thread" {
   nothing_moves
   local count=() operations
@@ -101,6 +103,7 @@ END
     run -0 timeout 60 mpirun -np 2 "$SELFTEST" "$case"
   done
 }
+# bats test_tags=ci
 @test "gather, scatter and all-to-all are sent in pieces where NCCL lacks them" {
   local collective
   export LD_LIBRARY_PATH=$NCCL_BUILT/lib/older:$LD_LIBRARY_PATH

@@ -3,6 +3,7 @@
 # Data that moves through NCCL's own code, from the call by its planner and its transports to its proxies.
 load common
 
+# bats test_tags=ci
 @test "every collective is right on three ranks" {
   local collective
   for collective in allreduce reducescatter allgather broadcast reduce gather scatter; do
@@ -40,11 +41,13 @@ load common
   verified 3 allreduce -b 1K -e 1M -f 32
   verified 3 alltoall -b 1K -e 1M -f 32 --placement out
 }
+# bats test_tags=ci
 @test "sockets and NCCL's proxies carry what no memory is shared for" {
   export NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1
   verified 3 allreduce -b 1K -e 1M -f 32
   verified 3 alltoall -b 1K -e 1M -f 32 --placement out
 }
+# bats test_tags=ci
 @test "graphs replay what NCCL launched while they were captured" {
   verified 3 allreduce -b 1K -e 1M -f 32 -G 2
   verified 3 alltoall -b 1K -e 1M -f 32 -G 2 --placement out

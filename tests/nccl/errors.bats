@@ -32,6 +32,7 @@ ends() {
   [ "$(column status "$DIR/a.csv" | sort | uniq -c | sort -n | tail -n 1 | awk '{ print $2 }')" = ok ]
 }
 
+# bats test_tags=ci
 @test "a rank that is killed is told as a lost connection, or by the timeout where ranks waited for it between operations" {
   start
   kill -KILL "$RANK1"

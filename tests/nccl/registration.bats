@@ -23,11 +23,13 @@ kept() {
 }
 registered() { grep -q "IPC $1 buffer" "$DIR"/log.*; }
 
+# bats test_tags=ci
 @test "-R 1 registers each buffer and takes it back" {
   kept 2 allreduce -b 64K -e 64K -d all -R 1
   registered registering
   [ "$(column flags "$DIR/a.csv" | grep -cw registered)" -eq 24 ]
 }
+# bats test_tags=ci
 @test "-R 2 makes windows and takes them back" {
   kept 2 allreduce -b 64K -e 64K -d all -R 2
   [ "$(column flags "$DIR/a.csv" | grep -cw symmetric)" -eq 24 ]

@@ -21,7 +21,7 @@ readonly FIRST="all quickstart"
 # why_not TARGET: why it has no short form.
 why_not() {
   case $1 in
-    test | check-unit | check-bats | check-other-mpi | check-targets | test-cluster | test-nccl) echo "these tests are a part of it" ;;
+    test | check | check-all | check-unit | check-bats | check-other-mpi | check-targets | test-cluster | test-nccl) echo "these tests are a part of it" ;;
     bench-mpi | plot-bench) echo "a part of bench" ;;
     lint | format | tidy | tidy-tests | mutants) echo "minutes of their own; .ci/run runs lint" ;;
     soak | soak-cluster | check-repeated | test-packages) echo "hours, or half an hour" ;;

@@ -80,8 +80,6 @@ TEST(RunCommand, LeaksNoFile) {
   EXPECT_EQ(open_files(), before);
 }
 
-using testing::ElementsAre;
-
 std::vector<std::string> shell_line(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
 /// Commands by their numbers, and how they ended.

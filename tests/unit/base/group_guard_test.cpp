@@ -7,7 +7,6 @@
 
 #include "base/child_process.hpp"
 #include "tests/unit/support/processes.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {

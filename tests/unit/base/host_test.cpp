@@ -8,7 +8,6 @@
 #include "base/child_process.hpp"
 #include "base/error.hpp"
 #include "base/hostlist.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -145,10 +144,6 @@ TEST(LocalTime, IsADateAndATimeWithABlankBetween) {
   EXPECT_TRUE(std::regex_match(local_time(), std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")))
       << local_time();
 }
-
-using testing::Contains;
-using testing::Not;
-using testing::StartsWith;
 
 /// Sets a variable for the time of a test.
 class Variable {

@@ -2,7 +2,6 @@
 #include "base/options.hpp"
 
 #include "base/removed_words.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {
@@ -25,9 +24,6 @@ struct Sample {
   std::optional<std::string> to{};
 };
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 using S = Sample;
 constexpr auto kOptions = std::to_array<Option<S>>({
     {"-v,--verbose", "", set::value<&S::verbose>},

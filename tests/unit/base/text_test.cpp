@@ -2,8 +2,6 @@
 #include "base/text.hpp"
 
 #include "base/enum_names.hpp"
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {

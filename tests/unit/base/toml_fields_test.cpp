@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/toml_fields.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
-
-using testing::StartsWith;
 
 std::string complaint(const std::string& text) {
   const auto failure = test::failure_of([&] { (void)parse_toml(text, "my.toml"); });

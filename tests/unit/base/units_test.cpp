@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/units.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 using VariableMap = std::map<std::string, std::string>;
 

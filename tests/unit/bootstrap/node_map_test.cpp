@@ -4,8 +4,6 @@
 namespace busbar {
 namespace {
 
-using ::testing::ElementsAre;
-
 TEST(NodeMap, NodesAreNumberedByTheirLowestRank) {
   const NodeMap map = NodeMap::numbered(std::vector<std::string>{"z", "a", "z", "b", "a"});
   EXPECT_THAT(map.of_rank, ElementsAre(0, 1, 0, 2, 1));

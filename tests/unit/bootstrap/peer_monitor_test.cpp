@@ -6,11 +6,6 @@
 namespace busbar {
 namespace {
 
-using testing::AllOf;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
-
 /// The two ends of a connection.
 std::array<Socket, 2> connection() {
   std::array<int, 2> ends{};

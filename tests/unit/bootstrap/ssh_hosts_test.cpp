@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 LauncherChoice chosen(const std::string& wanted) {
   return choose_launcher({.wanted = wanted, .is_program = [](auto) { return true; }});

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <unistd.h>
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
 

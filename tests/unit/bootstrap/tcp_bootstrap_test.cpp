@@ -4,13 +4,8 @@
 
 #include <atomic>
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// An address at which nothing listens.
 Address free_address() {

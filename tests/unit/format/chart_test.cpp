@@ -130,10 +130,6 @@ TEST(Palette, DistinguishesLinesOfASystemByPointAndDash) {
   }
 }
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
-
 Chart chart_of(const std::string& title) {
   return {.name = "x",
           .title = title,

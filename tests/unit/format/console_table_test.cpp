@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/console_table.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
 
 namespace busbar {
@@ -10,8 +9,6 @@ namespace {
 using test::measured;
 using test::skipped;
 using test::with;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 /// A stream whose text can be read back.
 class CapturedStream {
@@ -119,7 +116,7 @@ TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
   table.write({with(measured(false), &Record::algorithm, "Ring")});
   table.write({measured(true)});
   table.end({.rows = 2, .finished_at = ""});
-  EXPECT_THAT(captured.lines(), testing::Contains(HasSubstr("no algorithm for 1 of 2 ")).Times(1));
+  EXPECT_THAT(captured.lines(), Contains(HasSubstr("no algorithm for 1 of 2 ")).Times(1));
 }
 
 TEST_F(Console, PrintsHowOperationsBlock) {
@@ -193,7 +190,7 @@ TEST_F(Console, HasItsReadersWordsInTheFootersOnly) {
   table.end({.rows = 1, .wrong_rows = 1, .mean_busbw_GBps = 1, .finished_at = ""});
   for (const char* word :
        {"bandwidth", "FAILED", "Out of bounds values : 1 FAILED", "out-of-place"}) {
-    EXPECT_THAT(captured.lines(), testing::Contains(HasSubstr(word)).Times(1));
+    EXPECT_THAT(captured.lines(), Contains(HasSubstr(word)).Times(1));
   }
 }
 
@@ -347,8 +344,7 @@ TEST_F(Console, PrintsTheReasonOfAllPairsOnce) {
     records.push_back(
         with(skipped(false, "no room"), &Record::sender, 0, &Record::receiver, receiver));
   }
-  EXPECT_THAT(lines_of(records, kOut),
-              testing::Contains(testing::EndsWith(" skipped: no room")).Times(1));
+  EXPECT_THAT(lines_of(records, kOut), Contains(EndsWith(" skipped: no room")).Times(1));
 }
 
 TEST(ConsoleTime, HasAsManyDecimalsAsFitInSevenCharacters) {

@@ -6,9 +6,6 @@
 namespace busbar {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
 Document hostile() {
   const std::string label = "<script>alert('x')</script>|`&\"";
   Section section{.id = "one", .heading = label};
@@ -77,7 +74,7 @@ TEST(Strip, HasACellForEachThingWithAMarkBesideItsColour) {
 
 TEST(MarkdownPage, HasTheAnswerBelowTheTitle) {
   EXPECT_THAT(markdown_page({.title = "T", .verdict = "FAIL", .answer = "a", .lead = "l"}),
-              testing::StartsWith("# FAIL: T\n\n**a**\n\nl"));
+              StartsWith("# FAIL: T\n\n**a**\n\nl"));
 }
 
 TEST(MarkdownPage, EscapesMarkupAndCells) {

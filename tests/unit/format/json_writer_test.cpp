@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/json_writer.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {

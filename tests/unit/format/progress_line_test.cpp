@@ -5,8 +5,6 @@
 #include <pty.h>
 #include <unistd.h>
 
-#include "tests/unit/support/temporary_folder.hpp"
-
 namespace busbar {
 namespace {
 

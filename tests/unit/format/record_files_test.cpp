@@ -4,9 +4,7 @@
 
 #include "format/csv_writer.hpp"
 #include "format/json_writer.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -15,7 +13,6 @@ using test::Failure;
 using test::failure_of;
 using test::measured;
 using test::with;
-using testing::EndsWith;
 
 const std::string kHead =
     "# busbar: 0.1.0\n# configuration: collective=allreduce ranks=16\n# started: 2026-11-21 "

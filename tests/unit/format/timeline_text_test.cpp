@@ -2,15 +2,10 @@
 #include "format/timeline_text.hpp"
 
 #include "format/timeline_file.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
-
-using testing::Contains;
-using testing::ElementsAre;
 
 /// A run of intervals of 1 s, with a median and the rate of each tenth of them.
 template <class MedianOf, class RateOf>
@@ -69,7 +64,7 @@ TEST(TimelineText, HasDepthAndTimeToRecoverOfTheDeepestSlowdowns) {
   EXPECT_THAT(ended, Contains("slowdown at 00:00:58.0: from 100 operations/s to 60 %, not "
                               "recovered to within 2.0 % in 42.0 s (run ended), stays at 60 %"));
   const auto back = lines_of(100, kSteady, [](int part) { return part / 10 == 98 ? 60.0 : 100.0; });
-  EXPECT_THAT(back, Contains(testing::HasSubstr("back to 100 %, but the run ended")));
+  EXPECT_THAT(back, Contains(HasSubstr("back to 100 %, but the run ended")));
 }
 
 TEST(TimelineText, SaysThatARunIsTooNoisyToShowMuch) {
@@ -138,9 +133,9 @@ TEST_F(TimelineFiles, AreReadBackAsTheyWereWritten) {
   EXPECT_EQ(file.timeline.points().size(), 2U);
   EXPECT_EQ(file.timeline.rates(), (std::vector<double>{3990, 2000.5}));
   const std::string text = read_file(path).value();
-  EXPECT_THAT(text, testing::HasSubstr("\n1.002,1.002,4000000,250.5,300,412.25,41.5,3990.25,2000.5,"
-                                       "3000000000,2,3990 2000.5\n2,0,0,260,300,0,,0,,0,0,\n"));
-  EXPECT_THAT(text, testing::EndsWith("# level: none\n# two lines\n# finished: now\n"));
+  EXPECT_THAT(text, HasSubstr("\n1.002,1.002,4000000,250.5,300,412.25,41.5,3990.25,2000.5,"
+                              "3000000000,2,3990 2000.5\n2,0,0,260,300,0,,0,,0,0,\n"));
+  EXPECT_THAT(text, EndsWith("# level: none\n# two lines\n# finished: now\n"));
 }
 
 TEST_F(TimelineFiles, ThatAreNoneAreRefusedByPlace) {

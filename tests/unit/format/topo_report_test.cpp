@@ -8,8 +8,6 @@ namespace busbar {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr auto kNominal = topo::ConstantSet::Nominal;
 
@@ -153,7 +151,7 @@ TEST(SvgGraph, FitsLabelsIntoTheirColumns) {
   EXPECT_THAT(svg, HasSubstr("PCIe between CPU0 and mlx5_bond_0: 63 GB/s"));
   EXPECT_THAT(svg, Not(HasSubstr("bridge0")));
   const std::string page = svg_picture(graph, kNominal);
-  EXPECT_THAT(page, testing::StartsWith("<svg xmlns="));
+  EXPECT_THAT(page, StartsWith("<svg xmlns="));
   EXPECT_THAT(page, HasSubstr(">offer-b: 20x NIC</text>"));
   EXPECT_THAT(page, HasSubstr("Each way: PCIe: 63 GB/s"));
 }

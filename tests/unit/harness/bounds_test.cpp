@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/bounds.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"
 #include "topo/systems/system_file.hpp"
@@ -93,8 +92,6 @@ TEST(HostBoundNote, GivesWhatWasMeasuredAndWhatFollows) {
   const BoundRow row{.collective = &test::collective("allreduce"), .ranks = 16, .size = kGiB};
   EXPECT_DOUBLE_EQ(bound.bus_GBps(row).value_or(0), 6);
 }
-
-using testing::HasSubstr;
 
 /// A built-in system whose GPUs have UUIDs, as probes report them.
 HostTopology host_of(const std::string& system) {

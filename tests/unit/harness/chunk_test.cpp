@@ -226,13 +226,25 @@ TEST_F(ChunkRun, TakesItsCallsInTurnAlsoIntoAGraph) {
   EXPECT_EQ(roots(), (std::vector<int>{0, 1, 2, 0}));
 }
 
+/// Where the scheduler takes the processor away it can only be more.
+double least_of_five(const std::function<double()>& measure) {
+  double least = measure();
+  for (int i = 1; i < 5; ++i) least = std::min(least, measure());
+  return least;
+}
+
 TEST_F(ChunkRun, LeavesAFullLaunchQueueOutOfTheTimeOfIssuing) {
-  communicator.operation_time = [](std::size_t n) {
+  int issued = 0;
+  communicator.operation_time = [&](std::size_t) {
     // From the 21st on the host waits for room in the queue.
-    if (n > 20) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (++issued > 20) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return Seconds{2e-3};
   };
-  EXPECT_LT(run({.batches = {60, 60}}, {}).enqueue_us, 1300);  // 80 ms over 60 would be 1333
+  const auto enqueue_us = [&] {
+    issued = 0;
+    return run({.batches = {60, 60}}, {}).enqueue_us;
+  };
+  EXPECT_LT(least_of_five(enqueue_us), 1300);  // 80 ms over 60 would be 1333
 }
 
 TEST_F(ChunkRun, TimesTheIssuingOfWholeGroups) {
@@ -245,10 +257,13 @@ TEST_F(ChunkRun, TimesTheIssuingOfWholeGroups) {
 
 TEST_F(ChunkRun, LeavesTheRecordingOfAStartOutOfTheHostsTimes) {
   communicator.watch.recording = Seconds{0.05};
-  const ChunkResult streamed = run({.batches = {10}}, {});
-  EXPECT_LT(streamed.enqueue_us, 4900);  // 50 ms over 10 operations would be 5000
-  EXPECT_LT(streamed.host_us, 9900);     // one lap, not a start and a lap
-  EXPECT_LT(run({.batches = {10}}, {.cadence = Cadence::Isolated}).enqueue_us, 4900);
+  const auto least = [&](Cadence cadence, double ChunkResult::*time) {
+    return least_of_five([&] { return run({.batches = {10}}, {.cadence = cadence}).*time; });
+  };
+  // 50 ms over 10 operations would be 5000.
+  EXPECT_LT(least(Cadence::Streaming, &ChunkResult::enqueue_us), 4900);
+  EXPECT_LT(least(Cadence::Isolated, &ChunkResult::enqueue_us), 4900);
+  EXPECT_LT(least(Cadence::Streaming, &ChunkResult::host_us), 9900);  // one lap, no start
 }
 
 TEST_F(ChunkRun, IssuesIsolatedOperationsWhileTheDeviceIsHeldAndStartsItAfterABarrier) {
@@ -274,9 +289,13 @@ TEST_F(ChunkRun, TimesAHeldOperationOnTheHostFromItsRelease) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return Seconds{1e-3};
   };
-  const ChunkResult result = run({.batches = {1}}, {.cadence = Cadence::Isolated, .hold = true});
-  EXPECT_GE(result.enqueue_us, 20000);
-  EXPECT_LT(result.host_us, 19900);
+  EXPECT_LT(least_of_five([&] {
+              const ChunkResult result =
+                  run({.batches = {1}}, {.cadence = Cadence::Isolated, .hold = true});
+              EXPECT_GE(result.enqueue_us, 20000);
+              return result.host_us;
+            }),
+            19900);
 }
 
 TEST_F(ChunkRun, HoldsNoMoreThanALaunchQueueTakes) {

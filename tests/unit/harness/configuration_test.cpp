@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/configuration.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/thread_team.hpp"
 

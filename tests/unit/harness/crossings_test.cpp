@@ -10,10 +10,8 @@
 #include "harness/outputs.hpp"
 #include "harness/runner.hpp"
 #include "model/row_key.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {

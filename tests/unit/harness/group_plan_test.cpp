@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include "harness/options.hpp"
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {

@@ -4,9 +4,7 @@
 #include <random>
 
 #include "harness/options.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {

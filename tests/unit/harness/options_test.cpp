@@ -3,7 +3,6 @@
 
 #include "base/embedded_text.hpp"
 #include "harness/configuration.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 
 namespace busbar {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/outputs.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/runner.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {

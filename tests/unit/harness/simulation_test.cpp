@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/run.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -16,7 +15,7 @@ std::string table_of(const std::string& system, int ranks) {
 }
 
 TEST(Simulation, ListsSixteenRanksButOfMoreTheFirstAndTheLast) {
-  EXPECT_THAT(table_of("dgx-2", 16), testing::HasSubstr(" Rank  8 "));
+  EXPECT_THAT(table_of("dgx-2", 16), HasSubstr(" Rank  8 "));
   EXPECT_THAT(table_of("dgx-h100", 17),
               testing::ContainsRegex(" Rank  0 .*\n.* 15 ranks more\n.* Rank 16 "));
 }
@@ -24,7 +23,7 @@ TEST(Simulation, ListsSixteenRanksButOfMoreTheFirstAndTheLast) {
 TEST(Simulation, SkipsDevicesThatNothingJoins) {
   const test::TemporaryFolder folder;
   folder.write("two.toml", "name = \"two\"\nnode = [{ name = \"GPU0-1\", kind = \"gpu\" }]");
-  EXPECT_THAT(table_of(folder.path("two.toml"), 2), testing::HasSubstr("skipped: not modelled"));
+  EXPECT_THAT(table_of(folder.path("two.toml"), 2), HasSubstr("skipped: not modelled"));
 }
 
 }  // namespace

@@ -12,9 +12,6 @@ namespace {
 using stats::StopReason;
 using testing::DoubleNear;
 using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::SizeIs;
 
 Clock::time_point& fake_time() {
   static Clock::time_point time;

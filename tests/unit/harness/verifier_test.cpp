@@ -106,7 +106,7 @@ TEST(VerificationOfManyRanks, NamesTheLowestOfThoseThatAreWrong) {
     Verifier checks(all_of(ranks), communicator, DataType::Float, ReduceOp::Sum);
     const DataCheck verdict = checks.check({&call, 1}, kSeed);
     EXPECT_EQ(verdict.wrong, 12U);
-    EXPECT_THAT(verdict.first_wrong, testing::StartsWith("rank 0, element 0: "));
+    EXPECT_THAT(verdict.first_wrong, StartsWith("rank 0, element 0: "));
   });
 }
 
@@ -122,8 +122,7 @@ TEST(VerificationOfManyRanks, CountsRanksOfTheJobWhereACommunicatorHasSomeOfThem
   EXPECT_EQ(checks.check({&call, 1}, kSeed).wrong, 0U);  // it is the root, of its own data
   EXPECT_FALSE(checks.plant({.rank = 1, .index = 2}, call));
   EXPECT_TRUE(checks.plant({.rank = 5, .index = 2}, call));
-  EXPECT_THAT(checks.check({&call, 1}, kSeed).first_wrong,
-              testing::StartsWith("rank 5, element 2: "));
+  EXPECT_THAT(checks.check({&call, 1}, kSeed).first_wrong, StartsWith("rank 5, element 2: "));
 }
 
 constexpr int kRanks = 3;
@@ -201,7 +200,7 @@ TEST_P(PlantedFault, IsFoundAtItsRankAndElementWhereverItIs) {
         EXPECT_EQ(verdict.wrong, 1U);
         const std::string head =
             fmt::format("rank {}, element {}: expected {}, got ", rank, index, theirs[index]);
-        EXPECT_THAT(verdict.first_wrong, testing::StartsWith(head));
+        EXPECT_THAT(verdict.first_wrong, StartsWith(head));
         if (me == rank) {
           EXPECT_EQ(verdict.first_wrong, head + fmt::format("{}", result[index]));
         }

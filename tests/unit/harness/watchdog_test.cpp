@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "base/thread.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {

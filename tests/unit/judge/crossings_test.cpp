@@ -11,9 +11,7 @@
 #include "study/report/data.hpp"
 #include "study/workload/workload.hpp"
 #include "tests/unit/judge/judge_case.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -202,7 +200,7 @@ Numbers answered(const TwoRows& two) {
       for (const auto& [key, values] : rates) numbers.push_back(stats::median(values));
     }
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("among all ranks"));
+    EXPECT_THAT(error.what(), HasSubstr("among all ranks"));
   }
   return numbers;
 }

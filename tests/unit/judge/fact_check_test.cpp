@@ -5,8 +5,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::HasSubstr;
-
 /// Nodes h1, h2 and h3 with good launches, facts by hand and one rule of facts.
 struct FactCase : JudgeCase {
   machine::HostWindows machines{};
@@ -129,7 +127,7 @@ TEST(DeviceSetNotes, NameTheSettingsOfTheirLaunches) {
   one.set().env = {{"NCCL_MNNVL_ENABLE", "0"}};
   one.set().backend_options = {"--cta-policy", "zero"};
   EXPECT_THAT(one.judged().head.notes,
-              ::testing::Contains("device set set ran with NCCL_MNNVL_ENABLE=0 --cta-policy zero"));
+              Contains("device set set ran with NCCL_MNNVL_ENABLE=0 --cta-policy zero"));
 }
 
 }  // namespace

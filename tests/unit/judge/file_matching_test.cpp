@@ -2,12 +2,9 @@
 #include "base/error.hpp"
 #include "format/csv_writer.hpp"
 #include "tests/unit/judge/judge_case.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// A CSV as an executable writes it: one row of 1 MiB.
 std::string csv(const std::string& hosts, int nodes, int ranks, const std::string& devices,
@@ -129,7 +126,7 @@ TEST_F(FileMatching, RowsNameTheHostsThatAHeadDoesNot) {
 
 TEST_F(FileMatching, WhatAFileDoesNotSayIsMadeUpOrAssumedAndNoted) {
   one_.observations = observe({write("h200.csv", csv("", 1, 8, "0-7"))});
-  EXPECT_THAT(notes_, testing::ElementsAre(HasSubstr("does not name its host: h200 stands for")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("does not name its host: h200 stands for")));
   one_.specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   EXPECT_EQ(one_.first().outcome, Outcome::Error);
   one_.assumed = {{"gpu", "NVIDIA H200"}};

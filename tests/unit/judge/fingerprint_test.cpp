@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fingerprint.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar::judge {
 namespace {
 
@@ -20,7 +18,7 @@ TEST(Fingerprint, OverMpiNoGpuIsReported) {
   specification.system.fingerprint = {{"processor", {"EPYC"}}};
   EXPECT_EQ(unreported_error(specification, {}), "");
   specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}};
-  EXPECT_THAT(unreported_error(specification, {}), testing::HasSubstr("gpu, gpus_per_node"));
+  EXPECT_THAT(unreported_error(specification, {}), HasSubstr("gpu, gpus_per_node"));
   EXPECT_EQ(unreported_error(specification, {{"gpu", "NVIDIA H200"}, {"gpus_per_node", "8"}}), "");
   specification.run.backend = "nccl";
   EXPECT_EQ(unreported_error(specification, {}), "");
@@ -45,7 +43,7 @@ TEST(Fingerprint, AFingerprintAsksEveryFile) {
   EXPECT_EQ(
       stranger({{"gpu", {"NVIDIA H200 NVL", "NVIDIA B200"}}}),
       "fingerprint: gpu is 'NVIDIA H200', expected 'NVIDIA H200 NVL' or 'NVIDIA B200' (a.csv)");
-  EXPECT_THAT(stranger({{"gpu", {"H2"}}}), testing::HasSubstr("write gpu = \"NVIDIA H200\""));
+  EXPECT_THAT(stranger({{"gpu", {"H2"}}}), HasSubstr("write gpu = \"NVIDIA H200\""));
 }
 
 TEST(Fingerprint, AsksPredictedRowsOnlyForWhatTheyReport) {

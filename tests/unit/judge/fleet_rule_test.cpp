@@ -7,8 +7,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::HasSubstr;
-
 /// Makes the metric, by the statistic, that of a rate in GB/s. What a rule must not look at is 1.
 void set_rate(Record& record, Metric metric, Statistic statistic, double rate) {
   record.busbw_GBps = record.algbw_GBps = 1;

@@ -7,11 +7,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 TEST(Judge, AValueWithinItsBoundsPassesWithoutAReason) {
   const Acceptance acceptance = JudgeCase().measured({448, 450, 452}).judged();
   ASSERT_EQ(acceptance.verdicts.size(), 1U);
@@ -275,7 +270,7 @@ TEST(Judge, NotesNameOversubscribedSetsAndSharedHosts) {
   const Acceptance acceptance = one.judged();
   EXPECT_EQ(acceptance.count(Outcome::Pass), 1U);
   EXPECT_THAT(acceptance.head.notes,
-              ElementsAre(testing::AllOf(StartsWith("nodes n1 n2 "), HasSubstr("name, vm")),
+              ElementsAre(AllOf(StartsWith("nodes n1 n2 "), HasSubstr("name, vm")),
                           HasSubstr("in 1 of 2 verdicts (device set set)")));
   for (Observation& o : one.observations) o.facts["hosts"] = o.instance;
   EXPECT_EQ(one.judged().head.notes.size(), 1U) << "two hosts";

@@ -5,8 +5,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::HasSubstr;
-
 /// All pairs of h1 to h4 at 100 GB/s, but for those with these nodes.
 JudgeCase pairs(const Names& slow = {}, double value = 100) {
   JudgeCase one = pairs_case(4, RuleKind::Absolute, [](std::size_t, std::size_t) { return 100; });

@@ -9,10 +9,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 /// Healthy pairs, of 99 to 101 GB/s.
 double healthy(std::size_t i, std::size_t j) {
   return 99 + static_cast<double>((i * 7 + j * 3) % 5) / 2;

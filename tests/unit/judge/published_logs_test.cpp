@@ -6,7 +6,6 @@
 #include "judge/judge.hpp"
 #include "study/import/log.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
@@ -151,7 +150,7 @@ class PublishedLogs : public ::testing::Test {
     std::vector<std::string> notes;
     const std::vector files{study::read_launch(folder_.path("log.csv"))};
     auto observations = observe_files(specification, files, notes);
-    EXPECT_THAT(notes, testing::IsEmpty());
+    EXPECT_THAT(notes, IsEmpty());
     return observations;
   }
 

@@ -6,8 +6,6 @@
 namespace busbar::judge {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(NoiseGate, VariationIsOfASample) {
   EXPECT_DOUBLE_EQ(*variation_of(std::vector<double>{8, 10, 12}), 0.2);
   // of 8 and 12: sqrt(4 + 4) / 10

@@ -2,14 +2,11 @@
 #include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
 
 /// A soak of h1 and h2 alone, whose turns are files of a folder.
 struct SoakCase : JudgeCase {

@@ -2,14 +2,9 @@
 #include "judge/suspects.hpp"
 
 #include "tests/unit/judge/judge_case.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 TEST(DropExplained, DropsLinksOfABlamedNodeWhicheverEndItIs) {
   std::vector<Suspect> suspects{{.nodes = {"h1", "h2"}},

@@ -2,16 +2,10 @@
 #include "machine/host_reading.hpp"
 
 #include "machine/host_window.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::machine {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 struct Tree {
@@ -199,7 +193,7 @@ TEST(ReadHost, LeavesOutInterfacesOfContainers) {
   for (const char* name : {"veth1a", "br-2b", "ifb0", "docker0", "br0", "eth0"}) {
     tree.folder.write(fmt::format("sys/class/net/{}/statistics/tx_bytes", name), "1\n");
   }
-  EXPECT_THAT(tree.read().values, ::testing::SizeIs(2));
+  EXPECT_THAT(tree.read().values, SizeIs(2));
 }
 
 TEST(ReadHost, TakesTheNameOfATreeFromIt) {
@@ -230,7 +224,7 @@ TEST(AddNvlinkErrors, SumsTheLinksOfAGpu) {
   EXPECT_THAT(
       reading.values,
       AllOf(Contains(Pair(FactKey{"nvlink.errors", "gpu0:replay_errors"}, FactValue{.text = "5"})),
-            ::testing::SizeIs(2)));
+            SizeIs(2)));
 }
 
 TEST(AddNvlinkStatus, CountsActiveLinksAndTheirSpeeds) {

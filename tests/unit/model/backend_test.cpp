@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/backend.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {

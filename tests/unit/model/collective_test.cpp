@@ -4,7 +4,6 @@
 #include "model/collective.hpp"
 
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/host_memory.hpp"
 
-#include "tests/unit/support/temporary_folder.hpp"
-
 namespace busbar {
 namespace {
 

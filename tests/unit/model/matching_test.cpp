@@ -2,7 +2,6 @@
 #include "model/matching.hpp"
 
 #include "model/host_levels.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar {
 namespace {
 
@@ -92,7 +90,7 @@ void for_all_patterns(const std::vector<int>& counts, std::uint64_t seed, const 
 }
 
 // Whole numbers that are not negative: no partial result exceeds the whole one.
-TEST(Pattern, StaysExactInEveryTypeWhateverTheOrderOfReduction) {
+TEST(LongPattern, StaysExactInEveryTypeWhateverTheOrderOfReduction) {
   std::vector<int> counts(kMostRanks);
   std::iota(counts.begin(), counts.end(), 1);
   for_all_patterns(
@@ -117,7 +115,7 @@ TEST(Pattern, ReducesToWhatBruteForceGives) {
                    });
 }
 
-TEST(Pattern, HasAnotherResultSomewhereWithoutAnyOneOfUpTo512Ranks) {
+TEST(LongPattern, HasAnotherResultSomewhereWithoutAnyOneOfUpTo512Ranks) {
   for_all_patterns(rank_counts(), kSeed,
                    [](const TypeInfo& type, ReduceOp op, int ranks, const Pattern& pattern) {
                      ASSERT_EQ(silent_ranks(type, op, ranks, pattern), 0U);

@@ -4,8 +4,6 @@
 #include "model/fact.hpp"
 #include "model/flag.hpp"
 #include "model/variant.hpp"
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
@@ -153,13 +151,13 @@ TEST(ParseVary, RefusesWhatIsNoSetting) {
   for (const char* text :
        {"NCCL_ALGO", "=a,b", "A B=a,b", "A=", "A=a,,b", "A=a,b,a", "A=a", "A=a,#b"}) {
     EXPECT_THAT(test::refusal_of([&] { static_cast<void>(parse_vary("--vary", text)); }),
-                testing::HasSubstr("--vary"))
+                HasSubstr("--vary"))
         << text;
   }
 }
 
 TEST(ParseVary, TakesAllBehindTheFirstEqualsSignForValues) {
-  EXPECT_THAT(parse_vary("--vary", "A_1=x=y,z").values, testing::ElementsAre("x=y", "z"));
+  EXPECT_THAT(parse_vary("--vary", "A_1=x=y,z").values, ElementsAre("x=y", "z"));
   const Vary vary = parse_vary("--vary", "inject-delay=default,0:50");
   EXPECT_EQ(to_text(vary), "inject-delay=default,0:50");
   EXPECT_EQ(variant_text(vary, 1), "inject-delay=0:50");

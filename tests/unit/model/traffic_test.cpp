@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures of nccl-tests' alltoallv.cu by hand, and what its all-to-all of unequal parts needs.
 #include "model/distribution.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 /// What each rank sends rank 0, 1, ...: rows of elements of 4 bytes.
 std::vector<std::vector<std::uint64_t>> rows_of(const Traffic& traffic) {

@@ -10,7 +10,6 @@
 #include "tests/unit/stats/series.hpp"
 #include "tests/unit/support/captures.hpp"
 #include "tests/unit/support/recorded_series.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::stats {
 namespace {
@@ -73,9 +72,9 @@ Outcome show(const char* regime, const Case& c) {
   return outcome;
 }
 
-class Coverage : public testing::TestWithParam<double> {};
+class LongCoverage : public testing::TestWithParam<double> {};
 
-TEST_P(Coverage, IsAtLeast93PercentAtOnePercentWidth) {
+TEST_P(LongCoverage, IsAtLeast93PercentAtOnePercentWidth) {
   const int rows = GetParam() > 10 ? 300 : 1000;
   const Outcome outcome =
       show("1 %", {.iact = GetParam(),
@@ -85,19 +84,19 @@ TEST_P(Coverage, IsAtLeast93PercentAtOnePercentWidth) {
   EXPECT_EQ(outcome.withheld, 0);
 }
 
-TEST_P(Coverage, IsAtLeast93PercentAtTwoPercentWidthOr500Samples) {
+TEST_P(LongCoverage, IsAtLeast93PercentAtTwoPercentWidthOr500Samples) {
   const Outcome outcome = show("2 % or 500 samples", {.iact = GetParam(), .rows = 2000});
   EXPECT_GE(outcome.coverage, 0.93);
   EXPECT_LE(outcome.withheld, GetParam() > 50 ? 0.35 : 0.01);
 }
 
 // A spread so small that the first interval is narrow enough: all rests on the estimated time.
-TEST_P(Coverage, IsAtLeast93PercentForAQuietSeriesThatStopsAtItsFirstInterval) {
+TEST_P(LongCoverage, IsAtLeast93PercentForAQuietSeriesThatStopsAtItsFirstInterval) {
   const Outcome outcome = show("quiet", {.iact = GetParam(), .spread = 0.001, .rows = 2000});
   EXPECT_GE(outcome.coverage, 0.93);
 }
 
-INSTANTIATE_TEST_SUITE_P(AutocorrelationTime, Coverage, testing::Values(1, 3, 19, 66),
+INSTANTIATE_TEST_SUITE_P(AutocorrelationTime, LongCoverage, testing::Values(1, 3, 19, 66),
                          [](const testing::TestParamInfo<double>& time) {
                            return std::to_string(static_cast<int>(time.param));
                          });
@@ -189,9 +188,9 @@ void expect_coverage(const std::string& name, const busbar::test::RowRates& run,
   EXPECT_EQ(run.withheld(), 0) << name;
 }
 
-class RunCoverage : public testing::TestWithParam<std::size_t> {};
+class LongRunCoverage : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(RunCoverage, IsAtLeast94PercentOnSeriesThatWander) {
+TEST_P(LongRunCoverage, IsAtLeast94PercentOnSeriesThatWander) {
   for (const Kind& kind : kKinds) {
     const auto make = [&kind](auto& random) { return series_of(random, kind); };
     expect_coverage(kind.name, rates_of(GetParam(), 400, make), 0.94);
@@ -199,7 +198,7 @@ TEST_P(RunCoverage, IsAtLeast94PercentOnSeriesThatWander) {
   expect_coverage("LongMemory", rates_of(GetParam(), 400, long_memory), 0.94);
 }
 
-TEST_P(RunCoverage, IsAtLeast94PercentOnRecordedSeries) {
+TEST_P(LongRunCoverage, IsAtLeast94PercentOnRecordedSeries) {
   const std::filesystem::path archive = busbar::test::kSharedData / "pico.tar.xz";
   if (!std::filesystem::exists(archive)) GTEST_SKIP() << "no " << archive << ": 120 series";
   const busbar::test::TemporaryFolder folder;
@@ -218,11 +217,11 @@ TEST_P(RunCoverage, IsAtLeast94PercentOnRecordedSeries) {
   expect_coverage("Recorded", rates, 0.94);
 }
 
-INSTANTIATE_TEST_SUITE_P(Visits, RunCoverage, testing::Values(4, 6, 12),
+INSTANTIATE_TEST_SUITE_P(Visits, LongRunCoverage, testing::Values(4, 6, 12),
                          testing::PrintToStringParamName());
 
 // What one stretch of a hundred samples cannot know.
-TEST(MomentCoverage, IsFarFrom95PercentWhereTheSeriesDrifts) {
+TEST(LongMomentCoverage, IsFarFrom95PercentWhereTheSeriesDrifts) {
   const auto make = [](auto& random) { return series_of(random, kKinds[0]); };
   EXPECT_LT(rates_of(1, 200, make).coverage(), 0.5);
 }

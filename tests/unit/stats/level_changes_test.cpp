@@ -4,7 +4,6 @@
 #include "stats/timeline.hpp"
 #include "tests/unit/stats/healthy_runs.hpp"
 #include "tests/unit/support/captures.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::stats {
 namespace {

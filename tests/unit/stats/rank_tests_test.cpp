@@ -44,7 +44,6 @@ TEST(HypergeometricTail, CountsWhatIsMarkedOfAllThatIsDrawn) {
 }
 
 using testing::DoubleNear;
-using testing::ElementsAre;
 using Values = std::vector<double>;
 
 // Mann and Whitney's own example of 1947 has tables for n = m = 3 to 8: P(U <= 0) of 3 and 3 is

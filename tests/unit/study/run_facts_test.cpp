@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/run_facts.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
@@ -29,8 +27,6 @@ File two_gpus() {
           .records = {{.ranks = 2, .nodes = 1}}};
 }
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 using ExpectedFacts = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 void expect_facts(const File& o, const ExpectedFacts& facts) {
@@ -133,13 +129,13 @@ TEST(RunFacts, TakeAnAssumptionForAGenericOrShortenedNameOfAGpu) {
   File log{.file = "l.csv", .facts = {{"devices", "8 x AMD Radeon Graphics"}}};
   EXPECT_EQ(fact_of(view(log), "gpu"), "AMD Radeon Graphics");
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI355X");
-  EXPECT_THAT(generic_gpu_note(view(log), "AMD Instinct MI355X"),
-              testing::AllOf(testing::HasSubstr("l.csv: 'AMD Radeon Graphics'"),
-                             testing::HasSubstr("taken for AMD Instinct MI355X")));
+  EXPECT_THAT(
+      generic_gpu_note(view(log), "AMD Instinct MI355X"),
+      AllOf(HasSubstr("l.csv: 'AMD Radeon Graphics'"), HasSubstr("taken for AMD Instinct MI355X")));
   log.facts["devices"] = "4 x NVIDIA H100";
   const std::string whole = "NVIDIA H100 80GB HBM3";
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", whole}}), whole);
-  EXPECT_THAT(generic_gpu_note(view(log), whole), testing::HasSubstr("taken for " + whole));
+  EXPECT_THAT(generic_gpu_note(view(log), whole), HasSubstr("taken for " + whole));
   log.facts["devices"] = "8 x AMD Instinct MI300X";
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI300X");
   EXPECT_EQ(generic_gpu_note(view(log), "AMD Instinct MI355X"), "");

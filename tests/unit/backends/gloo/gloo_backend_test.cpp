@@ -21,13 +21,12 @@ TEST(GlooPorts, SaysWhereAHostHasTooFewForAllPairs) {
   const std::vector<HostPorts> one_host(169, {.node = 0, .ports = 28232});
   EXPECT_EQ(port_shortage(std::span(one_host).first(168)), "");
   EXPECT_THAT(port_shortage(one_host),
-              testing::HasSubstr(
-                  ": 169 of 169 ranks on one host need 28392, and the system gives 28232 ("));
+              HasSubstr(": 169 of 169 ranks on one host need 28392, and the system gives 28232 ("));
   std::vector<HostPorts> hosts(1024);  // eight ranks each, and nothing is known of the first
   for (int rank = 8; rank < 1024; ++rank) hosts[static_cast<std::size_t>(rank)] = {rank / 8, 8184};
   EXPECT_EQ(port_shortage(hosts), "");
   hosts.back().ports = 8183;
-  EXPECT_THAT(port_shortage(hosts), testing::HasSubstr(": 8 of 1024 ranks on one host need 8184"));
+  EXPECT_THAT(port_shortage(hosts), HasSubstr(": 8 of 1024 ranks on one host need 8184"));
 }
 
 TEST(GlooBackend, GivesCorrectResultsInBothPlacements) {

@@ -4,7 +4,6 @@
 #include "backends/mpi/control_variable.hpp"
 #include "backends/mpi/routines.hpp"
 #include "tests/unit/support/checked_call.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 
 namespace busbar {
@@ -31,7 +30,7 @@ TEST(MpiBackend, ReportsWhyACallCannotRun) {
   call = call_of("alltoallv");
   EXPECT_EQ(why(call), "");
   call.in_place = true;
-  EXPECT_THAT(why(call), testing::HasSubstr("only if both directions have the same length"));
+  EXPECT_THAT(why(call), HasSubstr("only if both directions have the same length"));
   const Collective unknown{.name = "hypercube", .nccl_name = "hypercube", .title = "hypercube"};
   test::expect_failure(Status::Unavailable, "MPI has no hypercube",
                        [&] { (void)why({.collective = &unknown}); });

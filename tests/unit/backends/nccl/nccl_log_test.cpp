@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "model/nccl_choice.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 

@@ -8,9 +8,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
 /// "leaf0 12/16" and "leaf0-leaf2 9/9" for all pairs of leaves of four nodes.
 std::vector<std::string> found(std::size_t nodes,
                                const std::function<bool(std::size_t, std::size_t)>& is_low) {

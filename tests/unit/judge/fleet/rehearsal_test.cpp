@@ -37,10 +37,10 @@ struct Promise {
   std::string faults;
 };
 
-class RehearsalPromise : public ::testing::TestWithParam<Promise> {};
+class LongRehearsalPromise : public ::testing::TestWithParam<Promise> {};
 
 // Of 200 fleets at least 198, at 4 % noise: the table of docs/acceptance.md.
-TEST_P(RehearsalPromise, FindsWhatIsPlantedAndNothingElse) {
+TEST_P(LongRehearsalPromise, FindsWhatIsPlantedAndNothingElse) {
   const Promise& promise = GetParam();
   const FleetPlan plan{.nodes = promise.nodes, .levels = {promise.leaf}};
   const std::size_t fleets = promise.nodes > 100 ? 50 : 200;
@@ -48,7 +48,7 @@ TEST_P(RehearsalPromise, FindsWhatIsPlantedAndNothingElse) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fleets, RehearsalPromise,
+    Fleets, LongRehearsalPromise,
     ::testing::Values(Promise{16, 4, ""}, Promise{64, 8, ""}, Promise{256, 16, ""},
                       Promise{16, 4, "slow-node:1:0.85"}, Promise{16, 4, "uplink:1:0.5"},
                       Promise{64, 8, "slow-node:3:0.85,uplink:1:0.5,dead:2,hang:1"},

@@ -9,9 +9,6 @@ namespace busbar::judge {
 namespace {
 
 using testing::ContainsRegex;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 const Specification kSpecification = sample_specification(6);
 

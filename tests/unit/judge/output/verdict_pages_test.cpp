@@ -6,12 +6,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::AllOf;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
-
 TEST(VerdictMarkdown, BeginsWithTheOverallOutcome) {
   const std::string text = verdict_markdown(sample_acceptance(6), sample_specification(6));
   EXPECT_THAT(text, StartsWith("# FAIL: Interconnect acceptance of pod "));
@@ -248,8 +242,7 @@ TEST(Waterfalls, OfManyShowWhatIsNotPassAndTheEndsOfTheOthers) {
                                                  i % 10 == 0 ? Outcome::Fail : Outcome::Pass));
   }
   const Figure figure = waterfalls(acceptance, "r").at(0);
-  EXPECT_THAT(figure.chart.panels.at(0).y.names,
-              testing::ElementsAre("p0", "p1", "p10", "p20", "p29"));
+  EXPECT_THAT(figure.chart.panels.at(0).y.names, ElementsAre("p0", "p1", "p10", "p20", "p29"));
   EXPECT_THAT(figure.caption, HasSubstr("5 of 30 are shown"));
   acceptance.verdicts.resize(24);
   EXPECT_EQ(waterfalls(acceptance, "r").at(0).chart.panels.at(0).y.names.size(), 24U);

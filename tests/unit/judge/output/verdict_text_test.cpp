@@ -7,11 +7,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
-
 std::string text_of(const Acceptance& acceptance, std::size_t nodes = 6) {
   return verdict_text(acceptance, sample_specification(nodes));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/run/campaign.hpp"
 
-#include "tests/unit/support/temporary_folder.hpp"
-
 namespace busbar::judge {
 namespace {
 
@@ -202,7 +200,7 @@ TEST_F(PairsCampaign, RepeatsALaunchWithoutTheNodeThatItNamesAndLeavesItOut) {
   dead_ = "h7";
   specification_.run.launches = 2;
   EXPECT_EQ(run(false), 3U);
-  EXPECT_THAT(made(), testing::UnorderedElementsAre("0 h7 h7", testing::HasSubstr(" 7 nodes h4"),
+  EXPECT_THAT(made(), testing::UnorderedElementsAre("0 h7 h7", HasSubstr(" 7 nodes h4"),
                                                     "0 6 nodes ", "1 6 nodes "));
 }
 

@@ -4,11 +4,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-
 Specification specification_with(SetKind kind) {
   Specification specification;
   specification.run = {
@@ -127,9 +122,9 @@ TEST(CommandsOf, NeedNoHostFileForThisHost) {
     return command_text(
         commands_of(specification_with(SetKind::Whole), setup_of(launcher), job).at(0));
   };
-  EXPECT_THAT(start("hydra"), testing::StartsWith("mpiexec -iface ib0 -n 2 /bin/allreduce_perf "));
+  EXPECT_THAT(start("hydra"), StartsWith("mpiexec -iface ib0 -n 2 /bin/allreduce_perf "));
   EXPECT_THAT(start("local"),
-              testing::StartsWith("/bin/allreduce_perf -g 2 --launcher local --backend auto "));
+              StartsWith("/bin/allreduce_perf -g 2 --launcher local --backend auto "));
 }
 
 TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
@@ -138,7 +133,7 @@ TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
   specification.run.warmup = -1;
   specification.run.check_data = false;
   const std::string line = lines_of(specification).at(0);
-  EXPECT_THAT(line, testing::EndsWith("-c 0"));
+  EXPECT_THAT(line, EndsWith("-c 0"));
   EXPECT_THAT(line, Not(HasSubstr(" -w ")));
 }
 

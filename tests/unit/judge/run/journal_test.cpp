@@ -4,14 +4,9 @@
 #include <sys/stat.h>
 
 #include "format/csv_writer.hpp"
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 Observation line_of_pair() {
   return {.device_set = "pairs",

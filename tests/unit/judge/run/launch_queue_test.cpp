@@ -7,8 +7,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::HasSubstr;
-
 TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
   struct Case {
     std::size_t open_files = 1U << 20U;
@@ -62,9 +60,6 @@ TEST(AllowLaunches, RaisesTheSoftLimitAsFarAsNeededAndNoFurtherThanTheHardOne) {
   EXPECT_EQ(after.rlim_cur, before.rlim_max);
   setrlimit(RLIMIT_NOFILE, &before);
 }
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
 
@@ -154,7 +149,7 @@ TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
   const std::string hydra =
       "====\\n=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\\n====\\n";
   EXPECT_THAT(run({shell("printf 'collective,x\\n" + hydra + "'; exit 1")}).failure,
-              testing::StartsWith("no row was written"));
+              StartsWith("no row was written"));
 }
 
 TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
@@ -162,7 +157,7 @@ TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
   for (double timeout_s = 0.2; result.csv.empty(); timeout_s *= 2) {  // where the shell is slow
     result = run({shell("printf 'collective,x\\na,1\\n'; sleep 20")}, timeout_s);
   }
-  EXPECT_THAT(result.failure, testing::StartsWith("timeout after "));
+  EXPECT_THAT(result.failure, StartsWith("timeout after "));
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.exit_code, kTimedOut);
   EXPECT_EQ(result.csv, "collective,x\na,1\n");

@@ -5,8 +5,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::ElementsAre;
-
 const std::vector<std::string> kNodes{"h0", "h1", "h2", "h3"};
 const std::vector<std::string> kThreeNodes{"h0", "h1", "h2"};
 

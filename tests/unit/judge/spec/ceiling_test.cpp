@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/spec/ceiling.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar::judge {
 namespace {
-
-using testing::HasSubstr;
 
 CeilingRule system_of(const std::string& name, CeilingModel model = CeilingModel::Hierarchical) {
   return {.model = model, .system = name};
@@ -83,7 +79,7 @@ TEST(CeilingOf, OneRankUnevenNodesOrUnequalPartsIsNothing) {
   EXPECT_EQ(ceiling(system_of("dgx-h100"), "allreduce", {.ranks = 9, .nodes = 2}), -1);
 }
 
-TEST(CeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
+TEST(LongCeilingOf, SystemIsTheBoundOfItsGraphOnOneNodeOrSeveral) {
   const CeilingRule ring = system_of("ac922-x4", CeilingModel::Ring);
   expect_ceilings({
       {system_of("dgx-1v"), "allreduce", 1, 8, 150},

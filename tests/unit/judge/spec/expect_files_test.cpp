@@ -34,7 +34,7 @@ TEST(ExpectFiles, AreSoundInEachOfTheirThreeProfiles) {
       std::erase_if(findings, [&](const LintFinding& finding) {
         return system.name() == "p3dn-x2" && finding.rule == "two-nodes-allreduce";
       });
-      EXPECT_THAT(findings, testing::IsEmpty()) << lint_text(part.file, findings);
+      EXPECT_THAT(findings, IsEmpty()) << lint_text(part.file, findings);
     }
     // Reading checks every profile; full has every rule: what it does not refuse, no profile does.
     const Specification full = load(path_of(system.name()), "full");

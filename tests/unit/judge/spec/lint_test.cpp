@@ -2,15 +2,11 @@
 #include "judge/spec/lint.hpp"
 
 #include "tests/unit/judge/spec/specification_text.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
 
-using testing::AllOf;
 using testing::AnyOf;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr const char* kToday = "2026-11-21";
 

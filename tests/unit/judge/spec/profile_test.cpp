@@ -4,8 +4,6 @@
 namespace busbar::judge {
 namespace {
 
-using testing::HasSubstr;
-
 const std::string kProfiles = kHead + kSet + kPairs + kRule +
                               with(with(kRule, "one", "two"), "node", "pairs") +
                               "[profile.quick]\nexpect = [\"one\"]\nlaunches = 3\nmax_cv = "
@@ -57,9 +55,9 @@ std::vector<std::string> only(const std::vector<std::string>& rules,
 }
 
 TEST(SpecProfile, RulesThatAreAskedForStayWhicheverTheProfileHas) {
-  EXPECT_THAT(only({"two"}), testing::ElementsAre("two"));
-  EXPECT_THAT(only({"two"}, "quick"), testing::ElementsAre("two")) << "quick is for rule one";
-  EXPECT_THAT(only({"two", "one"}), testing::ElementsAre("one", "two"));
+  EXPECT_THAT(only({"two"}), ElementsAre("two"));
+  EXPECT_THAT(only({"two"}, "quick"), ElementsAre("two")) << "quick is for rule one";
+  EXPECT_THAT(only({"two", "one"}), ElementsAre("one", "two"));
 }
 
 TEST(SpecProfile, ARuleThatThereIsNotIsRefusedWithThoseThatThereAre) {

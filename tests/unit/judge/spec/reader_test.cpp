@@ -2,15 +2,10 @@
 #include "judge/spec/reader.hpp"
 
 #include "tests/unit/judge/spec/specification_text.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 /// The least specification, with more lines of its rule "one".

@@ -2,13 +2,9 @@
 #include "judge/spec/lint.hpp"
 #include "judge/spec/reader.hpp"
 #include "tests/unit/judge/spec/specification_text.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using testing::HasSubstr;
-using testing::StartsWith;
 
 /// A base in a folder of its own, and specifications beside that folder.
 class BasedOn : public testing::Test {
@@ -115,7 +111,7 @@ TEST_F(BasedOn, ABaseThatCannotBeReadIsRefusedWhereItIsNamed) {
 TEST_F(BasedOn, TheCompleteTextIsBasedOnNothingAndMeansTheSame) {
   const std::string own = "[[expect]]\nid = \"one\"\nvalue = 300\n";
   const std::string whole = complete_text({.path = path(), .text = head() + own});
-  EXPECT_THAT(whole, testing::Not(HasSubstr("based_on")));
+  EXPECT_THAT(whole, Not(HasSubstr("based_on")));
   const Specification spec = parse_specification(whole, path(), "quick");
   EXPECT_EQ(spec.rules.at(0).value, 300);
   EXPECT_EQ(spec.device_sets.size(), 1U);

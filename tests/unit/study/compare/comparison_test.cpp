@@ -2,17 +2,13 @@
 #include "study/compare/comparison.hpp"
 
 #include "format/csv_writer.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/recorded_launches.hpp"
 #include "tests/unit/support/sample_records.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
 
 using test::with;
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Rows that become a launch.
 using Rows = std::vector<Record>;

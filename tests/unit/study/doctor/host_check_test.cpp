@@ -4,7 +4,6 @@
 namespace busbar::study {
 namespace {
 
-using ::testing::HasSubstr;
 using Texts = std::map<machine::FactKey, std::string>;
 
 HostView view_of(const Texts& texts) {

@@ -3,7 +3,6 @@
 
 #include <fstream>
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
@@ -51,7 +50,7 @@ TEST(Expect, ListsFiguresOfTheSizeBeforeThoseNearIt) {
   for (const PublishedRate& each : expect(request({}, kGiB), kPublished).published) {
     listed.push_back(*each.busbw_GBps);
   }
-  EXPECT_THAT(listed, testing::ElementsAre(476, 480, 470, 900));
+  EXPECT_THAT(listed, ElementsAre(476, 480, 470, 900));
 }
 
 TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
@@ -62,7 +61,7 @@ TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
   Answer checked = expected;
   checked.checking_logs = 1;
   EXPECT_THAT(figures_table(request({}), checked).rows.at(1).at(2),
-              testing::HasSubstr("checked by one published log"));
+              HasSubstr("checked by one published log"));
 }
 
 TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
@@ -109,7 +108,7 @@ TEST(Expect, JudgesAgainstTheReference) {
 TEST(Expect, RoundsTheShareOfTheReferenceDown) {
   // 407.5 of 480 GB/s is 0.84896, and 0.85 would be only low.
   EXPECT_THAT(verdict_text(expect(request(407.5), kPublished), 407.5),
-              testing::AllOf(testing::StartsWith("0.84 of "), testing::HasSubstr("too low")));
+              AllOf(StartsWith("0.84 of "), HasSubstr("too low")));
 }
 
 TEST(Expect, AppliesFloorsFromTheirSizeOn) {
@@ -263,12 +262,12 @@ TEST(Measured, HasTheNotesOfItsLogAndRefusesOneRank) {
     return read_measured(path, *find_collective("allreduce"), {});
   };
   const auto pair = read_with(2, "33554432 8388608 float sum -1 276.88 121.19 121.19 0\n");
-  EXPECT_THAT(pair.front().notes, testing::Contains(testing::HasSubstr("rows are missing")));
+  EXPECT_THAT(pair.front().notes, Contains(HasSubstr("rows are missing")));
   EXPECT_EQ(value_of(pair.front().facts, fact::kGpudirectRdma), "yes, 1 of 1 connections");
   EXPECT_THAT(test::refusal_of([&] {
                 static_cast<void>(read_with(1, "64 16 float sum -1 3.25 0.02 0.00 0\n"));
               }),
-              testing::HasSubstr("one rank took part"));
+              HasSubstr("one rank took part"));
 }
 
 }  // namespace

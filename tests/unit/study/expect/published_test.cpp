@@ -4,14 +4,10 @@
 #include "base/toml_fields.hpp"
 #include "judge/spec/ceiling.hpp"
 #include "study/expect/expect.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "topo/predict/predictor.hpp"
 
 namespace busbar::study {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// What is not a collective: from GPU to GPU, between host and GPU, between network ports.
 const std::vector<std::string> kCopies{"copy", "host-to-device", "device-to-host", "rdma-write"};
@@ -74,7 +70,7 @@ std::optional<double> bound_of(const PublishedRate& rate) {
   return ceiling->GBps;
 }
 
-TEST(Published, NoFigureIsMoreThanTheLinksAllow) {
+TEST(LongPublished, NoFigureIsMoreThanTheLinksAllow) {
   std::size_t compared = 0;
   for (const PublishedRate& rate : kept_published()) {
     if (!rate.busbw_GBps) continue;
@@ -102,7 +98,7 @@ std::string described(const PublishedRate& rate) {
                      name(rate.evidence));
 }
 
-TEST(Published, NoMeasuredFigureExceedsTheBoundByMoreThanRounding) {
+TEST(LongPublished, NoMeasuredFigureExceedsTheBoundByMoreThanRounding) {
   constexpr double kRounding = 1.005;
   std::size_t between_hosts = 0;
   for (const PublishedRate& rate : kept_published()) {

@@ -4,7 +4,6 @@
 
 #include "study/import/log_reader.hpp"
 #include "tests/unit/support/captures.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {

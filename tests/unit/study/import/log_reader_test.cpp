@@ -4,11 +4,6 @@
 namespace busbar::study {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
-
 const std::string kHead =
     R"(# Collective test starting: all_reduce_perf
 # nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
@@ -226,7 +221,7 @@ TEST(ReadLog, WarnsWhereTheFootersMeanIsOfOtherRows) {
   const auto warnings_of = [&](const std::string& mean) {
     return import(kHead + kNames + kRow + with_last(kFoot, "121.16", mean)).warnings;
   };
-  EXPECT_THAT(warnings_of("90.000"), testing::ElementsAre(HasSubstr("rows are missing")));
+  EXPECT_THAT(warnings_of("90.000"), ElementsAre(HasSubstr("rows are missing")));
   // Of 121.19 and 121.13, each right to 0.005: the mean, 121.16, is right to 0.005 and 1e-5 of it.
   EXPECT_EQ(warnings_of("121.165").size(), 0U);
   EXPECT_EQ(warnings_of("121.168").size(), 1U);
@@ -377,7 +372,7 @@ TEST(ReadLog, ReadsASummaryOfRatesWithTheUsersSize) {
   EXPECT_EQ(std::tuple(row.collective, row.ranks, row.size), std::tuple("allgather", 4, kGiB));
   EXPECT_NEAR(row.busbw_GBps.value_or(0), 51.75, 1e-9);
   EXPECT_NEAR(row.time_median_us.value_or(0), 15561.5, 0.1);
-  EXPECT_THAT(rows.warnings, testing::ElementsAre(HasSubstr("broadcast of 1 GiB")));
+  EXPECT_THAT(rows.warnings, ElementsAre(HasSubstr("broadcast of 1 GiB")));
   const auto refused = [&](const std::string& line) {
     return refusal("OP,GPU,Bandwidth\n" + line + "\n", {.size = kGiB});
   };
@@ -398,7 +393,7 @@ TEST(ReadLog, ReadsASummaryOfRatesBySizeWithTheUsersRanks) {
   EXPECT_NEAR(rows.records[0].busbw_GBps.value_or(0), 45.75, 1e-9);
   EXPECT_EQ(rows.warnings.size(), 1U);
   EXPECT_THAT(import(with_last(text, "8388608", "1"), {.ranks = 8}).warnings,
-              testing::ElementsAre(HasSubstr("of 0 B")))
+              ElementsAre(HasSubstr("of 0 B")))
       << "a byte is some";
 }
 

@@ -4,8 +4,6 @@
 namespace busbar::study {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::Pair;
 
 TEST(CommandIn, TakesLinesThatAShellWouldRun) {

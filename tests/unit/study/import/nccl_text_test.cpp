@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
 namespace {

@@ -2,12 +2,9 @@
 // Matrices of pairs as p2pBandwidthLatencyTest and nvbandwidth print them.
 
 #include "tests/unit/study/import/import_text.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
-
-using testing::HasSubstr;
 
 const std::string kP2p =
     "[P2P (Peer-to-Peer) GPU Bandwidth Latency Test]\n"
@@ -147,7 +144,7 @@ TEST(NvbandwidthMatrix, OfSeveralNodesCountsThemByTheProcesses) {
   const ImportedRows rows = import(replaced(first, "Device 1: ", "Process 1 (n2): device 0: "));
   EXPECT_EQ(rows_of(rows, "sendrecv").front().nodes, 2);
   EXPECT_EQ(rows_of(rows, "hosttodevice").front().nodes, 1);
-  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1 n2")));
+  EXPECT_THAT(rows.facts, Contains(testing::Pair("hosts", "n1 n2")));
 }
 
 TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
@@ -161,8 +158,8 @@ TEST(NvbandwidthMatrix, IsReadFromJsonToo) {
   ASSERT_EQ(rows.records.size(), 2U);
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 380.25);
   EXPECT_EQ(rows.records.front().size, 512 * kMiB);
-  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("devices", "2 x NVIDIA H100")));
-  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1")));
+  EXPECT_THAT(rows.facts, Contains(testing::Pair("devices", "2 x NVIDIA H100")));
+  EXPECT_THAT(rows.facts, Contains(testing::Pair("hosts", "n1")));
   EXPECT_THAT(refusal(text.substr(0, 200)), HasSubstr("not nvbandwidth's JSON"));
 }
 
@@ -174,7 +171,7 @@ TEST(NvbandwidthMatrix, OfTheHostHasARowForEachGpuOfTheNode) {
   EXPECT_EQ(std::tuple(second.sender, second.receiver, second.ranks, second.nodes),
             std::tuple(std::nullopt, 1, 2, 1));
   EXPECT_DOUBLE_EQ(second.busbw_GBps.value_or(0), 55.1);
-  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("hosts", "n1")));
+  EXPECT_THAT(rows.facts, Contains(testing::Pair("hosts", "n1")));
 }
 
 const std::string kOfOneGpu = R"json({"nvbandwidth": {"error": "oops", "testcases": [
@@ -192,7 +189,7 @@ TEST(NvbandwidthMatrix, OfTheHostIsThatOfTheCopyEngineIfThereIsOne) {
   const Record record = rows_of(rows, "devicetohost").at(0);
   EXPECT_DOUBLE_EQ(record.busbw_GBps.value_or(0), 26.5);
   EXPECT_EQ(std::tuple(record.sender, record.receiver), std::tuple(0, std::nullopt));
-  EXPECT_THAT(rows.warnings, testing::Contains(HasSubstr("oops")));
+  EXPECT_THAT(rows.warnings, Contains(HasSubstr("oops")));
 }
 
 TEST(NvbandwidthMatrix, OfTheHostUnderLoadIsTakenByNameAlone) {
@@ -235,14 +232,14 @@ const std::string kNvloom =
 TEST(NvloomMatrix, HasTheSenderInItsColumnAndRunsOfItsRepetitions) {
   const LogFile log = read_log(kNvloom, "x.log", {});
   ASSERT_EQ(log.tables.size(), 2U);
-  EXPECT_THAT(log.warnings, testing::ElementsAre(HasSubstr("left out: device_to_device_unidir_r")));
+  EXPECT_THAT(log.warnings, ElementsAre(HasSubstr("left out: device_to_device_unidir_r")));
   const ImportedRows rows = import(kNvloom, {.matrix = "write_ce_iter_0"});
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 801.5);
   EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 802.5);
   const Record& row = rows.records.front();
   EXPECT_EQ(std::tuple(row.size, row.nodes, row.operations, row.flags),
             std::tuple(256 * kMiB, 2, 16U, "imported mean one-way-copy time-from-bandwidth"));
-  EXPECT_THAT(rows.facts, testing::Contains(testing::Pair("tool", "nvloom 1.3.0")));
+  EXPECT_THAT(rows.facts, Contains(testing::Pair("tool", "nvloom 1.3.0")));
 }
 
 TEST(P2pMatrix, OfARealLogIsTheLogsOwn) {

@@ -6,8 +6,6 @@
 namespace busbar::study {
 namespace {
 
-using testing::HasSubstr;
-
 TEST(PerftestText, HasARowForEachSize) {
   const std::string text =
       "                    RDMA_Write BW Test\n Dual-port       : OFF\n"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 /// Rows of 8 GB/s by size and time whose bus bandwidths are these.
 std::vector<LogRow> rows_of(const std::vector<double>& busbw) {
@@ -197,7 +193,7 @@ TEST(TableCollective, NamesWhatTheRowsShow) {
             "redop sum, a root, bus bandwidth 1 times size over time, 8 ranks");
   LogTable mixed = table_of("8000 300 float none -1 1.00 8.00 7.00 0 1.00 8.00 7.00 0");
   mixed.rows.push_back(table_of(kGathered).rows[0]);
-  EXPECT_THAT(found(mixed).source, testing::Not(HasSubstr("a count of")));
+  EXPECT_THAT(found(mixed).source, Not(HasSubstr("a count of")));
   mixed.rows.push_back(table_of(kBroadcast).rows[0]);
   EXPECT_THAT(refusal(mixed), HasSubstr("a root")) << "of one row";
 }

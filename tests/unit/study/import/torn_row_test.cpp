@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/import/log_reader.hpp"
-#include "tests/unit/support/failure.hpp"
 
 namespace busbar::study {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
 
 const std::string kColumnsOfLog =
     "n1:7:7 [0] NCCL INFO Bootstrap: Using eth0\n"

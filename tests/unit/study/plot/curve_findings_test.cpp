@@ -4,11 +4,6 @@
 namespace busbar::study {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
-
 /// Rates in GB/s from 4 MiB on, each size twice the one before.
 std::vector<SizePoint> points_of(const std::vector<double>& rates_GBps) {
   std::vector<SizePoint> points;
@@ -92,7 +87,7 @@ TEST(CurveFindings, NameTheFallItsSizesAndWhatNcclChose) {
   EXPECT_THAT(found[0].text, HasSubstr("NCCL chose Ring/Simple at 8 MiB, Tree/LL at 64 MiB"));
   curve.points[4].choice = "Ring/Simple";
   found = curve_findings({&curve, 1});
-  EXPECT_THAT(found[0].text, testing::Not(HasSubstr("NCCL chose")));
+  EXPECT_THAT(found[0].text, Not(HasSubstr("NCCL chose")));
 }
 
 TEST(CurveFindings, ComparePlacementsAtEachSize) {

@@ -3,16 +3,13 @@
 
 #include "format/csv_writer.hpp"
 #include "format/gnuplot.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 
 namespace busbar::study {
 namespace {
 
 using test::dataset;
 using test::with;
-using testing::ElementsAre;
 using Records = std::vector<Record>;
 using Datasets = std::vector<Dataset>;
 
@@ -211,7 +208,7 @@ TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
 TEST(ShareFigure, NamesTheSizeOfTheOnlyPointThatHasABound) {
   const Record unbound = with(row(1024, 50), &Record::bound_GBps, std::nullopt);
   const Chart figure = share_figure(curves_of(Records{unbound, row(2048, 50)}));
-  EXPECT_THAT(figure.curves.at(0).title, testing::EndsWith(": 25 at 2 KiB"));
+  EXPECT_THAT(figure.curves.at(0).title, EndsWith(": 25 at 2 KiB"));
 }
 
 Chart scaling(const Records& records, std::optional<Bytes> size = {}) {

@@ -10,12 +10,6 @@ namespace {
 using test::dataset;
 using test::study_row;
 using test::with;
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
 
 Record row(const std::string& collective, int ranks, Bytes size, double busbw) {
   return with(study_row(size, busbw, ranks), &Record::collective, collective);
@@ -106,7 +100,7 @@ TEST(SuspectFindings, NameWhoIsLastToArriveInAFile) {
   late.records.front().last_host = "n2";
   late.records.front().late_by_us = 12.5;
   EXPECT_THAT(suspect_findings(make_report_data({late, even}, {})),
-              testing::Contains(HasSubstr("p4d: last to arrive: n2 in 1 of")).Times(1));
+              Contains(HasSubstr("p4d: last to arrive: n2 in 1 of")).Times(1));
 }
 
 TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
@@ -292,7 +286,7 @@ TEST(ReportDocument, OfManyRowsSumsUpTheLargestOfEachSystem) {
   for (int ranks = 2; ranks <= 40; ++ranks) records.push_back(row("allreduce", ranks, kGiB, 10));
   const Document document = report_document(make_report_data({run_of("x", records)}, {}));
   EXPECT_THAT(std::get<Table>(document.sections.at(0).blocks.at(0)).rows,
-              ElementsAre(testing::Contains("40")));
+              ElementsAre(Contains("40")));
 }
 
 TEST(ReportDocument, HasTheBestAndTheWorstSetsOfEachSystem) {

@@ -3,14 +3,9 @@
 
 #include <random>
 
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
-
 namespace busbar::study {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::Pair;
 
 constexpr double kThreshold = 0.01;

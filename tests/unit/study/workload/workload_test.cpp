@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
@@ -11,7 +10,6 @@ namespace {
 
 using test::study_row;
 using test::with;
-using testing::HasSubstr;
 
 /// The message of a refusal of the command line or of a file.
 template <class Work>

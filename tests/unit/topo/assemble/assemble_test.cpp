@@ -6,9 +6,6 @@
 namespace busbar::topo {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
 /// `topo -p2p` of two GPUs.
 P2pMatrix p2p_of(const std::string& cell) {
   return parse_smi_p2p("GPU0 GPU1\nGPU0 X " + cell + "\nGPU1 " + cell + " X\n", "p2p.txt");

@@ -5,9 +5,6 @@
 namespace busbar::topo {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-
 /// A tree of sockets of this vendor, one for each NUMA node.
 HostTree sockets(const std::string& vendor, const std::vector<int>& nodes) {
   HostTree tree{.origin = "box.xml"};

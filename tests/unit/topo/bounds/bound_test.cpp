@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "tests/unit/topo/tree_machine.hpp"
@@ -12,8 +11,6 @@
 
 namespace busbar::topo {
 namespace {
-
-using testing::HasSubstr;
 
 constexpr BoundOptions kNccl{.constants = ConstantSet::Nccl};
 

@@ -3,15 +3,12 @@
 
 #include <cmath>
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
 #include "topo/choice/sets.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
-
-using testing::HasSubstr;
 
 std::vector<int> chosen(const Graph& graph, int k, Policy policy, int host = -1) {
   return choose(graph, k, policy, {}, host).bound.devices;
@@ -57,7 +54,7 @@ TEST(Choose, FindsThePairUnderOneSwitchTheWorstWithoutPeerAccess) {
   Graph pairs = nvlink_graph({"0211", "2011", "1102", "1120"}, 25);
   for (const int device : {0, 2, 3}) gpu(pairs, device).numa = 0;
   gpu(pairs, 1).numa = 1;
-  EXPECT_THAT(choose(pairs, 2, Policy::Best).reason, testing::EndsWith("; fewest NUMA nodes"));
+  EXPECT_THAT(choose(pairs, 2, Policy::Best).reason, EndsWith("; fewest NUMA nodes"));
 }
 
 TEST(Choose, BreaksTiesByNumaThenNicThenIndex) {
@@ -165,7 +162,7 @@ TEST(Choose, GrowsASetWhereSetsAreTooManyAndSaysSo) {
   EXPECT_EQ(eight.reason,
             "best by greedy search, as 735471 sets are too many to look at each: 150 GB/s");
   const Choice worst = choose(hosts, 8, Policy::Worst);
-  EXPECT_THAT(worst.reason, testing::StartsWith("worst by greedy search"));
+  EXPECT_THAT(worst.reason, StartsWith("worst by greedy search"));
   EXPECT_LT(worst.bound.bound_GBps, 12.6);
   Graph star = star_graph(72, 18, 50);
   set_links(star, 0, 9);

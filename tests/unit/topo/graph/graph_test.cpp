@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "bench/nccl_model.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/nccl_source.hpp"
 #include "topo/graph/constants.hpp"
 

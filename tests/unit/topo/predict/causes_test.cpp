@@ -4,9 +4,6 @@
 namespace busbar::topo {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
 constexpr double kSize = 8.0 * (1 << 30);
 
 /// A machine of the named system in so many hosts.
@@ -46,7 +43,7 @@ TEST(Causes, AreThoseThatTheMachineCanHave) {
   const std::vector<std::string> two = possible(hosts_of("dgx-a100", 2), 16);
   for (const char* id : {"gdr-off", "acs", "half-nics", "tcp", "one-qp", "one-rail",
                          "one-numa-nics", "half-network"}) {
-    EXPECT_THAT(two, testing::Contains(id));
+    EXPECT_THAT(two, Contains(id));
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/predict/cluster.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 
 namespace busbar::topo {
@@ -34,7 +33,7 @@ TEST(Cluster, ChoosesWithinTheHostThatIsNotFull) {
   ASSERT_EQ(ten.parts.size(), 2U);
   EXPECT_EQ(ten.parts[0].devices, prefix(8));
   EXPECT_EQ(ten.parts[1].devices, (std::vector{0, 3})) << "the first pair with two links";
-  EXPECT_THAT(ten.reason, testing::StartsWith("best of 28 sets"));
+  EXPECT_THAT(ten.reason, StartsWith("best of 28 sets"));
   EXPECT_EQ(place(cubes(3), 9, "best").parts[1].devices, std::vector{0}) << "one is like another";
   EXPECT_EQ(place(cubes(3), 16, "best").reason, "the first") << "all devices of each host";
 }

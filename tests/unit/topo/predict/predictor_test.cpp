@@ -3,7 +3,6 @@
 #include "topo/predict/predictor.hpp"
 
 #include "bench/nccl_model.hpp"
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
@@ -255,11 +254,11 @@ TEST(Predictor, FollowsTheChoiceOfDevices) {
 
 TEST(Predictor, RefusesRanksThatDoNotFit) {
   EXPECT_THAT(test::failure_of([] { predictor("ac922", 5); }).message,
-              testing::StartsWith("--ranks 5: 'ac922' has 4 devices; give at most as many"));
+              StartsWith("--ranks 5: 'ac922' has 4 devices; give at most as many"));
   EXPECT_THAT(test::failure_of([] {
                 predictor("ac922", 2, {.devices = parse_selection("--devices", "0,9")});
               }).message,
-              testing::StartsWith("--devices: 9 is not"));
+              StartsWith("--devices: 9 is not"));
 }
 
 TEST(Predictor, KnowsOneRankAsNothingToExchange) {
@@ -312,7 +311,7 @@ TEST(Predictor, BoundsAllToAllByTheNarrowestOfThePathToTheNetworkAndNamesIt) {
     }
     const Predictor two(machine, {.ranks = 2 * row.gpus});
     EXPECT_NEAR(two.bound_GBps(kAllToAll).value(), row.bound, 1e-6);
-    EXPECT_THAT(two.bottleneck(kAllToAll), testing::HasSubstr(row.limit));
+    EXPECT_THAT(two.bottleneck(kAllToAll), HasSubstr(row.limit));
   }
 }
 
@@ -365,7 +364,7 @@ TEST(Predictor, EndsAnNvlinkDomainAtItsLastHost) {
   EXPECT_NEAR(Predictor(trays, {.ranks = 72}).bound_GBps(kAllGather).value(), 900, 1e-6);
   trays.hosts = 19;
   EXPECT_THAT(test::failure_of([&] { (void)Predictor(trays, {.ranks = 76}); }).message,
-              testing::StartsWith("19 hosts: an NVLink domain of 'gb200-tray' has at most 18"));
+              StartsWith("19 hosts: an NVLink domain of 'gb200-tray' has at most 18"));
 }
 
 }  // namespace

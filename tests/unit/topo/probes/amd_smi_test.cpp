@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/amd_smi.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar::topo {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
 
 using Names = std::vector<std::string>;
 using Cell = std::function<std::string(int, int)>;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "tests/unit/topo/probes/tree_labels.hpp"
 
 namespace busbar::topo {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/nvidia_smi.hpp"
 
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
-
 namespace busbar::topo {
 namespace {
 

@@ -2,8 +2,6 @@
 // The parsers of nvidia-smi's answers on captures from real machines, whole and spoilt.
 
 #include "tests/unit/support/captures.hpp"
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "topo/probes/nvidia_smi.hpp"
 
 namespace busbar::topo {

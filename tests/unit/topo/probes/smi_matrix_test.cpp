@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/smi_matrix.hpp"
 
-#include "tests/unit/support/failure.hpp"
-
 namespace busbar::topo {
 namespace {
 

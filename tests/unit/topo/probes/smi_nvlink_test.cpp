@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/support/failure.hpp"
 #include "topo/probes/nvidia_smi.hpp"
 
 namespace busbar::topo {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/support/failure.hpp"
-#include "tests/unit/support/temporary_folder.hpp"
 #include "topo/systems/recognize.hpp"
 #include "topo/systems/system_file.hpp"
 

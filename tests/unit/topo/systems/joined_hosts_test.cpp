@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/joined_hosts.hpp"
 
-#include "tests/unit/support/failure.hpp"
 #include "tests/unit/topo/choice/machines.hpp"
 #include "topo/systems/system_file.hpp"
 #include "topo/systems/system_tables.hpp"
 
 namespace busbar::topo {
 namespace {
-
-using testing::ElementsAre;
 
 /// Four GPUs with a PCIe tree and without adapters.
 Graph box() {

@@ -3,16 +3,12 @@
 
 #include <fstream>
 
-#include "tests/unit/support/failure.hpp"
 #include "topo/assemble/assemble.hpp"
 #include "topo/graph/constants.hpp"
 #include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 /// `count` GPUs of a name with so many NVLinks between any two.
 MachineIdentity machine(const std::string& gpu, std::size_t count, double nvlinks) {
@@ -86,9 +82,9 @@ TEST(Recognize, NamesTheSystemsThatAMachineMayBeAsWell) {
   EXPECT_EQ(wanted_system(log).note, "auto: dgx-h100, by its GPUs: 8 NVIDIA H100 80GB HBM3");
   log.nodes = 2;
   EXPECT_THAT(wanted_system(log).note,
-              testing::EndsWith("8 NVIDIA H100 80GB HBM3; it may also be p5, a3-megagpu-8g or "
-                                "a3-highgpu-8g (the same GPUs, another network or PCIe tree): if "
-                                "so, name it"));
+              EndsWith("8 NVIDIA H100 80GB HBM3; it may also be p5, a3-megagpu-8g or "
+                       "a3-highgpu-8g (the same GPUs, another network or PCIe tree): if "
+                       "so, name it"));
   log.product = "p5.48xlarge";
   EXPECT_EQ(wanted_system(log).note,
             "auto: p5, by its product name: 8 NVIDIA H100 80GB HBM3; p5.48xlarge");
@@ -113,7 +109,7 @@ TEST(Recognize, NamesTheCandidatesOfGpusWithoutAName) {
   EXPECT_EQ(match.system, "");
   EXPECT_THAT(match.alternatives,
               testing::IsSupersetOf({"dgx-h100", "hgx-h200", "hgx-b200", "p5"}));
-  EXPECT_THAT(match.alternatives, testing::Not(testing::Contains("dgx-a100")));
+  EXPECT_THAT(match.alternatives, Not(Contains("dgx-a100")));
   EXPECT_EQ(candidates_text(nameless).find("8 GPUs without a name, NV18 between any two: one of "
                                            "dgx-h100, hgx-b200, hgx-h200, hgx-b300 (by links "
                                            "alone"),
@@ -121,7 +117,7 @@ TEST(Recognize, NamesTheCandidatesOfGpusWithoutAName) {
       << candidates_text(nameless);
   MachineIdentity cube = machine("", 8, 0);
   cube.gpu_links = identity_of(load_machine("dgx-1v").host).gpu_links;
-  EXPECT_THAT(candidates_text(cube), testing::HasSubstr("may be dgx-1v (by links alone"));
+  EXPECT_THAT(candidates_text(cube), HasSubstr("may be dgx-1v (by links alone"));
   test::expect_failure(Status::Unavailable, "--system NAME",
                        [&] { (void)wanted_system(nameless); });
 }
@@ -132,11 +128,11 @@ TEST(Recognize, TakesAGenericNameForAnUnknownOne) {
   EXPECT_THAT(recognize(amd, "auto").alternatives,
               testing::UnorderedElementsAre("mi250x", "mi300x", "mi325x", "mi355x"));
   EXPECT_THAT(candidates_text(amd),
-              testing::HasSubstr("'AMD Radeon Graphics' is what drivers call a GPU that they do "
-                                 "not know: one of "));
+              HasSubstr("'AMD Radeon Graphics' is what drivers call a GPU that they do "
+                        "not know: one of "));
   const MachineIdentity nvidia = machine("NVIDIA Graphics Device", 8, 18);
-  EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Contains("hgx-b200"));
-  EXPECT_THAT(recognize(nvidia, "auto").alternatives, testing::Not(testing::Contains("mi300x")));
+  EXPECT_THAT(recognize(nvidia, "auto").alternatives, Contains("hgx-b200"));
+  EXPECT_THAT(recognize(nvidia, "auto").alternatives, Not(Contains("mi300x")));
   const MachineIdentity unnamed{.gpus = {std::string(kUnnamedAmdGpu)}};
   test::expect_failure(Status::Unavailable, "no source has the names of the GPUs (1 AMD GPU)",
                        [&] { (void)recognized(unnamed); });
@@ -161,7 +157,7 @@ TEST(Recognize, ReportsThatAMachineHasFewerNics) {
   identity.nics = 2;
   const SystemMatch match = recognize(identity, "auto");
   EXPECT_EQ(match.system, "dgx-h100");
-  EXPECT_THAT(match.reason, testing::HasSubstr("with 2 NICs for its 8"));
+  EXPECT_THAT(match.reason, HasSubstr("with 2 NICs for its 8"));
   identity.nics = 6;
   EXPECT_EQ(recognized(identity), "dgx-h100") << "as without NICs, though a3-highgpu-8g has four";
   EXPECT_EQ(recognize(identity, "auto").alternatives.front(), "a3-highgpu-8g");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/support/failure.hpp"
 #include "topo/systems/system_file.hpp"
 #include "topo/systems/system_tables.hpp"
 
