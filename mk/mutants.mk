@@ -6,12 +6,13 @@ SEED := 1
 MUTANTS :=
 CHANGED :=
 BATS :=
+MATRIX :=
 
 .PHONY: mutants
-mutants: packages-build packages-check ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION; BATS=1
+mutants: packages-build packages-check ## change one term at a time and see which no test notices: SAMPLE=300 SEED=1, MUTANTS=FILE[:LINE] or CHANGED=REVISION; BATS=1; MATRIX=1
 	@tools/install-packages python3
 	@tools/install-packages --optional lld
 	@$(MAKE) --no-print-directory -j$(shell nproc) $(if $(BATS),executables fake-gpu) $(BIN)/unit_tests
 	@$(UNPACKED_MPI) MPI_FOUND='$(MPI_FOUND)' ABSENT_BACKENDS='$(ABSENT_BACKENDS)' CXX='$(CXX)' \
 	  MAKEFLAGS= MAKELEVEL= MFLAGS= tools/mutants --sample $(SAMPLE) --seed $(SEED) --jobs $(shell nproc) \
-	  $(if $(BATS),--bats) $(CHANGED:%=--changed %) $(MUTANTS)
+	  $(if $(BATS),--bats) $(if $(MATRIX),--matrix) $(CHANGED:%=--changed %) $(MUTANTS)

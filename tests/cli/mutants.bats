@@ -104,6 +104,11 @@ mutants() { python3 -B "$ROOT/tools/mutants" "$@"; }
   [ "$(grep -c SURVIVED <<< "$output")" -eq 1 ]
   [[ $stderr == *"fails without any change"*"nothing"* ]]
 }
+@test "a matrix has each test that notices a mutant, and names those that none needs" {
+  run -1 --separate-stderr mutants --matrix src/stats/pass.cpp:3
+  grep -q $'Pass.OfMoreThanTheLeast$' build-mutants/matrix.tsv
+  [[ $output == *"unit: 1 tests"* && $output == *SURVIVED* ]]
+}
 @test "only the lines that a change touches are tried" {
   git add -A
   git -c user.name=test -c user.email=test commit -q -m one

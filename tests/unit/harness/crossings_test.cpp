@@ -65,7 +65,9 @@ TEST(OptionCrossings, KnowEveryOptionThatRowsDependOn) {
   }
 }
 
-std::vector<Record> measured_rows(const Options& options, const char* collective) {
+/// The rows of a run; of one that is killed at this operation of a rank in a group, if any.
+std::vector<Record> measured_rows(const Options& options, const char* collective,
+                                  std::size_t killed_at = 0) {
   RankMap rank_map;
   rank_map.ranks.resize(kTeam);
   rank_map.least_memory = kGiB;
@@ -79,7 +81,15 @@ std::vector<Record> measured_rows(const Options& options, const char* collective
         .options = options,
         .collective = test::collective(collective),
         .backend = {&test::backend_named("mpi"), "asked for"},
-        .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
+        .connect =
+            [&](Bootstrap&) {
+              auto communicator = std::make_unique<test::FakeCommunicator>();
+              communicator->operation_time = [killed_at](std::size_t n) {
+                if (n == killed_at) throw test::ThreadBootstrap::Left{};
+                return Seconds{1e-3};
+              };
+              return communicator;
+            },
         .world = world,
         .plan = plan,
         .rank_map = rank_map,
@@ -96,7 +106,8 @@ std::vector<Record> measured_rows(const Options& options, const char* collective
     rounds.run();
     outputs.end("");
   });
-  (void)testing::internal::GetCapturedStdout();
+  const std::string printed = testing::internal::GetCapturedStdout();
+  if (testing::Test::HasFailure()) std::cout << printed;  // why
   return read_csv(options.csv_path).records;
 }
 
@@ -155,6 +166,16 @@ void expect_resumable(Options options, const char* collective, const Keys& keys,
     const auto end = names + 1 + static_cast<std::ptrdiff_t>(kept);
     std::ofstream(path) << join(std::vector(lines.begin(), end), "\n") << '\n';
     EXPECT_EQ(keys_of(measured_rows(options, collective)), keys) << name << ", after " << kept;
+  }
+  for (const std::size_t killed_at :
+       {1U, 5U, 20U}) {  // of a row in visits there is none until the last
+    options.resume = false;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(path).parent_path()))
+      std::filesystem::remove(entry);
+    (void)measured_rows(options, collective, killed_at);
+    options.resume = true;
+    EXPECT_EQ(keys_of(measured_rows(options, collective)), keys) << name << ", at " << killed_at;
   }
 }
 
