@@ -230,3 +230,47 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
   [ "$(grep -c Welcome <<<"$stderr")" -eq 1 ]
   [ "$(head -c 9 "$DIR"/run/001-*.csv)" = "# busbar:" ]
 }
+
+@test "a run whose disk is full ends with one line, wherever it was, and goes on when there is room" {
+  local size small=$DIR/small resume
+  [ "$(id -u)" -eq 0 ] || skip "mounting a small disk needs root"
+  fleet_specification > "$DIR/spec.toml"
+  mkdir "$small" "$DIR/programs"
+  cp tests/fixtures/any-fleet "$DIR/programs/allreduce_perf"
+  COMMAND=(./busbar accept run "$DIR/spec.toml" -o "$small/run" --hosts "n1,n2,n3,n4" --programs "$DIR/programs"
+    --launcher 'env H={host} {env} {program}')
+  for size in 12k 28k 36k 40k; do
+    mount -t tmpfs -o "size=$size" tmpfs "$small" 2> /dev/null || skip "cannot mount a tmpfs here"
+    run "${COMMAND[@]}"
+    mount -o remount,size=4m "$small"
+    echo "$size: $output"
+    [ "$status" -eq 4 ]
+    [[ ${lines[-1]} == "busbar: cannot write $small/run/"*": No space left on device" ]]
+    resume=(--resume)
+    [ -e "$small/run/launches.csv" ] || { rm -rf "$small/run"; resume=(); }
+    run -0 "${COMMAND[@]}" "${resume[@]}"
+    [ "$(grep -c ^node "$small/run/launches.csv")" -eq 3 ]
+    umount -l "$small"
+  done
+}
+
+@test "in a job of Slurm the fabric is that of scontrol show topology, unless it is of other hosts" {
+  local nodes
+  for nodes in n a; do
+    printf '#!/bin/sh\ncat <<END\nSwitchName=leaf1 Level=0 Nodes=%s[1-2]\nSwitchName=leaf2 Level=0 Nodes=%s[3-4]\nSwitchName=top Level=1 Switches=leaf[1-2]\nEND\n' \
+      "$nodes" "$nodes" > "$DIR/scontrol"
+    chmod +x "$DIR/scontrol"
+    SLURM_JOB_ID=7 PATH=$DIR:$PATH run_fleet "$DIR/$nodes" 4
+  done
+  cat "$DIR/n/levels.csv"
+  grep -q '^n3,.*leaf2' "$DIR/n/levels.csv"
+  [ ! -e "$DIR/a/levels.csv" ]
+}
+@test "hosts that Slurm cannot list are to be named" {
+  fleet_specification > "$DIR/spec.toml"
+  printf '#!/bin/sh\necho gone >&2; exit 1\n' > "$DIR/scontrol"
+  chmod +x "$DIR/scontrol"
+  COMMAND=(env SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-2]' "PATH=$DIR:$PATH" ./busbar accept run "$DIR/spec.toml" -o "$DIR/run")
+  refused "scontrol cannot list the hosts of SLURM_JOB_NODELIST=n[1-2]: " --programs .
+  [[ $stderr == *"gone; name them with --hosts"* ]]
+}

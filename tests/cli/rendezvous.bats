@@ -187,6 +187,15 @@ descriptors() { echo $(($(find "/proc/$1/fd" -mindepth 1 | wc -l) + $(find "/pro
   wait
   [ "$(codes)" = "0 0 0" ]
 }
+@test "visits, values of a setting and a row that goes on are measured over Gloo, too" {
+  local GLOO=(./allreduce_perf -g 2 --launcher local "${QUICK[@]}" -b 1K -e 1K -n 8 --csv)
+  "${GLOO[@]}" "$DIR/v.csv" --visits 4
+  [ "$(column visits,status,wrong "$DIR/v.csv")" = "4|ok|0" ]
+  "${GLOO[@]}" "$DIR/w.csv" --vary agg_iters=1,2 --visits 4
+  [ "$(column variant,status,wrong "$DIR/w.csv" | xargs)" = "agg_iters=1|ok|0 agg_iters=2|ok|0" ]
+  ./allreduce_perf -g 2 --launcher local -b 1K -e 1K --placement out --host-limits off --duration 1s --csv "$DIR/d.csv"
+  [ "$(column stop_reason,status,wrong "$DIR/d.csv")" = "duration|ok|0" ]
+}
 @test "a rank that comes when all are there is refused" {
   rank 0 -b 1M -e 1M -n 20 -N 100000 -T 30 --csv "$DIR/a.csv"
   rank 1 -b 1M -e 1M -n 20 -N 100000 -T 30

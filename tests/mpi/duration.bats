@@ -53,6 +53,20 @@ intervals() { grep -v -e '^#' -e '^at_s,' "$1"; }
   [[ $(tail -1 "$DIR/t.csv") == "# finished: "* ]]
 }
 
+@test "a rank that stops in a row that goes on is named, and the timeline is kept as far as it went" {
+  local job code=0
+  mpirun -np 2 ./allreduce_perf "${SOAK[@]}" --duration 10m -T 3 --timeline "$DIR/t.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
+  job=$!
+  for _ in {1..300}; do [ "$(intervals "$DIR/t.csv" 2> /dev/null | wc -l)" -lt 2 ] || break; sleep 0.1; done
+  kill -STOP "$(awk '$2 == "Rank" && $3 == 1 { print $7 }' "$DIR/out")"
+  wait "$job" || code=$?
+  cat "$DIR/err"
+  [ "$code" -eq 4 ]
+  grep -q "timeout: no progress for 3 s (-T): rank 1 on $(uname -n) does not answer" "$DIR/err"
+  [ "$(intervals "$DIR/t.csv" | wc -l)" -ge 2 ]
+  run ! grep -q '^# finished: ' "$DIR/t.csv"
+}
+
 @test "a timeline is not written over a file that is there" {
   COMMAND=(mpirun -np 2 ./allreduce_perf)
   echo precious > "$DIR/t.csv"

@@ -57,6 +57,13 @@ dp together|allreduce|0 2 1 3|16384" ]
   [ "$(column mix,collective,op,type,wrong "$DIR/a.csv" | grep together)" = "victim together|allreduce|max|int32|0
 aggressor together|alltoall|none|int32|0" ]
 }
+@test "without checks nothing is called right, a rank in no group waits, and the JSON and facts have all rows" {
+  printf '[[group]]\nname = "%s"\nranks = ["%s"]\ncollective = "%s"\nsize = "8K"\n' ring 0-1 sendrecv sums 1-2 allreduce > "$DIR/job.toml"
+  mixed 4 "$DIR/job.toml" -c 0 -J "$DIR/a.json" --facts "$DIR/facts.csv"
+  [ "$(column mix,status,wrong "$DIR/a.csv" | xargs)" = "ring alone|ok| ring together|ok| sums alone|ok| sums together|ok|" ]
+  [ "$(jq -r '[.rows[].mix] | join(" ")' "$DIR/a.json")" = "ring alone ring together sums alone sums together" ]
+  [ "$(grep -c . "$DIR/facts.csv")" -gt 2 ]
+}
 @test "a fault in a result is found in the groups of its rank, alone and together" {
   run -1 timeout 120 ./busbar mix aggressor -- mpirun -np 4 ./allreduce_perf "${USUAL[@]}" --csv "$DIR/a.csv" --inject-fault 2:100
   [ "$(column mix,status,wrong "$DIR/a.csv")" = "victim alone|wrong|1
