@@ -109,7 +109,7 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   }
 }
 
-@test "every option is seen in a row or on a line" {
+@test "options of counts, sizes, types and checks are seen in a row" {
   changes operations 4
   changes operations 12 -m 3
   changes batch 3 -m 3
@@ -123,6 +123,8 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   changes aggregation rank0 -a 0
   changes wrong "" -c 0
   changes wrong 0 -c 3
+}
+@test "options of how operations are issued, and where their data lies, are seen in a row" {
   changes cadence isolated --cadence isolated
   changes progress yield --progress yield
   changes progress block --progress block
@@ -133,6 +135,8 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   fi
   changes in_place 1 --placement in
   changes in_place 0 --placement out
+}
+@test "options of when a row ends are seen in it" {
   changes stop_reason count -n 5
   changes stop_reason time-budget -b 1M -e 1M -n auto --time-budget 0.002 --ci-width 0.01
   # Where the machine is so busy that samples are not worth six, there is no interval to be narrow.
@@ -140,6 +144,8 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
     changes stop_reason ci-width -n auto --time-budget 30 --ci-width 50 > "$DIR/said" && break
   done
   [ ! -s "$DIR/said" ]
+}
+@test "options of lines, seeds, binding and memory are seen in a row or on a line" {
   changes backend mpi --backend mpi
   changes segment_bytes 16777216 -b 64M -e 64M -n 1 -w 0 --placement in --memory-limit 224M
   changes op sum -S 1; grep -qE '20[0-9-]{8} [0-9:]{8}$' "$DIR/out"

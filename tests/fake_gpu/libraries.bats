@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-3-Clause
-# Findings of a review against the sources of NCCL 2.14 to 2.30: what would have gone wrong on a real GPU.
+# What NCCL and CUDA do, lack and refuse in their versions, 2.14 to 2.31, and programs have to cope with.
 load backend
 
 # perf RANKS COLLECTIVE OPTIONS...: a short run with its rows in $DIR/a.csv; output and stderr apart.
