@@ -2,12 +2,14 @@
 """Which test notices which mutant: make mutants MATRIX=1 SAMPLE=2000.
 
 Each mutant meets all unit tests that reach it, but those of suites named Long, which stay for what they promise. The pairs
-are in build-mutants/matrix.tsv; the tests that a greedy cover of all mutants does without are the reading list.
+are in build-mutants/matrix.tsv; the tests that a greedy cover of all mutants does without are those to read, in
+build-mutants/not-needed.tsv.
 """
 import re
 from pathlib import Path
 
 MATRIX = Path("build-mutants/matrix.tsv")
+LEFT = Path("build-mutants/not-needed.tsv")
 MOST_NAMES = 800  # of one argument
 
 
@@ -38,8 +40,8 @@ def append(mutant, names):
         file.writelines(f"{mutant.key()}\t{name}\n" for name in sorted(names))
 
 
-def reading_list(tests):
-    """Of these tests, name -> seconds: those that a greedy cover does without, and how many mutants each notices."""
+def write_reading_list(tests):
+    """Of these tests, name -> seconds, those that a greedy cover does without, with how many mutants each notices."""
     kills = {}
     for line in MATRIX.read_text().splitlines() if MATRIX.exists() else []:
         key, name = line.split("\t")
@@ -49,4 +51,6 @@ def reading_list(tests):
         best = max(sorted(kills), key=lambda name: (len(kills[name] & open_kills), -tests.get(name, 0)))
         cover.add(best)
         open_kills -= kills[best]
-    return {name: len(kills.get(name, ())) for name in sorted(tests) if name not in cover}
+    left = [name for name in sorted(tests) if name not in cover]
+    LEFT.write_text("".join(f"{len(kills.get(name, ()))}\t{name}\n" for name in left))
+    return f"{len(left)} of {len(tests)} tests are not needed for these mutants: {LEFT}"
