@@ -83,7 +83,7 @@ struct CurveKey {
   std::string device_set{};
   std::optional<int> root{};
   std::string setting{};  ///< as setting_of has it
-  std::string group{};    ///< "round 0 group 1"; of many groups what the curve has
+  std::string group{};    ///< "round 0 group 1"; one text for all of many groups
 
   // NOLINTNEXTLINE(readability-implicit-bool-conversion): the compiler compares in_place
   [[nodiscard]] auto operator<=>(const CurveKey& other) const = default;

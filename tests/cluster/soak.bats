@@ -47,7 +47,7 @@ intervals() { cat "$1"/timelines/*.csv 2> /dev/null | grep -c '^[0-9]'; }
 }
 @test "a cable that is out for a second fails the limit of recovery, with its second, and its carrier is the evidence" {
   limits 12 'recover_s_max = 0.2'
-  for _ in 1 2 3; do  # a machine that is too noisy to tell says so
+  for _ in 1 2 3; do  # again where the machine was too noisy for an outage to be seen
     rm -rf "$DIR/run"
     { while [ ! -e "$DIR/run/launches.csv" ]; do sleep 0.1; done; sleep 6; "$CLUSTER" unplug h1; sleep 1; "$CLUSTER" plug h1; } 3>&- &
     run --separate-stderr soak "$DIR/run" 12s

@@ -148,7 +148,7 @@ inline constexpr double kFit = 1.2;
 /// What was measured: rows of a file, or a figure alone.
 struct Measured {
   std::string setting{};  ///< of a log's runs, where it has several
-  std::string kind{};     ///< "float sum root 0": rows of several are no one figure
+  std::string kind{};     ///< "float sum root 1": rows of several are no one figure
   std::optional<double> busbw_GBps{};
   std::vector<Record> records{};
   std::vector<Record> of_all_sizes{};  ///< before `records` were cut to one size

@@ -14,7 +14,8 @@ namespace busbar::study {
 namespace {
 
 std::string kind_of(const Record& record) {
-  return fmt::format("{} {} root {}", record.type, record.op, record.root.value_or(0));
+  const std::string root = record.root ? fmt::format(" root {}", *record.root) : "";
+  return fmt::format("{} {}{}", record.type, record.op, root);
 }
 
 /// Rows of one setting and kind are one, whichever launch they are of.
@@ -67,9 +68,8 @@ std::vector<Measured> read_measured(const std::string& text, const Collective& c
     for (Measured& one : all) one.setting = setting_text(std::array{one.setting, one.kind});
   }
   if (!all.empty()) return all;
-  throw usage_error("--measured {}: {}", text,
-                    any_alone ? std::string(kOneRank)
-                              : fmt::format("no row of {} among all ranks", collective.title));
+  const std::string none = fmt::format("no row of {} outside groups and pairs", collective.title);
+  throw usage_error("--measured {}: {}", text, any_alone ? std::string(kOneRank) : none);
 }
 
 }  // namespace busbar::study
