@@ -239,6 +239,18 @@ TEST(Crossings, TwoRowsThatDifferInAKeyAloneAreNeverOneNumber) {
   }
 }
 
+TEST(Crossings, ManyGroupsAreOneCurveThatNamesItsRange) {
+  for (const int groups : {8, 9}) {
+    std::vector<Record> rows;
+    for (int group = 0; group < groups; ++group) {
+      rows.push_back(row_of(column_named("group"), std::to_string(group)));
+    }
+    const auto drawn = study::size_curves({TwoRows(rows).dataset()}, study::PlotPlacement::Both);
+    EXPECT_EQ(drawn.curves.size(), groups == 8 ? 8U : 1U);
+    EXPECT_EQ(drawn.common.find("range of the groups") != std::string::npos, groups == 9);
+  }
+}
+
 /// A new column must say what it is: one that makes rows different gets the role of a key or of a
 /// setting, and all readers know it; one that is measured, or that describes how, stands here.
 TEST(Crossings, EveryColumnIsAKeyASettingOrAKnownResult) {
