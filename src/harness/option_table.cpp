@@ -409,8 +409,8 @@ bool is_given(const RunOption& row, const Options& options) {
 std::string words_of(const RunOption& row, const O& options) {
   if (row.effect.words != nullptr) return row.effect.words(options);
   const std::string value = row.effect.value(options);
-  const bool is_off = value == "off" && row.option.argument.empty();
-  if (is_off || value == "none") return fmt::format("no {}", first_name(row));
+  const bool is_off = value == "none" || (value == "off" && row.option.argument.empty());
+  if (is_off && !is_given(row, options)) return fmt::format("no {}", first_name(row));
   if (value == "on") return std::string(first_name(row));
   return fmt::format("{} {}", first_name(row), value);
 }

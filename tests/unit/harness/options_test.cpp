@@ -210,139 +210,175 @@ TEST(VariedOptionsTest, AreTheProgramsOwnOrTheLibrarys) {
   EXPECT_EQ(variants_of(options).size(), 1U);
 }
 
+/// An option on lines that mean the same, by semicolons, and how the commands of a rank with it and
+/// of one without it differ, as they are said.
 struct Effect {
-  const char* lines;  ///< with this effect, by semicolons
-  std::function<bool(const Options&)> seen;
+  const char* lines;
+  const char* theirs;
+  const char* ours;
 };
 
-const std::vector<Effect>& effects() {
-  using O = const Options&;
-  static const std::vector<Effect> all{
-      {"-b 8; --minbytes 8", [](O o) { return o.sweep.first == 8; }},
-      {"-e 2M; --maxbytes=2M", [](O o) { return o.sweep.last == 2097152; }},
-      {"-f 4; --stepfactor 4", [](O o) { return o.sweep.factor == 4; }},
-      {"-i 2M", [](O o) { return o.sweep.step == 2097152 && o.sweep.factor == 1; }},
-      {"--stepbytes 64M -f 2", [](O o) { return o.sweep.factor == 2; }},
-      {"-f 1", [](O o) { return o.sweep.factor == 1 && o.sweep.step == 1048576; }},
-      {"-n 20; --iters 20", [](O o) { return o.operations == 20; }},
-      {"-n 20 -n auto", [](O o) { return !o.operations; }},
-      {"-w 0; --warmup_iters 0", [](O o) { return o.warmup_operations == 0; }},
-      {"-w auto", [](O o) { return !o.warmup_operations; }},
-      {"-m 4; --agg_iters 4", [](O o) { return o.aggregated == 4; }},
-      {"--visits 6", [](O o) { return o.visits == 6; }},
-      {"--vary x=a,b", [](O o) { return to_text(*o.vary) == "x=a,b" && o.visits == 10; }},
-      {"--visits 6 --vary x=a,b", [](O o) { return o.visits == 6; }},
-      {"-b 1M -e 1M --duration 90; -b 1M -e 1M --duration 1.5m",
-       [](O o) { return o.duration == Seconds{90} && o.placement == Placement::Out; }},
-      {"-b 1M -e 1M --duration 5m --interval 500ms --placement in --timeline t.csv",
-       [](O o) {
-         return o.interval == Seconds{0.5} && o.placement == Placement::In &&
-                o.timeline_path == "t.csv";
-       }},
-      {"-N 0; --run_cycles 0", [](O o) { return o.cycles == 0; }},
-      {"-a 0", [](O o) { return o.aggregation == Aggregation::Rank0; }},
-      {"-a 1; --average 1", [](O o) { return o.aggregation == Aggregation::Mean; }},
-      {"--average 2", [](O o) { return o.aggregation == Aggregation::Min; }},
-      {"-a 3", [](O o) { return o.aggregation == Aggregation::Max; }},
-      {"-c 0; --check 0", [](O o) { return o.checks == 0; }},
-      {"-o prod", [](O o) { return o.ops == std::vector{ReduceOp::Prod}; }},
-      {"--op all", [](O o) { return o.ops.size() == 5; }},
-      {"-d uint8", [](O o) { return o.types == std::vector{DataType::Uint8}; }},
-      {"--datatype all", [](O o) { return o.types.size() == kTypes.size(); }},
-      {"-r 3", [](O o) { return o.root == 3; }},
-      {"--root all", [](O o) { return !o.root; }},
-      {"-z 1", [](O o) { return o.blocking == Blocking::WaitAndBarrier; }},
-      {"-z 2", [](O o) { return o.blocking == Blocking::Wait; }},
-      {"--blocking 3", [](O o) { return o.blocking == Blocking::UntimedBarrier; }},
-      {"-S 1", [](O o) { return o.timestamps; }},
-      {"--report_timestamps 0", [](O o) { return !o.timestamps; }},
-      {"-T 1.5", [](O o) { return o.timeout == Seconds{1.5}; }},
-      {"--timeout 0", [](O o) { return o.timeout == Seconds{0}; }},
-      {"-J x.json; --output_file x.json", [](O o) { return o.json_path == "x.json"; }},
-      {"-g 4; --ngpus 4", [](O o) { return o.launch_ranks == 4; }},
-      {"--backend mpi", [](O o) { return o.backend == "mpi"; }},
-      {"--csv x.csv", [](O o) { return o.csv_path == "x.csv"; }},
-      {"--samples s.csv", [](O o) { return o.samples_path == "s.csv"; }},
-      {"--csv x.csv --resume", [](O o) { return o.resume; }},
-      {"--cadence isolated", [](O o) { return o.cadence == Cadence::Isolated; }},
-      {"--ci-width 5", [](O o) { return o.ci_width == 0.05; }},
-      {"--ci-width 1%", [](O o) { return o.ci_width == 0.01; }},
-      {"--time-budget 0.5", [](O o) { return o.time_budget == Seconds{0.5}; }},
-      {"--progress block", [](O o) { return o.progress == ProgressChoice::Block; }},
-      {"--progress yield", [](O o) { return o.progress == ProgressChoice::Yield; }},
-      {"--cache rotate", [](O o) { return o.cache == Cache::Rotate; }},
-      {"--pages small", [](O o) { return o.pages == Pages::Small; }},
-      {"--bind none", [](O o) { return o.bind == Bind::None; }},
-      {"--bind core", [](O o) { return o.bind == Bind::Core; }},
-      {"--bind numa", [](O o) { return o.bind == Bind::Numa; }},
-      {"--memory-limit 1G", [](O o) { return o.memory_limit == 1073741824; }},
-      {"--placement in", [](O o) { return o.placement == Placement::In; }},
-      {"--placement out", [](O o) { return o.placement == Placement::Out; }},
-      {"--seed 42", [](O o) { return o.seed == 42; }},
-      {"--per-rank p.csv", [](O o) { return o.per_rank_path == "p.csv"; }},
-      {"--load copy:64M", [](O o) { return o.load && o.load->copy == 64 * kMiB; }},
-      {"--load spin:200",
-       [](O o) { return o.load && o.load->copy == 0 && o.load->spin == 1e-6 * Seconds{200}; }},
-      {"--load beside:spin:200",
-       [](O o) { return o.loads_beside() && o.load->spin == 1e-6 * Seconds{200}; }},
-      {"--inject-delay 3:2.5",
-       [](O o) {
-         return o.inject_delay && o.inject_delay->rank == 3 &&
-                o.inject_delay->time == 1e-6 * Seconds{2.5};
-       }},
-      {"--inject-fault 1:12345",
-       [](O o) {
-         return o.inject_fault && o.inject_fault->rank == 1 && o.inject_fault->index == 12345;
-       }},
-      {"-G 4", [](O o) { return o.graph_launches == 4; }},
-      {"-G 4 --cudagraph 0", [](O o) { return o.graph_launches == 0; }},
-      {"-R 1; --local_register 1", [](O o) { return o.registration == Registration::Local; }},
-      {"--local_register 2", [](O o) { return o.registration == Registration::Symmetric; }},
-      {"-x 0; --cta_policy 0", [](O o) { return o.cta_policy == 0; }},
-      {"--cta_policy 2", [](O o) { return o.cta_policy == 2; }},
-      {"-C 1", [](O o) { return o.enqueue_times; }},
-      {"-C 1 --report_cputime 0", [](O o) { return !o.enqueue_times; }},
-      {"-M 1", [](O o) { return o.memory_use; }},
-      {"-M 1 --memory 0", [](O o) { return !o.memory_use; }},
-      {"-u 4; --unalign 4", [](O o) { return o.unalign == 4; }},
-      {"-I 1", [](O o) { return o.per_operation; }},
-      {"-I 1 --per_iter_timing 0", [](O o) { return !o.per_operation; }},
-      {"-I 1 -K 5; -I 1 --per_iter_skip 5", [](O o) { return o.skipped_samples == 5; }},
-      {"--share-gpus", [](O o) { return o.share_devices; }},
-      {"--groups rails", [](O o) { return o.groups->rule == GroupRule::Rails; }},
-      {"--groups levels:8 --levels h.csv", [](O o) { return o.levels_path == "h.csv"; }},
-      {"--env A=b,c=d --env X= --env A=e; --env=X= --env=A=e",
-       [](O o) {
-         return o.variables == Variables{{"X", ""}, {"A", "e"}};
-       }},
-      {"--pairs all", [](O o) { return o.pairs == Pairs::All; }},
-      {"--pairs all --pairs off", [](O o) { return o.pairs == Pairs::Off; }},
-  };
-  return all;
+/// Options that make rows incomparable.
+const std::vector<Effect> kOfRows{
+    {"-b 1000; --minbytes 1000; -b1000; -b 16 -b 1000", "-b 1000", "-b 1MiB"},
+    {"-b 70000004", "-b 70000004", "-b 1MiB"},
+    {"-b 1536K", "-b 1536KiB", "-b 1MiB"},
+    {"-e 2M; --maxbytes=2M", "-e 2MiB", "-e 1GiB"},
+    {"-f 4; --stepfactor 4", "-f 4", "-f 2"},
+    {"-i 2M", "-i 2MiB", "-f 2"},
+    {"-f 1", "-i 1MiB", "-f 2"},
+    {"-d uint8; --datatype uint8", "-d uint8", "-d float"},
+    {"-d all", "-d all", "-d float"},
+    {"-o prod", "-o prod", "-o sum"},
+    {"-o all; --op all", "-o all", "-o sum"},
+    {"-r 3; --root 3", "-r 3", "-r 0"},
+    {"-r all", "-r all", "-r 0"},
+    {"--placement in", "--placement in", "--placement both"},
+    {"--placement out", "--placement out", "--placement both"},
+    {"-n 20; --iters 20", "-n 20", "-n auto"},
+    {"-w 0; --warmup_iters 0", "-w 0", "-w auto"},
+    {"-m 4; --agg_iters 4", "-m 4", "-m 1"},
+    {"-N 0; --run_cycles 0", "-N 0", "-N 1"},
+    {"--visits 6", "--visits 6", "--visits 1"},
+    {"--vary x=a,b; --vary x=a,b --visits 10", "--vary x=a,b, --visits 10",
+     "no --vary, --visits 1"},
+    {"--visits 6 --vary x=a,b", "--vary x=a,b, --visits 6", "no --vary, --visits 1"},
+    {"-e 1M --duration 90; -e 1M --duration 1.5m", "-e 1MiB, --placement out, --duration 90s",
+     "-e 1GiB, --placement both, no --duration"},
+    {"-a 0; --average 0", "-a 0", "-a 3"},
+    {"-a 1", "-a 1", "-a 3"},
+    {"-a 2", "-a 2", "-a 3"},
+    {"-c 0; --check 0", "-c 0", "-c 1"},
+    {"-z 1", "-z 1", "-z 0"},
+    {"-z 2", "-z 2", "-z 0"},
+    {"-z 3; --blocking 3", "-z 3", "-z 0"},
+    {"--cadence isolated", "--cadence isolated", "--cadence streaming"},
+    {"--ci-width 5; --ci-width 5%", "--ci-width 5", "--ci-width 2"},
+    {"--time-budget 0.5", "--time-budget 0.5", "--time-budget 3"},
+    {"--progress block", "--progress block", "--progress auto"},
+    {"--progress yield", "--progress yield", "--progress auto"},
+    {"--cache rotate", "--cache rotate", "--cache warm"},
+    {"--pages small", "--pages small", "--pages huge"},
+    {"--bind none", "--bind none", "--bind auto"},
+    {"--bind core", "--bind core", "--bind auto"},
+    {"--bind numa", "--bind numa", "--bind auto"},
+    {"--devices best", "--devices", "no --devices"},
+    {"--seed 42", "--seed 42", "--seed 1"},
+    {"-G 4; --cudagraph 4", "-G 4", "-G 0"},
+    {"-R 1; --local_register 1", "-R 1", "-R 0"},
+    {"-R 2", "-R 2", "-R 0"},
+    {"-x 0; --cta_policy 0", "-x 0", "no -x"},
+    {"-x 2", "-x 2", "no -x"},
+    {"-u 4; --unalign 4", "-u 4", "-u 0"},
+    {"--pairs all", "--pairs all", "--pairs off"},
+    {"--groups mod:2", "--groups mod:2", "no --groups"},
+    {"--groups rails", "--groups rails", "no --groups"},
+    {"--groups levels:8 --levels h.csv", "--groups levels:8, --levels h.csv",
+     "no --groups, no --levels"},
+    {"--share-gpus", "--share-gpus", "no --share-gpus"},
+    {"--host-limits off", "--host-limits off", "--host-limits auto"},
+    {"--memory-limit 1G", "--memory-limit 1GiB", "no --memory-limit"},
+    {"--load copy:64M", "--load copy:64MiB", "no --load"},
+    {"--load spin:200", "--load spin:200", "no --load"},
+    {"--load beside:spin:200", "--load beside:spin:200", "no --load"},
+    {"--inject-delay 3:2.5", "--inject-delay 3:2.5", "no --inject-delay"},
+    {"--mix m.toml", "--placement out, --visits 12, --mix m.toml",
+     "--placement both, --visits 1, no --mix"},
+    {"--skew zipf:1", "--skew zipf:1", "no --skew"},
+    {"--moe 8,16,2,4", "--skew moe:8:16:2:4", "no --skew"},
+    {"-d double -n 9", "-d double, -n 9", "-d float, -n auto"},
+};
+
+/// Options that all ranks need, and no row depends on.
+const std::vector<Effect> kOfTheRun{
+    {"--backend gloo", "--backend gloo", "--backend auto"},
+    {"--env A=b,c=d --env X= --env A=e; --env=X= --env=A=e", "--env X= A=e", "no --env"},
+    {"--facts f.csv", "--facts", "no --facts"},
+    {"--per-rank p.csv", "--per-rank", "no --per-rank"},
+    {"--nccl-choice", "--nccl-choice", "no --nccl-choice"},
+    {"-M 1; --memory 1", "-M 1", "-M 0"},
+    {"--inject-fault 1:12345", "--inject-fault 1:12345", "no --inject-fault"},
+    {"-T 1.5; --timeout 1.5", "-T 1.5", "-T 600"},
+    {"-T 0", "-T 0", "-T 600"},
+    {"--json-style nccl-tests -J x.json", "--json-style nccl-tests", "--json-style busbar"},
+    {"-n 20 -n auto; -w 3 -w auto; -f 4 -f 2; -G 4 --cudagraph 0; -M 1 --memory 0; --stepbytes 1M "
+     "-f 2; --pairs all --pairs off; -p 1; --parallel_init 0",
+     "", ""},
+};
+
+/// Options that a rank may have of its own.
+struct OwnEffect {
+  const char* lines;
+  bool (*seen)(const Options&);
+};
+using O = const Options&;
+const std::vector<OwnEffect> kOfARank{
+    {"-S 1", [](O o) { return o.timestamps; }},
+    {"--report_timestamps 0", [](O o) { return !o.timestamps; }},
+    {"-J x.json; --output_file x.json", [](O o) { return o.json_path == "x.json"; }},
+    {"-g 4; --ngpus 4", [](O o) { return o.launch_ranks == 4; }},
+    {"-g 4 --hosts a,b --launcher ssh",
+     [](O o) { return o.hosts[1] == "b" && o.launcher == "ssh"; }},
+    {"--csv x.csv", [](O o) { return o.csv_path == "x.csv"; }},
+    {"--samples s.csv", [](O o) { return o.samples_path == "s.csv"; }},
+    {"--csv x.csv --resume", [](O o) { return o.resume; }},
+    {"-C 1", [](O o) { return o.enqueue_times; }},
+    {"-C 1 --report_cputime 0", [](O o) { return !o.enqueue_times; }},
+    {"-I 1", [](O o) { return o.per_operation; }},
+    {"-I 1 --per_iter_timing 0", [](O o) { return !o.per_operation; }},
+    {"-I 1 -K 5; -I 1 --per_iter_skip 5", [](O o) { return o.skipped_samples == 5; }},
+    {"--nvidia-smi /opt/smi", [](O o) { return o.nvidia_smi == "/opt/smi"; }},
+    {"--rendezvous h:1 --rank 1 --ranks 2",
+     [](O o) { return o.rendezvous == "h:1" && o.rank == 1; }},
+};
+
+/// The words of these that are not of those.
+std::string difference(const Options& these, const Options& those) {
+  const std::vector<std::string> others = agreed_words(those);
+  std::vector<std::string> words = agreed_words(these);
+  std::erase_if(words, [&](const std::string& word) { return contains(others, word); });
+  return join(words, ", ");
 }
 
 TEST(ParseCommandLine, HasAnEffectForEveryOption) {
-  for (const Effect& effect : effects()) {
-    for (const std::string& line : split(effect.lines, ';')) {
-      EXPECT_TRUE(effect.seen(options_of(line))) << line;
+  std::string lines = " --timeline --interval --version --system --flows --algorithm --nic ";
+  std::set<std::string> configurations{join(configuration_of({}), " ")};
+  for (const auto* effects : {&kOfRows, &kOfTheRun}) {
+    for (const Effect& effect : *effects) {
+      std::string configuration;
+      lines.append(effect.lines) += ' ';
+      for (const std::string& line : split(effect.lines, ';')) {
+        const Options options = options_of(line);
+        EXPECT_EQ(difference(options, {}), effect.theirs) << line;
+        EXPECT_EQ(difference({}, options), effect.ours) << line;
+        configuration = join(configuration_of(options), " ");
+      }
+      EXPECT_EQ(configurations.insert(configuration).second, effects == &kOfRows) << effect.lines;
     }
   }
+  for (const OwnEffect& effect : kOfARank) {
+    lines.append(effect.lines) += ' ';
+    for (const std::string& line : split(effect.lines, ';')) {
+      const Options options = options_of(line);
+      EXPECT_TRUE(effect.seen(options)) << line;
+      EXPECT_EQ(agreed_words(options), agreed_words({})) << line;
+      EXPECT_EQ(configuration_of(options), configuration_of({})) << line;
+    }
+  }
+  for (const auto& option : perf_options().options) {
+    const std::string name(option.names.substr(0, option.names.find(',')));
+    EXPECT_NE(lines.find(" " + name + " "), std::string::npos) << name;
+  }
+  const Options soak =
+      options_of("-e 1M --duration 5m --interval 500ms --placement in --timeline t.csv");
+  EXPECT_EQ(soak.interval, Seconds{0.5});
+  EXPECT_EQ(soak.placement, Placement::In);
+  EXPECT_EQ(soak.timeline_path, "t.csv");
+  EXPECT_EQ(configuration_of(soak),
+            configuration_of(options_of("-e 1M --duration 5m --placement in")));
   for (const Backend* backend : registered_backends()) {
     EXPECT_EQ(options_of("--backend " + std::string(backend->name())).backend, backend->name());
   }
-}
-
-TEST(ParseCommandLine, TakesNcclTestsHabits) {
-  EXPECT_EQ(options_of("-b8 -e1M").sweep.first, 8U);
-  EXPECT_EQ(options_of("-b 8 -b 16").sweep.first, 16U);  // the last one counts
-  EXPECT_EQ(configuration_of(options_of("-p 1")), configuration_of(options_of("")));
-  EXPECT_EQ(configuration_of(options_of("--parallel_init 0")), configuration_of(options_of("")));
-}
-
-TEST(ParseCommandLine, GivesDefaultsForAnEmptyLine) {
-  Options defaults;
-  defaults.sweep.step = 1048576;
-  EXPECT_EQ(configuration_of(options_of("")), configuration_of(defaults));
 }
 
 TEST(ParseCommandLine, PrintsHelpOrVersion) {
