@@ -9,8 +9,11 @@ class CampaignTest : public testing::Test {
  protected:
   CampaignTest() {
     specification_.device_sets = {{.id = "set", .kind = SetKind::PerNode, .ranks_per_node = 1}};
-    specification_.rules = {
-        {.id = "rule", .collectives = {"allreduce"}, .device_set = "set", .sizes = {kMiB}}};
+    specification_.rules = {{.id = "rule",
+                             .collectives = {"allreduce"},
+                             .device_set = "set",
+                             .sizes = {kMiB},
+                             .value = 1}};
   }
   CampaignRequest request(const std::vector<std::string>& nodes, const std::string& script) {
     const std::string program = folder_.path("allreduce_perf");
