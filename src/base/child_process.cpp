@@ -330,7 +330,7 @@ int CommandLoop::start(std::size_t number, Words line, const CommandControl& con
     }
   }
   auto child = std::make_unique<Child>();
-  if (!guard_ && control.grace > Seconds{0}) guard_ = std::make_unique<GroupGuard>();
+  if (!guard_ && control.grace > Seconds{0}) guard_ = std::make_unique<GroupGuard>(control.grace);
   const int error = spawn(child->result.process, line, control, streams);
   if (error != 0) return error;
   child->number = number;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -17,7 +16,7 @@
 namespace busbar {
 
 /// The guard's own work. Other threads may have held locks at the fork: it only makes system calls.
-void GroupGuard::watch(int pipe, int most_files) {
+void GroupGuard::watch(int pipe, int most_files, Seconds grace) {
   ::setsid();  // no Ctrl-C
   ::dup2(pipe, STDIN_FILENO);
   // Somebody may wait for the end of an output, or for a lock; and our own end must not stay open.
@@ -32,14 +31,13 @@ void GroupGuard::watch(int pipe, int most_files) {
     }
   }
   if (end == targets.begin()) ::_exit(0);
-  constexpr timespec kPause{.tv_sec = static_cast<time_t>(kGrace.count()), .tv_nsec = 0};
   std::for_each(targets.begin(), end, [](pid_t target) { ::kill(target, SIGTERM); });
-  ::nanosleep(&kPause, nullptr);
+  ::usleep(static_cast<useconds_t>(grace.count() * 1e6));
   std::for_each(targets.begin(), end, [](pid_t target) { ::kill(target, SIGKILL); });
   ::_exit(0);
 }
 
-GroupGuard::GroupGuard() {
+GroupGuard::GroupGuard(Seconds grace) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw system_failure("cannot open a pipe", errno);
@@ -48,7 +46,7 @@ GroupGuard::GroupGuard() {
   static_cast<void>(::getrlimit(RLIMIT_NOFILE, &files));
   const auto most_files = static_cast<int>(std::min<rlim_t>(files.rlim_cur, 65536));
   process_ = ::fork();
-  if (process_ == 0) watch(ends[0], most_files);
+  if (process_ == 0) watch(ends[0], most_files, grace);
   const int error = errno;
   ::close(ends[0]);
   pipe_ = ends[1];

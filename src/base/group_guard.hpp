@@ -15,7 +15,7 @@ inline constexpr Seconds kGrace{2};
 class GroupGuard {
  public:
   /// Throws Error (Runtime) where the system gives no process or pipe.
-  GroupGuard();
+  explicit GroupGuard(Seconds grace = kGrace);
   GroupGuard(const GroupGuard&) = delete;
   GroupGuard& operator=(const GroupGuard&) = delete;
   ~GroupGuard();
@@ -29,7 +29,7 @@ class GroupGuard {
     pid_t target = 0;
     bool runs = false;
   };
-  [[noreturn]] static void watch(int pipe, int most_files);
+  [[noreturn]] static void watch(int pipe, int most_files, Seconds grace);
   void send(const Change& change) const;
 
   pid_t process_ = -1;

@@ -54,7 +54,6 @@ void PeerMonitor::stop_and_abort_all(int exit_code) {
 
 std::vector<RankPosition> PeerMonitor::positions() {
   constexpr std::chrono::milliseconds kTick{20};
-  constexpr std::chrono::seconds kPatience{2};
   {
     const std::lock_guard lock(mutex_);
     for (const auto& connection : connections_) {
@@ -62,7 +61,7 @@ std::vector<RankPosition> PeerMonitor::positions() {
     }
   }
   send_all(Kind::Ping, 0);
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + events_.patience;
   const auto all_have_answered = [&] {
     const std::lock_guard lock(mutex_);
     return std::ranges::all_of(

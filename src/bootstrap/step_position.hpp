@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -43,6 +44,7 @@ struct TcpEvents {
   std::function<StepPosition()> position = [] { return StepPosition{}; };
   /// At rank 0: another rank has made no progress for too long.
   std::function<void()> stalled = [] {};
+  std::chrono::milliseconds patience{2000};  ///< with a rank that is asked where it is
 };
 
 }  // namespace busbar

@@ -31,10 +31,6 @@ constexpr Bytes kMemoryOfLaunch = 32 * kMiB;
 /// before reach_timeout_s, and no node counts as one that does not answer since it came too late.
 constexpr std::uint64_t kLaunchesOfProcessor = 256;
 
-/// MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then, when all is measured.
-constexpr Seconds kLinger{2};
-/// How long a shortage is waited out if no launch runs whose end could relieve it.
-constexpr Seconds kShortagePatience{2};
 constexpr std::string_view kFinished = "# finished:";
 
 /// A launcher writes lines of its own, too, such as Hydra's of a bad termination.
@@ -69,7 +65,7 @@ std::string failure_text(const CommandResult& result, Seconds timeout) {
   return fmt::format("exit {}{}{}", result.exit_status, why.empty() ? "" : ": ", why);
 }
 
-void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
+void add_end(LaunchResult& launch, CommandResult& result, const LaunchControl& control) {
   const std::string banner = take_banner(result.out);
   if (launch.banner.empty()) launch.banner = banner;
   append_csv(launch.csv, result.out);
@@ -78,14 +74,14 @@ void add_end(LaunchResult& launch, CommandResult& result, Seconds timeout) {
     launch.log += fmt::format(
         "busbar: all rows were written, but the job did not end within {:g} s of the last and was "
         "killed\n",
-        kLinger.count());
+        control.linger.count());
   }
   launch.exit_code = result.lingered    ? exit_code(Status::Ok)
                      : result.stopped   ? kNotMade
                      : result.timed_out ? kTimedOut
                                         : result.exit_status;
   launch.timed_out = result.timed_out;
-  launch.failure = failure_text(result, timeout);
+  launch.failure = failure_text(result, control.timeout);
 }
 
 /// Launches from the first to the last, but the next command of one before another launch.
@@ -143,7 +139,7 @@ class LaunchQueue {
                                   {.timeout = std::max(left, Seconds{0}),
                                    .grace = kGrace,
                                    .last_line = std::string(kFinished),
-                                   .linger = kLinger,
+                                   .linger = control_.linger,
                                    .endless_stdin = true});
     if (error != 0) return error;
     launch.started = Clock::now();
@@ -157,7 +153,7 @@ class LaunchQueue {
     if (is_shortage(error)) {
       if (loop_.running() > 0) return {};
       if (!shortage_since_) shortage_since_ = Clock::now();
-      if (Clock::now() - *shortage_since_ < kShortagePatience) return {};
+      if (Clock::now() - *shortage_since_ < control_.shortage_patience) return {};
     }
     return fmt::format("cannot start {}: {}", launches_[number].at(states_[number].next).front(),
                        std::generic_category().message(error));
@@ -166,7 +162,7 @@ class LaunchQueue {
   void note(CommandLoop::Ended& ended) {
     State& launch = states_[ended.number];
     launch.result.seconds += Seconds(Clock::now() - launch.started).count();
-    add_end(launch.result, ended.result, control_.timeout);
+    add_end(launch.result, ended.result, control_);
     if (launch.result.failure.empty() && launch.next < launches_[ended.number].size()) {
       ready_.push_front(ended.number);
     } else {

@@ -60,6 +60,9 @@ struct LaunchControl {
   Seconds timeout{0};            ///< of all commands of a launch
   std::size_t at_once = 1;       ///< at most this many launches at the same time
   std::function<bool()> stop{};  ///< true: those that run are ended, no other begins
+  /// For a job that has written all: MPICH 4.0 over UCX's TCP hangs in MPI_Finalize now and then.
+  Seconds linger{2};
+  Seconds shortage_patience{2};  ///< where no launch runs whose end could relieve it
 };
 
 /// What is reported of launches, by their numbers.

@@ -135,10 +135,11 @@ TEST_F(CommandLoopTest, TakesMuchOutputOfAll) {
 }
 
 TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
-  const CommandControl slow{.timeout = Seconds{0.5}, .grace = Seconds{2}};
-  start(0, "trap '' TERM; echo mine; sleep 20 & wait; sleep 20", slow);
-  start(1, "trap 'echo my end; exit 5' TERM; echo mine; sleep 20 & wait", slow);
-  start(2, "sleep 1; echo well");
+  start(0, "trap '' TERM; echo mine; sleep 20 & wait; sleep 20",
+        {.timeout = Seconds{0.5}, .grace = Seconds{1}});
+  start(1, "trap 'echo my end; exit 5' TERM; echo mine; sleep 20 & wait",
+        {.timeout = Seconds{0.5}, .grace = Seconds{10}});
+  start(2, "sleep 0.7; echo well");
   run();
   EXPECT_EQ(order_.back(), 0U);
   EXPECT_EQ(results_[2].out, "well\n");

@@ -61,7 +61,7 @@ TEST(GroupGuard, EndsWhatACommandLoopHadStarted) {
     if (parent == 0) {
       CommandLoop loop;
       const std::string script = "trap '' TERM; echo $$ > " + file + "; exec sleep 600";
-      const CommandControl control{.grace = kGrace, .foreground = foreground};
+      const CommandControl control{.grace = Seconds{0.2}, .foreground = foreground};
       static_cast<void>(loop.start(0, {"sh", "-c", script}, control));
       while (test::text_of(file).find('\n') == std::string::npos) static_cast<void>(loop.wait());
       std::raise(SIGKILL);

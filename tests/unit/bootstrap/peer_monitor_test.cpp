@@ -65,7 +65,9 @@ TEST_F(RootMonitor, CountsARankThatEndedByItselfAsSilentAndOneThatLeftAsThere) {
 
 TEST(PeerMonitor, NamesRankZeroThatDoesNotAnswer) {
   auto [root, mine] = connection();
-  PeerMonitor monitor(5, 9, one_peer(0, std::move(mine)), nullptr, events_in(7));
+  TcpEvents events = events_in(7);
+  events.patience = std::chrono::milliseconds(50);
+  PeerMonitor monitor(5, 9, one_peer(0, std::move(mine)), nullptr, events);
   EXPECT_THAT(
       monitor.describe_stall(),
       AllOf(StartsWith("rank 0 on h0 does not answer; rank 5 on "), EndsWith(" waits in: step 7")));

@@ -165,18 +165,18 @@ TEST(RunLaunch, EndsACommandThatDoesNotAndKeepsWhatItWrote) {
 }
 
 TEST(RunLaunch, SharesItsTimeoutAmongItsCommands) {
-  const Words one =
-      shell("printf 'collective,x\\na,1\\n'; sleep 1.2");  // no two of which take less than 2.4 s
-  EXPECT_TRUE(run({one, one}, 1.5).timed_out);
+  const Words one = shell("printf 'collective,x\\na,1\\n'; sleep 0.3");
+  EXPECT_TRUE(run({one, one}, 0.5).timed_out);  // they take 0.6 s at least
 }
 
 TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
+  const Words stuck = shell(R"(printf 'collective,x\na,1\n# finished: now\n'; exec sleep 20)");
   const LaunchResult result =
-      run({shell(R"(printf 'collective,x\na,1\n# finished: now\n'; exec sleep 20)")}, 15);
+      report_of({{stuck}}, {.timeout = Seconds{15}, .linger = Seconds{0.2}}).results.at(0);
   EXPECT_EQ(result.failure, "");
   EXPECT_FALSE(result.timed_out);
   EXPECT_LT(result.seconds, 10);
-  EXPECT_THAT(result.log, HasSubstr("did not end within 2 s"));
+  EXPECT_THAT(result.log, HasSubstr("did not end within 0.2 s"));
 }
 
 TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
@@ -215,7 +215,8 @@ TEST(RunLaunches, WaitOutAShortageWhileOthersRun) {
 
 TEST(RunLaunches, FailWhereAShortageLastsAndBlameNoLaunch) {
   const FewFiles few(1);
-  const Report report = report_of(rows(2), {.timeout = Seconds{10}, .at_once = 2});
+  const Report report =
+      report_of(rows(2), {.timeout = Seconds{10}, .at_once = 2, .shortage_patience = Seconds{0.1}});
   ASSERT_TRUE(report.failure);
   EXPECT_THAT(*report.failure, HasSubstr("cannot start /bin/sh: "));
   EXPECT_THAT(report.begun, IsEmpty());
