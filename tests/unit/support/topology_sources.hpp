@@ -9,13 +9,11 @@ using Rows = std::vector<std::string>;
 
 /// Rows of so many GPUs with the same cell between any two.
 inline Rows uniform(std::size_t gpus, const std::string& cell) {
-  Rows rows;
-  for (std::size_t i = 0; i < gpus; ++i) {
+  return mapped(first_numbers(gpus), [&](int gpu) {
     Rows cells(gpus, cell);
-    cells[i] = "X";
-    rows.push_back(join(cells, " "));
-  }
-  return rows;
+    cells[to_size(gpu)] = "X";
+    return join(cells, " ");
+  });
 }
 
 /// A matrix of `topo -m` from its cells, a row per GPU.
@@ -63,27 +61,23 @@ inline std::size_t count_kind(const Graph& graph, NodeKind kind) {
   return nodes_of_kind(graph, kind).size();
 }
 
-/// The first link from a node to another, or of a kind; null where there is none.
-inline const Link* link_to(const Graph& graph, int from, int to) {
-  const auto found = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link.from == from && link.to == to;
-  });
-  return found == graph.links.end() ? nullptr : &*found;
-}
-
 /// Cables from a device to the node of this name; 0 where there are none.
 inline double cables(const Graph& graph, std::size_t device, const std::string& to) {
-  const Link* link = link_to(graph, graph.devices.at(device), find_node(graph, to));
-  return link == nullptr ? 0 : link->count;
+  const int end = find_node(graph, to);
+  for (const Link& link : graph.links) {
+    if (link.from == graph.devices.at(device) && link.to == end) return link.count;
+  }
+  return 0;
 }
 
 inline double nominal_of_first(const Graph& graph, LinkKind kind,
                                ConstantSet constants = ConstantSet::Nominal) {
-  const auto found = std::find_if(graph.links.begin(), graph.links.end(), [&](const Link& link) {
-    return link.from == graph.devices[0] &&
-           graph.media[static_cast<std::size_t>(link.medium)].kind == kind;
-  });
-  return found == graph.links.end() ? -1 : capacity_GBps(graph, *found, constants);
+  for (const Link& link : graph.links) {
+    if (link.from == graph.devices[0] && link_kind(graph, link) == kind) {
+      return capacity_GBps(graph, link, constants);
+    }
+  }
+  return -1;
 }
 
 }  // namespace busbar::topo

@@ -22,22 +22,15 @@ struct TreeShape {
 class TreeMachine {
  public:
   TreeMachine(const TreeShape& shape, unsigned seed) : shape_(shape), random_(seed) {
-    const auto medium = [&](const char* name, LinkKind kind, double GBps) {
-      return add_medium(graph_, {.name = name, .kind = kind, .nominal_GBps = GBps});
-    };
-    nvlink_ = medium("NVLink", LinkKind::NvLink, 25);
-    pcie_ = medium("PCIe", LinkKind::Pcie, 16);
-    smp_ = medium("UPI", LinkKind::Smp, 20);
-    net_ = medium("Ethernet", LinkKind::Network, 10);
-    if (shape.network) {
-      fabric_ = add_node(graph_, {.kind = NodeKind::Network, .name = "fabric", .host = -1});
-    }
+    if (shape.network) add_node(graph_, {.kind = NodeKind::Network, .name = "fabric", .host = -1});
     for (int host = 0; host < shape.hosts; ++host) add_host(host);
   }
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
+  enum : int { kNvlink, kPcie, kUpi, kEthernet };
+
   [[nodiscard]] std::size_t below(std::size_t count) { return random_() % count; }
 
   void join(int one, int other, int medium) {
@@ -57,46 +50,43 @@ class TreeMachine {
     for (int k = 0; k < shape_.packages; ++k) {
       packages.push_back(node(NodeKind::Package, "CPU", k));
     }
-    if (packages.size() > 1) join(packages[0], packages[1], smp_);
+    if (packages.size() > 1) join(packages[0], packages[1], kUpi);
     for (int k = 0; k < shape_.switches; ++k) {
       switches.push_back(node(NodeKind::PcieSwitch, "PLX", k));
-      join(switches.back(), packages[below(packages.size())], pcie_);
+      join(switches.back(), packages[below(packages.size())], kPcie);
     }
     std::vector<int> gpus;
     for (int k = 0; k < shape_.gpus; ++k) {
       gpus.push_back(node(NodeKind::Gpu, "GPU", k));
       graph_.devices.push_back(gpus.back());
-      join(gpus.back(), switches[below(switches.size())], pcie_);
-      for (int other = 0; other < k; ++other) {
-        add_nvlink(gpus[static_cast<std::size_t>(other)], gpus.back());
-      }
+      join(gpus.back(), switches[below(switches.size())], kPcie);
+      for (int other = 0; other < k; ++other) add_nvlink(gpus[to_size(other)], gpus.back());
     }
     if (!shape_.network) return;
     const int nic = node(NodeKind::Nic, "NIC", 0);
-    join(nic, packages[below(packages.size())], pcie_);
-    join(nic, fabric_, net_);
+    join(nic, packages[below(packages.size())], kPcie);
+    join(nic, find_node(graph_, "fabric"), kEthernet);
   }
 
   void add_nvlink(int one, int other) {
     if (static_cast<double>(below(1000)) >= shape_.nvlink * 1000) return;
-    join(one, other, nvlink_);
+    join(one, other, kNvlink);
     if (below(6) == 0) graph_.links.pop_back();
   }
 
   TreeShape shape_;
   std::mt19937 random_;
-  Graph graph_{.name = "tree"};
-  int nvlink_ = 0;
-  int pcie_ = 0;
-  int smp_ = 0;
-  int net_ = 0;
-  int fabric_ = -1;
+  Graph graph_{.name = "tree",
+               .media = {{.name = "NVLink", .nominal_GBps = 25},
+                         {.name = "PCIe", .kind = LinkKind::Pcie, .nominal_GBps = 16},
+                         {.name = "UPI", .kind = LinkKind::Smp, .nominal_GBps = 20},
+                         {.name = "Ethernet", .kind = LinkKind::Network, .nominal_GBps = 10}}};
 };
 
 /// GB/s of a link by the figures of a tree machine.
 inline double width_GBps(const Graph& graph, std::size_t link) {
   const Link& one = graph.links.at(link);
-  return graph.media.at(static_cast<std::size_t>(one.medium)).nominal_GBps * one.count;
+  return medium_of(graph, one).nominal_GBps * one.count;
 }
 
 /// Looks for the only way that the tree has, depth first.
@@ -104,7 +94,7 @@ inline bool walk_tree(const Graph& graph, int at, int to, int before, std::vecto
   if (at == to) return true;
   for (std::size_t k = 0; k < graph.links.size(); ++k) {
     const Link& link = graph.links[k];
-    const LinkKind kind = graph.media.at(static_cast<std::size_t>(link.medium)).kind;
+    const LinkKind kind = link_kind(graph, link);
     if (link.from != at || link.to == before || kind == LinkKind::NvLink) continue;
     links.push_back(static_cast<int>(k));
     if (walk_tree(graph, link.to, to, at, links)) return true;
@@ -117,8 +107,8 @@ inline bool walk_tree(const Graph& graph, int at, int to, int before, std::vecto
 /// host where `nvlink_only`.
 inline std::optional<std::vector<int>> way_between(const Graph& graph, int from, int to,
                                                    bool nvlink_only) {
-  const int start = graph.devices.at(static_cast<std::size_t>(from));
-  const int end = graph.devices.at(static_cast<std::size_t>(to));
+  const int start = graph.devices.at(to_size(from));
+  const int end = graph.devices.at(to_size(to));
   for (std::size_t k = 0; k < graph.links.size(); ++k) {
     const Link& link = graph.links[k];
     if (link.from == start && link.to == end) return std::vector<int>{static_cast<int>(k)};
@@ -139,9 +129,9 @@ double least_cut(const Graph& graph, const std::vector<int>& links, const Admitt
     if (!admitted(has)) continue;
     double crossing = 0;
     for (const int number : links) {
-      const Link& link = graph.links.at(static_cast<std::size_t>(number));
+      const Link& link = graph.links.at(to_size(number));
       if (has(link.from) && !has(link.to)) {
-        crossing += width_GBps(graph, static_cast<std::size_t>(number));
+        crossing += width_GBps(graph, to_size(number));
       }
     }
     least = std::min(least, crossing);

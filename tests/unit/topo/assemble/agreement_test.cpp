@@ -1,48 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/support/captures.hpp"
-#include "topo/assemble/assemble.hpp"
+#include "tests/unit/support/topology_sources.hpp"
 
 namespace busbar::topo {
 namespace {
 
-/// `topo -m` of so many GPUs with the same cell between any two.
-SmiMatrix matrix_of(int gpus, const std::string& cell) {
-  SmiMatrix matrix;
-  for (int i = 0; i < gpus; ++i) {
-    matrix.gpus.push_back(i);
-    auto& row = matrix.cells.emplace_back();
-    for (int j = 0; j < gpus; ++j) row.push_back(i == j ? "X" : cell);
-  }
-  return matrix;
-}
-
-GpuFacts gpu(int index) {
-  return {.index = index,
-          .uuid = "GPU-" + std::to_string(index),
-          .name = "Tesla V100-SXM2-16GB",
-          .bus_id = "0000:0" + std::to_string(index + 1) + ":00.0"};
-}
-
 /// `nvlink -s` of so many GPUs, each with so many active links.
 std::vector<GpuFacts> status_of(int gpus, std::size_t links) {
-  std::vector<GpuFacts> status;
-  for (int i = 0; i < gpus; ++i) {
-    status.push_back({.index = i, .links = std::vector<double>(links, 25)});
-  }
+  std::vector<GpuFacts> status(to_size(gpus), {.links = std::vector<double>(links, 25)});
+  for (int i = 0; i < gpus; ++i) status[to_size(i)].index = i;
   return status;
 }
 
-HostTree tree_of(int gpus) {
-  HostTree tree{.origin = "tree.xml"};
-  for (int i = 0; i < gpus; ++i) tree.gpus.push_back({.bus_id = gpu(i).bus_id});
-  return tree;
+Sources matrix_and_query(std::size_t in_matrix, std::size_t in_query) {
+  Sources sources = sources_of(uniform(in_matrix, "NV2"));
+  sources.smi.gpus = sources_of(uniform(in_query, "NV2"), "Tesla V100-SXM2-16GB").smi.gpus;
+  return sources;
 }
 
-Sources matrix_and_query(int in_matrix, int in_query) {
-  Sources sources;
-  sources.smi.matrix = matrix_of(in_matrix, "NV2");
-  for (int i = 0; i < in_query; ++i) sources.smi.gpus.push_back(gpu(i));
-  return sources;
+/// With the bus ids of such a query.
+HostTree tree_of(std::size_t gpus) {
+  HostTree tree{.origin = "tree.xml"};
+  for (const GpuFacts& gpu : matrix_and_query(gpus, gpus).smi.gpus) {
+    tree.gpus.push_back({.bus_id = gpu.bus_id});
+  }
+  return tree;
 }
 
 /// Without a token the sources agree.
@@ -68,8 +50,7 @@ TEST(Agreement, RefusesLinksThatOneSourceHasAndAnotherExcludes) {
   }
   sources.smi.nvlink->clear();
   expect_contradiction(sources);
-  sources = {};
-  sources.smi.matrix = matrix_of(2, "SYS");
+  sources = sources_of(uniform(2, "SYS"));
   sources.smi.nvlink = status_of(2, 4);
   expect_contradiction(sources, "its row of --smi shows none");
   sources.smi.matrix->pcie_only = true;
@@ -129,15 +110,15 @@ TEST(Agreement, NeedsOneOfTheBusIdsInATree) {
 }
 
 TEST(Agreement, ComparesNumbersOfGpusWhereThereAreNoBusIds) {
-  for (const auto& [gpus, token] :
-       std::vector<std::pair<int, std::string>>{{1, " 1"}, {2, ""}, {3, " 3"}}) {
-    Sources sources;
-    sources.smi.matrix = matrix_of(2, "SYS");
+  for (const std::size_t gpus : {1U, 2U, 3U}) {
+    const auto shows = [&](const char* option) {
+      return gpus == 2 ? "" : fmt::format("--smi shows 2 GPUs and {} {}", option, gpus);
+    };
+    Sources sources = sources_of(uniform(2, "SYS"));
     sources.hwloc = tree_of(gpus);
-    const std::string numbers = token.empty() ? "" : "--smi shows 2 GPUs and ";
-    expect_contradiction(sources, token.empty() ? "" : numbers + "--hwloc" + token);
+    expect_contradiction(sources, shows("--hwloc"));
     sources.nccl = std::exchange(sources.hwloc, {});
-    expect_contradiction(sources, token.empty() ? "" : numbers + "--nccl-xml" + token);
+    expect_contradiction(sources, shows("--nccl-xml"));
   }
 }
 

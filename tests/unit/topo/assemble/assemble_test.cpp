@@ -11,7 +11,6 @@ P2pMatrix p2p_of(const std::string& cell) {
   return parse_smi_p2p("GPU0 GPU1\nGPU0 X " + cell + "\nGPU1 " + cell + " X\n", "p2p.txt");
 }
 
-/// Warnings and assumptions, a line each.
 TEST(Assemble, BuildsThePcieTreeThatTheCellsMean) {
   Graph graph = assemble(
       sources_of({"X PIX PXB PHB SYS SYS", "PIX X PXB PHB SYS SYS", "PXB PXB X PHB SYS SYS",
@@ -157,14 +156,11 @@ TEST(Assemble, NamesGpusOfAMatrixAsTheirLinksAreListed) {
   EXPECT_EQ(assemble(sources).title, "2x Tesla V100-SXM2-16GB") << "a generic name says nothing";
 }
 
-TEST(Assemble, WarnsOfLinksThatAreInactive) {
+TEST(Assemble, WarnsOfInactiveLinksAndTakesTheRateOfTheOthers) {
   Sources sources = sources_of(uniform(2, "NV2"), "Tesla V100-SXM2-16GB");
   sources.smi.nvlink = two_with({25.781, 0, 25.781, 0, 0});
   EXPECT_THAT(notes_of(assemble(sources)), HasSubstr("GPU1: 3 NVLinks inactive"));
-}
-
-TEST(Assemble, TakesTheRateOfActiveLinksThoughTheLastOneIsInactive) {
-  Sources sources = sources_of(uniform(2, "NV2"));
+  sources.smi.gpus.clear();
   sources.smi.nvlink = two_with({50, 50, 0});
   EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 100);
 }
@@ -190,19 +186,15 @@ TEST(Assemble, TakesActiveLinksWithoutEndsToASwitch) {
   EXPECT_THAT(notes_of(graph), HasSubstr("a slot of its own of one processor"));
 }
 
-TEST(Assemble, WarnsOfP2pThatIsOff) {
+TEST(Assemble, KnowsWhereP2pWorksAndWarnsWhereItIsOff) {
   Sources sources = sources_of(uniform(2, "PIX"), "NVIDIA GeForce RTX 2080 Ti");
+  sources.smi.p2p = p2p_of("OK");
+  EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Works);
   sources.smi.p2p = p2p_of("NS");
   const Graph graph = assemble(sources);
   EXPECT_THAT(notes_of(graph), HasSubstr("P2P is off between 1 pair of GPUs (0-1)"));
   EXPECT_THAT(notes_of(graph), HasSubstr("not supported (NS)"));
   EXPECT_EQ(graph.p2p[0][1], P2p::Off);
-}
-
-TEST(Assemble, KnowsWhereP2pWorks) {
-  Sources sources = sources_of(uniform(2, "PIX"), "Tesla P40");
-  sources.smi.p2p = p2p_of("OK");
-  EXPECT_EQ(assemble(sources).p2p[0][1], P2p::Works);
 }
 
 TEST(Assemble, WarnsOfMig) {

@@ -85,6 +85,19 @@ TEST(Assemble, JoinsTheSourcesByBusId) {
             "box.xml, nvidia-smi, box.xml: each fact by the first that has it");
 }
 
+/// The same without what nvidia-smi shows.
+Sources tree_machine() {
+  Sources sources = power_machine();
+  sources.smi = {};
+  return sources;
+}
+
+Sources matrix_alone(const std::string& text) {
+  Sources sources{.name = "box"};
+  sources.smi.matrix = parse_smi_matrix(text, "box.txt");
+  return sources;
+}
+
 /// Of six links three are to the other GPU; sources without UUIDs are joined by number.
 TEST(Assemble, GivesThePowerMachinesSpareLinksToTheProcessor) {
   Sources sources = power_machine();
@@ -98,8 +111,7 @@ TEST(Assemble, GivesThePowerMachinesSpareLinksToTheProcessor) {
 }
 
 TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
-  Sources sources = power_machine();
-  sources.smi = {};
+  Sources sources = tree_machine();
   sources.hwloc->nvlink_matrix =
       NvlinkMatrix{.bus_ids = {"0000:01:00.0", "0000:02:00.0"}, .GBps = {{0, 75}, {75, 0}}};
   const Graph graph = assemble(sources);
@@ -110,8 +122,7 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
 }
 
 TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
-  Sources sources = power_machine();
-  sources.smi = {};
+  Sources sources = tree_machine();
   sources.hwloc->nvlink_matrix =
       NvlinkMatrix{.bus_ids = {"0000:c0:00.0", "0000:01:00.0", "0000:02:00.0"},
                    .GBps = {{0, 100, 100}, {100, 0, 0}, {100, 0, 0}}};
@@ -128,8 +139,7 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
 }
 
 TEST(Assemble, TakesNvlinksOfNcclsFileToASwitch) {
-  Sources sources = power_machine();
-  sources.smi = {};
+  Sources sources = tree_machine();
   sources.nccl = std::exchange(sources.hwloc, {});
   for (const char* gpu : {"0000:01:00.0", "0000:02:00.0"}) {
     sources.nccl->nvlinks.push_back(
@@ -142,13 +152,10 @@ TEST(Assemble, TakesNvlinksOfNcclsFileToASwitch) {
 }
 
 TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
-  Sources sources{.name = "box"};
   const auto packages = [&](const std::string& second) {
-    sources.smi.matrix = parse_smi_matrix(
-        "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tNV4\t0-3\t0\nGPU1\tNV4\tX\t" + second +
-            "\n",
-        "box.txt");
-    return count_kind(assemble(sources), NodeKind::Package);
+    const std::string head = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tNV4\t0-3\t0\n";
+    return count_kind(assemble(matrix_alone(head + "GPU1\tNV4\tX\t" + second + "\n")),
+                      NodeKind::Package);
   };
   EXPECT_EQ(packages("4-7\t0"), 1U);
   EXPECT_EQ(packages("0-3\tN/A"), 1U);
@@ -157,12 +164,9 @@ TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {
 
 /// GPU0 and GPU1 are at both processors, NIC0 beside GPU0; NIC1 is nowhere, and rows of NICs lack.
 TEST(Assemble, GivesNoProcessorToANicThatNoSourcePlaces) {
-  Sources sources{.name = "box"};
-  sources.smi.matrix = parse_smi_matrix(
-      "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\tPIX\tSYS\t0-3\t0\n"
-      "GPU1\tSYS\tX\tSYS\tSYS\t4-7\t1\n",
-      "box.txt");
-  const Graph graph = assemble(sources);
+  const Graph graph =
+      assemble(matrix_alone("\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+                            "GPU0\tX\tSYS\tPIX\tSYS\t0-3\t0\nGPU1\tSYS\tX\tSYS\tSYS\t4-7\t1\n"));
   EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
   ASSERT_EQ(count_kind(graph, NodeKind::Nic), 2U);
   EXPECT_EQ(nearest(graph, find_node(graph, "NIC1"), NodeKind::Package), -1);
@@ -170,10 +174,8 @@ TEST(Assemble, GivesNoProcessorToANicThatNoSourcePlaces) {
 }
 
 TEST(Assemble, KnowsNoNumaNodeOfAPackageWithANicAlone) {
-  Sources sources{.name = "box"};
-  sources.smi.matrix = parse_smi_matrix(
-      "\tGPU0\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\t0-3\t0\nNIC0\tSYS\tX\n", "box.txt");
-  const Graph graph = assemble(sources);
+  const Graph graph = assemble(matrix_alone(
+      "\tGPU0\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\tX\tSYS\t0-3\t0\nNIC0\tSYS\tX\n"));
   ASSERT_EQ(count_kind(graph, NodeKind::Package), 2U);
   EXPECT_EQ(node_of(graph, find_node(graph, "CPU0")).numa, 0);
   EXPECT_EQ(node_of(graph, find_node(graph, "CPU1")).numa, -1);
@@ -197,8 +199,7 @@ TEST(Assemble, CountsNoNumaNodeWithoutProcessorsAsASecondOne) {
 }
 
 TEST(Assemble, KeepsTheNumbersThatHwlocHasOfGpus) {
-  Sources sources = power_machine();
-  sources.smi = {};
+  Sources sources = tree_machine();
   sources.hwloc->gpus[0].index = 5;
   sources.hwloc->gpus[1].index = 3;
   EXPECT_EQ(device(assemble(sources), 0).name, "GPU3");

@@ -57,15 +57,6 @@ TEST(LimitText, CountsTheCablesOfAHostAlikeHoweverManyHostsThereAre) {
   }
 }
 
-/// All hops of three devices, each by a resource of its own.
-RingProblem three_with(const std::vector<double>& capacity) {
-  RingProblem problem{.n = 3, .capacity = capacity};
-  for (int k = 0, hop = 0; k < 9; ++k) {
-    problem.hops.push_back(k % 4 == 0 ? Hop{} : taking({hop++}));
-  }
-  return problem;
-}
-
 /// The packing, and the resources that limit it.
 void expect_limit(const RingProblem& problem, double GBps, const std::vector<int>& resources,
                   const std::vector<int>& devices = {}) {

@@ -72,32 +72,27 @@ TEST(HostNetwork, StaysWithinItsHost) {
 
 TEST(TreeGBps, IsByTheSlowerOfAHostAndItsNetwork) {
   struct Case {
-    SetLimits limits;
+    int hosts;
+    int ranks;  ///< of each
+    double host_GBps;
+    double network_GBps;
+    double in_switch_GBps;
     double GBps;
   };
-  for (const Case& one : {
-           // A host passes 2 x 1/2 or 2 x 3/4 of a size through its network, a GPU all of it twice.
-           Case{
-               {.ranks = 16, .hosts = 2, .most_on_host = 8, .host_GBps = 1000, .network_GBps = 400},
-               750},
-           Case{
-               {.ranks = 32, .hosts = 4, .most_on_host = 8, .host_GBps = 1000, .network_GBps = 400},
-               400 * 1.9375 / 1.5},
-           Case{{.ranks = 16, .hosts = 2, .most_on_host = 8, .host_GBps = 448, .network_GBps = 400},
-                420},
-           // Where the switch adds, 9/8 of it once through a port of 450.
-           Case{{.ranks = 16,
-           .hosts = 2,
-           .most_on_host = 8,
-           .host_GBps = 450,
-           .network_GBps = 800,
-           .in_switch_GBps = 700},
-                750},
-           Case{{.ranks = 2, .hosts = 2, .most_on_host = 1, .network_GBps = 50}, 50},
-       }) {
-    EXPECT_NEAR(tree_GBps(one.limits).value_or(0), one.GBps, 1e-9);
+  // A host passes 2 x 1/2 or 2 x 3/4 of a size through its network, a GPU all of it twice; where
+  // the switch adds, 9/8 of it once through a port of 450.
+  for (const auto& [hosts, ranks, host_GBps, network_GBps, in_switch_GBps, GBps] :
+       {Case{2, 8, 1000, 400, 0, 750}, Case{4, 8, 1000, 400, 0, 400 * 1.9375 / 1.5},
+        Case{2, 8, 448, 400, 0, 420}, Case{2, 8, 450, 800, 700, 750},
+        Case{2, 1, kInfinity, 50, 0, 50}, Case{2, 1, kInfinity, 0, 0, -1}}) {
+    const SetLimits limits{.ranks = hosts * ranks,
+                           .hosts = hosts,
+                           .most_on_host = ranks,
+                           .host_GBps = host_GBps,
+                           .network_GBps = network_GBps,
+                           .in_switch_GBps = in_switch_GBps};
+    EXPECT_NEAR(tree_GBps(limits).value_or(-1), GBps, 1e-9);
   }
-  EXPECT_FALSE(tree_GBps({.ranks = 2, .hosts = 2, .most_on_host = 1, .network_GBps = 0}));
 }
 
 }  // namespace

@@ -47,30 +47,20 @@ void expect_certificate(const RingProblem& problem, const RingPacking& packing) 
 /// Links of one capacity between all pairs.
 RingProblem complete(int n, double capacity) {
   RingProblem problem{.n = n};
-  problem.hops.resize(static_cast<std::size_t>(n * n));
+  problem.hops.resize(to_size(n * n));
   for (int from = 0; from < n; ++from) {
     for (int to = 0; to < n; ++to) {
       if (from == to) continue;
-      problem.hops[static_cast<std::size_t>(from * n + to)] =
-          taking({static_cast<int>(problem.capacity.size())});
+      problem.hops[to_size(from * n + to)] = taking({static_cast<int>(problem.capacity.size())});
       problem.capacity.push_back(capacity);
     }
   }
   return problem;
 }
 
-TEST(PackRings, AgreesWithAllRingsInATableau) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
-    const int n = 3 + static_cast<int>(seed % 4);
-    const RingProblem problem = random_problem(n, static_cast<int>(seed % 3), 0.8, seed);
-    const double expected = brute_force(problem);
-    EXPECT_NEAR(pack_rings(problem).value, expected, 1e-7 * (1 + expected)) << "seed " << seed;
-  }
-}
-
 TEST(PackRings, ProvesItsOptimum) {
   int positive = 0;
-  for (unsigned seed = 100; seed < 140; ++seed) {
+  for (unsigned seed = 0; seed < 80; ++seed) {
     SCOPED_TRACE(seed);
     const int n = 2 + static_cast<int>(seed % 6);
     const RingProblem problem = random_problem(n, static_cast<int>(seed % 4), 0.75, seed);
@@ -78,30 +68,30 @@ TEST(PackRings, ProvesItsOptimum) {
     expect_certificate(problem, packing);
     positive += packing.value > 0 ? 1 : 0;
   }
-  EXPECT_GT(positive, 25) << "graphs without rings prove little";
+  EXPECT_GT(positive, 50) << "graphs without rings prove little";
 }
 
 TEST(PackRings, SplitsLinksWhereWholeRingsCannot) {
   // Tillson: four devices have no two plus one edge-disjoint rings, yet fractions use every link.
-  for (int n = 3; n <= 9; ++n) {
+  for (const int n : {3, 4, 5, 6, 7, 8, 9, 16}) {  // of up to 16 devices the bound is exact
     const RingPacking packing = pack_rings(complete(n, 20));
     EXPECT_NEAR(packing.value, 20 * (n - 1), 1e-9) << n;
     EXPECT_TRUE(packing.exact);
   }
 }
 
-TEST(PackRings, GivesZeroWhereNoRingCloses) {
+TEST(PackRings, GivesZeroWhereNoRingClosesAlsoBeyondSixteen) {
   RingProblem chain = complete(4, 10);
-  for (const int other : {0, 1, 2}) {  // only 2 reaches 3, and 3 only 2
-    if (other == 2) continue;
-    chain.hops[static_cast<std::size_t>(other * 4 + 3)].reset();
-    chain.hops[static_cast<std::size_t>(3 * 4 + other)].reset();
+  for (const std::size_t hop : {3U, 7U, 12U, 13U}) chain.hops[hop].reset();  // 3 has only 2
+  RingProblem broken = complete(18, 10);
+  for (std::size_t k = 0; k < 18; ++k) broken.hops[5 * 18 + k].reset();  // no way out of 5
+  for (const RingProblem& problem : {chain, broken}) {
+    const RingPacking packing = pack_rings(problem);
+    EXPECT_EQ(packing.value, 0);
+    EXPECT_EQ(packing.upper, 0);
+    EXPECT_TRUE(packing.exact);
+    EXPECT_TRUE(packing.rings.empty());
   }
-  const RingPacking packing = pack_rings(chain);
-  EXPECT_EQ(packing.value, 0);
-  EXPECT_EQ(packing.upper, 0);
-  EXPECT_TRUE(packing.exact);
-  EXPECT_TRUE(packing.rings.empty());
 }
 
 TEST(PackRings, LetsOnePairShareABus) {
@@ -113,21 +103,13 @@ TEST(PackRings, LetsOnePairShareABus) {
 }
 
 TEST(PackRings, IsInfiniteWhereNothingLimits) {
-  RingProblem free{.n = 3};
-  free.hops.assign(9, std::vector<Use>{});
-  for (int k = 0; k < 3; ++k) free.hops[static_cast<std::size_t>(4 * k)].reset();
-  EXPECT_TRUE(std::isinf(pack_rings(free).value));
-  free.n = 2;
-  free.hops = {{}, std::vector<Use>{}, std::vector<Use>{}, {}};
-  EXPECT_TRUE(std::isinf(pack_rings(free).value));
-}
-
-TEST(PackRings, SolvesSixteenDevicesExactly) {
-  const RingProblem problem = random_problem(16, 3, 0.5, 7);
-  const RingPacking packing = pack_rings(problem);
-  EXPECT_TRUE(packing.exact);
-  EXPECT_GT(packing.value, 0);
-  EXPECT_LE(packing.value, quick_upper(problem) * (1 + kRelative));
+  for (const int n : {2, 3}) {
+    RingProblem free = complete(n, 1);
+    for (Hop& hop : free.hops) {
+      if (hop) hop->clear();
+    }
+    EXPECT_TRUE(std::isinf(pack_rings(free).value)) << n;
+  }
 }
 
 TEST(PackRings, GivesAnIntervalBeyondSixteenUnlessItsEndsMeet) {
@@ -146,21 +128,12 @@ TEST(PackRings, GivesAnIntervalBeyondSixteenUnlessItsEndsMeet) {
   EXPECT_NEAR(met.value, 10, 1e-9);
 }
 
-TEST(PackRings, ProvesBeyondSixteenThatADeviceWithoutAWayOutHasNoRing) {
-  RingProblem broken = complete(18, 10);
-  for (std::size_t k = 0; k < 18; ++k) broken.hops[5 * 18 + k].reset();
-  const RingPacking packing = pack_rings(broken);
-  EXPECT_TRUE(packing.exact);
-  EXPECT_EQ(packing.value, 0);
-  EXPECT_EQ(packing.upper, 0);
-}
-
 TEST(PackRings, TakesOverWhatTheCallerKnowsBeyondSixteen) {
   RingProblem halves = complete(20, 10);  // all from one half to the other shares a cable
   const int cable = static_cast<int>(halves.capacity.size());
   halves.capacity.push_back(12.5);
   for (int k = 0; k < 400; ++k) {
-    if (k / 20 < 10 && k % 20 >= 10) halves.hops[static_cast<std::size_t>(k)] = taking({cable});
+    if (k / 20 < 10 && k % 20 >= 10) halves.hops[to_size(k)] = taking({cable});
   }
   const RingPacking alone = pack_rings(halves);
   EXPECT_FALSE(alone.exact);

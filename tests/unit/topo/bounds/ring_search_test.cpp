@@ -10,13 +10,26 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+/// Costs of n x n hops.
+template <class Cost>
+std::vector<double> costs(std::size_t n, const Cost& of_hop) {
+  std::vector<double> costs;
+  for (std::size_t k = 0; k < n * n; ++k) costs.push_back(of_hop(k / n, k % n));
+  return costs;
+}
+
+/// One ring is dear or absent but for its own hops, each `step` further; n and step are coprime.
+std::vector<double> one_ring(std::size_t n, std::size_t step, double own, double other) {
+  return costs(
+      n, [&](std::size_t from, std::size_t to) { return to == (from + step) % n ? own : other; });
+}
+
 // What it finds for fewer, packing_test compares with all rings.
 TEST(HeldKarp, KnowsTheRingOfSixteen) {
-  std::vector<double> cost(256, 1);
-  for (std::size_t k = 0; k < 16; ++k) cost[k * 16 + (k + 5) % 16] = 0.5;  // 5 and 16 are coprime
   HeldKarp search(16);
-  EXPECT_DOUBLE_EQ(search.cheapest(cost).front().cost, 8);
-  EXPECT_EQ(search.cheapest(cost).front().order[1], 5);
+  const PricedRing ring = search.cheapest(one_ring(16, 5, 0.5, 1)).front();
+  EXPECT_DOUBLE_EQ(ring.cost, 8);
+  EXPECT_EQ(ring.order[1], 5);
 }
 
 TEST(SearchRings, ComesNearTheCheapest) {
@@ -24,8 +37,8 @@ TEST(SearchRings, ComesNearTheCheapest) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> part(0, 1);
-    std::vector<double> cost(100);
-    for (double& one : cost) one = part(engine) < 0.9 ? part(engine) : kNever;
+    const auto cost = costs(
+        10, [&](std::size_t, std::size_t) { return part(engine) < 0.9 ? part(engine) : kNever; });
     HeldKarp proof(10);
     const double least = proof.cheapest(cost).front().cost;
     const auto rings = search_rings(cost, 10, 10);
@@ -36,36 +49,23 @@ TEST(SearchRings, ComesNearTheCheapest) {
   EXPECT_GE(hits, 10);
 }
 
-TEST(SearchRings, LeavesAbsentHopsOut) {
-  std::vector<double> cost(36, kNever);
-  for (std::size_t k = 0; k < 6; ++k) cost[k * 6 + (k + 1) % 6] = 1;
-  const auto rings = search_rings(cost, 6, 6);
-  ASSERT_EQ(rings.size(), 1U);
-  EXPECT_EQ(rings.front().order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
-  cost[1] = kNever;
-  EXPECT_TRUE(search_rings(cost, 6, 6).empty());
-}
-
-TEST(SearchRings, TakesNoAbsentHopThoughAllOthersAreFree) {
-  std::vector<double> cost(9, kNever);
-  cost[1] = 0;      // 0 to 1
-  cost[3 + 2] = 0;  // 1 to 2, and no way back
-  EXPECT_TRUE(search_rings(cost, 3, 3).empty());
-}
-
-TEST(SearchRings, FollowsTheCheapestHopFromWhereItIs) {
-  std::vector<double> cost(31 * 31, 1);
-  for (std::size_t k = 0; k < 31; ++k) cost[k * 31 + (k + 3) % 31] = 0.1;  // one ring: 31 is prime
-  EXPECT_NEAR(search_rings(cost, 31, 1).front().cost, 3.1, 1e-9);
-}
-
-TEST(SearchRings, KeepsClustersTogether) {
-  // Eight hosts of four: hops between hosts cost, so a good ring has eight of them.
-  std::vector<double> cost(32 * 32);
-  for (std::size_t i = 0; i < 32; ++i) {
-    for (std::size_t j = 0; j < 32; ++j) cost[i * 32 + j] = i / 4 == j / 4 ? 0.01 : 1;
+TEST(SearchRings, LeavesAbsentHopsOutThoughAllOthersAreFree) {
+  for (const double own : {0, 1}) {
+    std::vector<double> cost = one_ring(6, 1, own, kNever);
+    const auto rings = search_rings(cost, 6, 6);
+    ASSERT_EQ(rings.size(), 1U);
+    EXPECT_EQ(rings.front().order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+    cost[1] = kNever;
+    EXPECT_TRUE(search_rings(cost, 6, 6).empty());
   }
-  EXPECT_NEAR(search_rings(cost, 32, 4).front().cost, 8 + 24 * 0.01, 1e-9);
+}
+
+TEST(SearchRings, FollowsTheCheapestHopAndKeepsClustersTogether) {
+  EXPECT_NEAR(search_rings(one_ring(31, 3, 0.1, 1), 31, 1).front().cost, 3.1, 1e-9);
+  // Eight hosts of four: hops between hosts cost, so a good ring has eight of them.
+  const auto hosts =
+      costs(32, [](std::size_t i, std::size_t j) { return i / 4 == j / 4 ? 0.01 : 1; });
+  EXPECT_NEAR(search_rings(hosts, 32, 4).front().cost, 8 + 24 * 0.01, 1e-9);
 }
 
 TEST(QuickUpper, IsNeverBelowThePacking) {
@@ -74,6 +74,11 @@ TEST(QuickUpper, IsNeverBelowThePacking) {
     const RingProblem problem = random_problem(n, static_cast<int>(seed % 4), 0.8, seed);
     EXPECT_GE(quick_upper(problem) * (1 + 1e-9), pack_rings(problem).value) << seed;
   }
+}
+
+void expect_upper(const DeviceUpper& upper, double GBps, const std::vector<int>& resources) {
+  EXPECT_DOUBLE_EQ(upper.value, GBps);
+  EXPECT_EQ(upper.resources, resources);
 }
 
 TEST(QuickUpper, SeesADeviceWithoutAWayOut) {
@@ -90,19 +95,14 @@ TEST(QuickUpper, CountsASharedPortOnce) {
   problem.hops = {{}, taking({0, 1}), taking({0, 2}), taking({3, 1}),
                   {}, taking({3, 2}), taking({4, 1}), taking({4, 2}),
                   {}};
-  EXPECT_DOUBLE_EQ(device_upper(problem, 0, true).value, 10);
+  expect_upper(device_upper(problem, 0, true), 10, {0, 0});  // one for each hop
   EXPECT_DOUBLE_EQ(device_upper(problem, 1, true).value, 100);
-  EXPECT_EQ(device_upper(problem, 0, true).resources, (std::vector<int>{0, 0}))
-      << "one for each hop";
   EXPECT_DOUBLE_EQ(quick_upper(problem), 10);
 }
 
 TEST(QuickUpper, IsTheLeastOfAllThatLeavesAndReaches) {
   // What reaches 2 is 7 + 8; nothing else is as narrow.
-  RingProblem problem{.n = 3, .capacity = {50, 7, 50, 8, 50, 50}};
-  problem.hops = {{},          taking({0}), taking({1}), taking({2}), {},
-                  taking({3}), taking({4}), taking({5}), {}};
-  EXPECT_DOUBLE_EQ(quick_upper(problem), 15);
+  EXPECT_DOUBLE_EQ(quick_upper(three_with({50, 7, 50, 8, 50, 50})), 15);
 }
 
 TEST(QuickUpper, CountsAWidePortAsItsHopsCanUseIt) {
@@ -111,16 +111,13 @@ TEST(QuickUpper, CountsAWidePortAsItsHopsCanUseIt) {
   problem.hops = {{},          taking({0, 1}), taking({0, 2}), taking({3}), {},
                   taking({3}), taking({3}),    taking({3}),    {}};
   problem.hops[2]->back().times = 2;
-  const DeviceUpper upper = device_upper(problem, 0, true);
-  EXPECT_DOUBLE_EQ(upper.value, 30);
-  EXPECT_EQ(upper.resources, (std::vector<int>{1, 2}));
+  expect_upper(device_upper(problem, 0, true), 30, {1, 2});
 }
 
 TEST(QuickUpper, NamesTheLinkAtTheDeviceOfEquallyNarrowOnes) {
   RingProblem problem{.n = 3, .capacity = {10, 10, 90}};
   problem.hops = {{}, taking({2}), taking({0, 1}), taking({2}), {}, {}, taking({1, 0}), {}, {}};
-  EXPECT_EQ(device_upper(problem, 2, false).resources, std::vector<int>{1});
-  EXPECT_EQ(device_upper(problem, 2, true).resources, std::vector<int>{1});
+  for (const bool leaving : {false, true}) expect_upper(device_upper(problem, 2, leaving), 10, {1});
 }
 
 TEST(QuickUpper, IsInfiniteWithoutLimits) {

