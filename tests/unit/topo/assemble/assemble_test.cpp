@@ -21,17 +21,17 @@ TEST(Assemble, BuildsThePcieTreeThatTheCellsMean) {
   EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
 }
 
-TEST(Assemble, TakesMoreLinksInARowThanAGpuHasForASwitch) {
+TEST(Assemble, TakesMoreLinksInARowThanAGpuHasForASwitchAndElseCables) {
   const Graph graph = assemble(sources_of(uniform(4, "NV6"), "Tesla V100-SXM3-32GB"));
   EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
   EXPECT_EQ(nominal_of_first(graph, LinkKind::NvLink), 150);
   for (std::size_t gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(cables(graph, gpu, "NVSwitch"), 6) << gpu;
-}
-
-TEST(Assemble, TakesAMeshWithinAGpusLinksForCables) {
-  const Graph graph = assemble(sources_of(uniform(4, "NV2"), "Tesla V100-SXM2-16GB"));
-  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);
-  EXPECT_TRUE(graph.warnings.empty());
+  const Graph mesh = assemble(sources_of(uniform(4, "NV2"), "Tesla V100-SXM2-16GB"));
+  EXPECT_EQ(count_kind(mesh, NodeKind::NvSwitch), 0U);
+  EXPECT_TRUE(mesh.warnings.empty());
+  const Graph unknown = assemble(sources_of(uniform(2, "NV1"), "NVIDIA GeForce RTX 2070 SUPER"));
+  EXPECT_EQ(count_kind(unknown, NodeKind::NvSwitch), 0U) << "links of the model are not known";
+  EXPECT_EQ(unknown.labels[0][1], "NV1");
 }
 
 /// What AMD's tools report of GPUs that are all XGMI to each other.
@@ -42,23 +42,21 @@ Sources xgmi_sources(std::size_t gpus, const std::string& model, const std::stri
 }
 
 TEST(Assemble, TakesXgmiForCablesOfTheModelsRate) {
-  for (const auto& [model, GBps] :
-       {std::pair{"AMD Instinct MI300X", 64.0}, {"AMD Instinct MI355X", 76.8}}) {
-    const Graph graph = assemble(xgmi_sources(8, model));
-    EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);
-    EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U);
-    EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi), GBps);
-    EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi, ConstantSet::Nccl), 48);
-    EXPECT_EQ(graph.labels[0][7], "XGMI");
+  // MI300A has two links side by side, which rocm-smi does not show.
+  for (const auto& [gpus, model, cell, label, GBps] :
+       {std::tuple{8U, "MI300X", "XGMI", "XGMI", 64.0},
+        {8U, "MI355X", "XGMI", "XGMI", 76.8},
+        {4U, "MI300A", "XGMI", "XGMI2", 128},
+        {4U, "MI210", "XGMI", "XGMI", 50},
+        {2U, "MI250X", "XGMI4", "XGMI4", 200}}) {
+    const Graph graph = assemble(xgmi_sources(gpus, fmt::format("AMD Instinct {}", model), cell));
+    EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U) << model;
+    EXPECT_EQ(count_kind(graph, NodeKind::Package), 2U) << model;
+    EXPECT_EQ(nominal_of_first(graph, LinkKind::Xgmi), GBps) << model;
     EXPECT_EQ(graph.source, "amd-smi");
-    EXPECT_TRUE(graph.warnings.empty());
+    EXPECT_TRUE(graph.warnings.empty()) << graph.warnings[0];
+    EXPECT_EQ(graph.labels[0].back(), label) << model;
   }
-  EXPECT_EQ(nominal_of_first(assemble(xgmi_sources(4, "AMD Instinct MI300A")), LinkKind::Xgmi), 128)
-      << "two links side by side, which rocm-smi does not show";
-  EXPECT_EQ(nominal_of_first(assemble(xgmi_sources(4, "AMD Instinct MI210")), LinkKind::Xgmi), 50);
-  EXPECT_EQ(
-      nominal_of_first(assemble(xgmi_sources(2, "AMD Instinct MI250X", "XGMI4")), LinkKind::Xgmi),
-      200);
 }
 
 TEST(Assemble, AssumesTheRateOfXgmiWhereNoGpuHasAName) {
@@ -90,12 +88,6 @@ TEST(Assemble, TakesTheNameThatTheUserGives) {
   sources.gpu = "NVIDIA A40";
   EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 56.24);
   EXPECT_EQ(assemble(sources).title, "2x NVIDIA A40");
-}
-
-TEST(Assemble, TakesABridgeOfAModelWithoutKnownLinksAsItIs) {
-  const Graph graph = assemble(sources_of(uniform(2, "NV1"), "NVIDIA GeForce RTX 2070 SUPER"));
-  EXPECT_EQ(count_kind(graph, NodeKind::NvSwitch), 0U);
-  EXPECT_EQ(graph.labels[0][1], "NV1");
 }
 
 struct Note {

@@ -121,7 +121,7 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixBothWays) {
   EXPECT_EQ(assemble(sources).labels[0][1], "NV12");
 }
 
-TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
+TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixAndOfNcclsFileToASwitch) {
   Sources sources = tree_machine();
   sources.hwloc->nvlink_matrix =
       NvlinkMatrix{.bus_ids = {"0000:c0:00.0", "0000:01:00.0", "0000:02:00.0"},
@@ -132,23 +132,17 @@ TEST(Assemble, TakesTheNvlinksOfHwlocsMatrixToASwitch) {
   EXPECT_EQ(cables(power, 1, "CPU1"), 4);
   EXPECT_THAT(notes_of(power), HasSubstr("X-Bus as of POWER9"));
   sources.hwloc->packages = sockets("intel", {0, 8}).packages;
-  const Graph graph = assemble(sources);
-  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
-  EXPECT_EQ(cables(graph, 0, "NVSwitch"), 4) << "100 GB/s at 25 a link";
-  EXPECT_EQ(cables(graph, 1, "NVSwitch"), 4);
-}
-
-TEST(Assemble, TakesNvlinksOfNcclsFileToASwitch) {
-  Sources sources = tree_machine();
-  sources.nccl = std::exchange(sources.hwloc, {});
+  Sources file = tree_machine();
+  file.nccl = std::exchange(file.hwloc, {});
   for (const char* gpu : {"0000:01:00.0", "0000:02:00.0"}) {
-    sources.nccl->nvlinks.push_back(
+    file.nccl->nvlinks.push_back(
         {.from = gpu, .to = "0000:c0:00.0", .kind = NvlinkKind::NvSwitch, .count = 4});
   }
-  const Graph graph = assemble(sources);
-  ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
-  EXPECT_EQ(cables(graph, 0, "NVSwitch"), 4);
-  EXPECT_EQ(cables(graph, 1, "NVSwitch"), 4);
+  for (const Graph& graph : {assemble(sources), assemble(file)}) {
+    ASSERT_EQ(count_kind(graph, NodeKind::NvSwitch), 1U);
+    EXPECT_EQ(cables(graph, 0, "NVSwitch"), 4);  // 100 GB/s at 25 a link
+    EXPECT_EQ(cables(graph, 1, "NVSwitch"), 4);
+  }
 }
 
 TEST(Assemble, JoinsGpusOfOneNumaNodeWhoseCellShowsNvlinkOnly) {

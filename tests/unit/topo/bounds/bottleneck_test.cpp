@@ -68,14 +68,14 @@ void expect_limit(const RingProblem& problem, double GBps, const std::vector<int
 }
 
 TEST(Limiting, NamesEachResourceThatAloneProves) {
-  RingProblem problem = three_with({50, 50, 50, 50, 50, 50, 10, 10});
+  RingProblem problem = complete(3, {50, 50, 50, 50, 50, 50, 10, 10});
   for (const std::size_t hop : {1U, 2U}) problem.hops[hop]->push_back({.resource = 6});  // out of 0
   for (const std::size_t hop : {3U, 6U}) problem.hops[hop]->push_back({.resource = 7});  // into 0
   expect_limit(problem, 10, {6, 7});
 }
 
 TEST(Limiting, CountsHowOftenEveryRingTakesAResource) {
-  RingProblem problem = three_with({50, 50, 50, 50, 50, 50, 30});
+  RingProblem problem = complete(3, {50, 50, 50, 50, 50, 50, 30});
   for (Hop& hop : problem.hops) {
     if (hop) hop->push_back({.resource = 6});  // thrice in each ring
   }
@@ -86,7 +86,7 @@ TEST(Limiting, CountsWhatReachesADeviceWhereMoreReachesThanLeaves) {
   // 6 and 7 are taken twice by what reaches 0 and once by 1 to 2. Each ring takes them at least
   // twice, since one hop reaches 0; of what leaves only 1 needs them, once. The ring 0, 1, 2 takes
   // them three times and 0, 2, 1 twice, so half of 30 is the bound, and each alone proves it.
-  RingProblem problem = three_with({50, 50, 50, 50, 50, 50, 30, 30});
+  RingProblem problem = complete(3, {50, 50, 50, 50, 50, 50, 30, 30});
   for (const int resource : {6, 7}) {
     for (const std::size_t hop : {3U, 6U}) {
       problem.hops[hop]->push_back({.resource = resource, .times = 2});
@@ -113,7 +113,7 @@ TEST(Limiting, NamesNoWideResourceBetweenPartsThatNeedNoneWithin) {
 }
 
 TEST(Limiting, NamesDevicesWhoseHopsProveTogether) {
-  expect_limit(three_with({10, 10, 30, 30, 30, 30}), 20, {0, 1}, {0});  // all else sends 60
+  expect_limit(complete(3, {10, 10, 30, 30, 30, 30}), 20, {0, 1}, {0});  // all else sends 60
 }
 
 TEST(Limiting, IsAProofInEveryRandomCase) {

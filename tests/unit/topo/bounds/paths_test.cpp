@@ -14,8 +14,7 @@ std::string nodes(const Graph& graph, int from, int to, Level level,
   if (!path) return "-";
   std::vector<std::string> names{device(graph, from).name};
   for (const Use& use : path->uses) {
-    const Link& link = graph.links.at(static_cast<std::size_t>(use.resource));
-    names.push_back(graph.nodes.at(static_cast<std::size_t>(link.to)).name);
+    names.push_back(node_of(graph, graph.links.at(to_size(use.resource)).to).name);
   }
   return join(names, " ");
 }
@@ -27,34 +26,31 @@ std::vector<double> times(const Graph& graph, int from, int to, const BoundOptio
   return times;
 }
 
-TEST(PathTable, KeepsToNvlinkAtTheFirstLevel) {
-  const Graph graph = dgx1(dgx1v_rows(), 25);
-  EXPECT_EQ(first_level(graph), Level::GpuLink);
-  EXPECT_EQ(nodes(graph, 0, 3, Level::GpuLink), "GPU0 GPU3");
-  EXPECT_EQ(nodes(graph, 0, 5, Level::GpuLink), "-") << "never through another GPU";
-  EXPECT_EQ(nodes(graph, 0, 3, Level::All), "GPU0 GPU3");
-  EXPECT_EQ(nodes(graph, 0, 5, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU5");
-}
-
-TEST(PathTable, PassesThroughProcessorsOverNvlinkOnly) {
-  const Graph graph = power_graph(1, 2, 3);
-  EXPECT_EQ(nodes(graph, 0, 1, Level::GpuLink), "GPU0 GPU1");
-  EXPECT_EQ(nodes(graph, 0, 2, Level::GpuLink), "GPU0 CPU0 CPU1 GPU2");
-}
-
-TEST(PathTable, StagesThroughMemoryWherePeersAreOff) {
+TEST(PathTable, KeepsToNvlinkAndProcessorsAtTheFirstLevelAndStagesThroughMemoryWherePeersAreOff) {
+  const Graph cube = dgx1(dgx1v_rows(), 25);
+  const Graph power = power_graph(1, 2, 3);
   const Graph works = pcie_graph({});
   const Graph off = pcie_graph({.p2p = P2p::Off});
+  EXPECT_EQ(first_level(cube), Level::GpuLink);
   EXPECT_EQ(first_level(works), Level::All);
-  EXPECT_EQ(nodes(works, 0, 1, Level::All), "GPU0 PLX0 GPU1");
-  EXPECT_EQ(nodes(off, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1");
-  EXPECT_EQ(nodes(off, 0, 4, Level::All), "GPU0 PLX0 CPU0 CPU1 PLX2 GPU4");
   Graph both = off;
   add_cable(both, find_node(both, "PLX0"), find_node(both, "CPU1"), 0);
-  EXPECT_EQ(nodes(both, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1") << "the first of two";
   Graph bridge = pcie_graph({.switches_per_package = 4, .p2p = P2p::Off});
   bridge.nodes[to_size(find_node(bridge, "CPU0"))].kind = NodeKind::HostBridge;
-  EXPECT_EQ(nodes(bridge, 0, 1, Level::All), "GPU0 PLX0 CPU0 PLX0 GPU1");
+  for (const auto& [graph, to, level, path] :
+       {std::tuple{&cube, 3, Level::GpuLink, "GPU0 GPU3"},
+        {&cube, 5, Level::GpuLink, "-"},  // never through another GPU
+        {&cube, 3, Level::All, "GPU0 GPU3"},
+        {&cube, 5, Level::All, "GPU0 PLX0 CPU0 CPU1 PLX2 GPU5"},
+        {&power, 1, Level::GpuLink, "GPU0 GPU1"},
+        {&power, 2, Level::GpuLink, "GPU0 CPU0 CPU1 GPU2"},
+        {&works, 1, Level::All, "GPU0 PLX0 GPU1"},
+        {&off, 1, Level::All, "GPU0 PLX0 CPU0 PLX0 GPU1"},
+        {&off, 4, Level::All, "GPU0 PLX0 CPU0 CPU1 PLX2 GPU4"},
+        {&both, 1, Level::All, "GPU0 PLX0 CPU0 PLX0 GPU1"},  // the first of two
+        {&bridge, 1, Level::All, "GPU0 PLX0 CPU0 PLX0 GPU1"}}) {
+    EXPECT_EQ(nodes(*graph, 0, to, level), path);
+  }
 }
 
 TEST(PathTable, KnowsWhichModelsHaveNoPeersWhereNothingIsReported) {
@@ -173,27 +169,17 @@ TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
   EXPECT_EQ(problem.rings.capacity.size(), 8U);
 }
 
-TEST(PathKind, IsWrittenAsAllThatRingsMix) {
-  EXPECT_EQ(describe({}), "none");
-  EXPECT_EQ(describe({PathKind::NvLink, PathKind::Smp}), "nvlink+smp");
-  EXPECT_EQ(describe({PathKind::Pcie, PathKind::NvLink, PathKind::Network}), "nvlink+pcie+network");
-  EXPECT_EQ(describe({PathKind::SharedMemory}), "shared memory");
-}
-
 TEST(NetworkLinks, AreThoseOfTheNearestAdapterOfEachDeviceBothWays) {
   const Graph graph = power_graph(2, 2, 3);  // an adapter at each of two sockets
   const auto ends = [&](const std::vector<int>& devices) {
-    std::vector<std::string> pairs;
-    for (const int number : network_links(graph, devices, {})) {
+    return set_of(network_links(graph, devices, {}), [&](int number) {
       const Link& link = graph.links[to_size(number)];
-      pairs.push_back(node_of(graph, link.from).name + ">" + node_of(graph, link.to).name);
-    }
-    return pairs;
+      return node_of(graph, link.from).name + ">" + node_of(graph, link.to).name;
+    });
   };
-  EXPECT_THAT(ends({4}),
-              testing::UnorderedElementsAre("host1/GPU0>host1/CPU0", "host1/CPU0>host1/GPU0",
-                                            "host1/CPU0>host1/NIC0", "host1/NIC0>host1/CPU0",
-                                            "host1/NIC0>fabric", "fabric>host1/NIC0"));
+  EXPECT_EQ(ends({4}), (std::set<std::string>{"host1/GPU0>host1/CPU0", "host1/CPU0>host1/GPU0",
+                                              "host1/CPU0>host1/NIC0", "host1/NIC0>host1/CPU0",
+                                              "host1/NIC0>fabric", "fabric>host1/NIC0"}));
   EXPECT_EQ(ends({4, 5}).size(), 8U);
   EXPECT_EQ(ends({4, 6}).size(), 12U);
   EXPECT_TRUE(network_links(dgx1(dgx1v_rows(), 25), prefix(8), {}).empty());

@@ -15,13 +15,16 @@ inline Hop taking(std::initializer_list<int> resources) {
   return uses;
 }
 
-/// All hops of three devices, each by a resource of its own.
-inline RingProblem three_with(const std::vector<double>& capacity) {
-  RingProblem problem{.n = 3, .capacity = capacity};
-  for (int k = 0, hop = 0; k < 9; ++k) {
-    problem.hops.push_back(k % 4 == 0 ? Hop{} : taking({hop++}));
+/// All hops of n devices, each by a resource of its own; further resources are there for others.
+inline RingProblem complete(int n, const std::vector<double>& capacity) {
+  RingProblem problem{.n = n, .capacity = capacity};
+  for (int k = 0, hop = 0; k < n * n; ++k) {
+    problem.hops.push_back(k % (n + 1) == 0 ? Hop{} : taking({hop++}));
   }
   return problem;
+}
+inline RingProblem complete(int n, double capacity) {
+  return complete(n, std::vector<double>(to_size(n * (n - 1)), capacity));
 }
 
 /// All (n-1)! directed rings of n devices, each beginning with 0.

@@ -37,14 +37,6 @@ inline Graph nvlink_graph(const std::vector<std::string>& rows, double link_GBps
   return graph;
 }
 
-/// The same machine with GPUs of AMD.
-inline Graph with_xgmi(Graph graph) {
-  for (Medium& medium : graph.media) {
-    if (medium.kind == LinkKind::NvLink) medium = {"xGMI", LinkKind::Xgmi, medium.nominal_GBps};
-  }
-  return graph;
-}
-
 inline const std::vector<std::string>& dgx1v_rows() {
   static const std::vector<std::string> rows{"01122000", "10210200", "12020010", "21200001",
                                              "20000112", "02001021", "00101202", "00012120"};

@@ -2,8 +2,6 @@
 // Every table of constants against the numbers that it is from.
 #include "topo/graph/constants.hpp"
 
-#include "tests/unit/topo/nccl_source.hpp"
-
 namespace busbar::topo {
 namespace {
 
@@ -11,7 +9,7 @@ TEST(NvlinkMedium, HasTheRatesOfItsGeneration) {
   struct Case {
     int generation;
     double nominal;  ///< NVIDIA: both directions of a link are 40, 50, 50, 50 and 100 GB/s
-    double nccl;     ///< src/graph/topo.h of NCCL
+    double nccl;     ///< src/graph/topo.h of NCCL 2.28.9
     const char* name;
   };
   for (const auto& [generation, nominal, nccl, name] :
@@ -87,33 +85,6 @@ TEST(SmpMedium, HasTheRatesOfItsProcessors) {
   EXPECT_EQ(memory_medium().nominal_GBps, 0);
   EXPECT_EQ(memory_medium().nccl_GBps, 0);
   EXPECT_EQ(memory_medium().kind, LinkKind::Memory);
-}
-
-TEST(Constants, AreThoseOfNcclsSource) {
-  const auto header = sample::nccl_source("topo.h");
-  if (!header) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
-  const std::vector<std::pair<const char*, double>> ours{
-      {"SM60_NVLINK_BW", nvlink_medium(1).nccl_GBps},
-      {"SM70_NVLINK_BW", nvlink_medium(2).nccl_GBps},
-      {"SM80_NVLINK_BW", nvlink_medium(3).nccl_GBps},
-      {"SM86_NVLINK_BW", nvlink_medium(3, true).nccl_GBps},
-      {"SM90_NVLINK_BW", nvlink_medium(4).nccl_GBps},
-      {"SM100_NVLINK_BW", nvlink_medium(5).nccl_GBps},
-      {"PCI_BW", pcie_medium(3, 16).nccl_GBps},
-      {"BDW_QPI_BW", smp_medium("intel", 0x4F).nccl_GBps},
-      {"SKL_QPI_BW", smp_medium("intel", 0x55).nccl_GBps},
-      {"SRP_QPI_BW", smp_medium("intel", 0x8F).nccl_GBps},
-      {"ERP_QPI_BW", smp_medium("intel", 0xCF).nccl_GBps},
-      {"AMD_BW", smp_medium("amd", -1).nccl_GBps},
-      {"P9_BW", smp_medium("ibm", -1).nccl_GBps},
-      {"ARM_BW", smp_medium("arm", -1).nccl_GBps}};
-  for (const auto& [name, value] : ours) {
-    const auto there = sample::numbers_between(*header, fmt::format("#define {} ", name), "\n");
-    ASSERT_EQ(there.size(), 1U) << name;
-    EXPECT_EQ(value, there.front()) << name;
-  }
-  // INTEL_P2P_OVERHEAD, which tests/unit/topo/bounds/paths_test.cpp sees as 1.2.
-  EXPECT_NE(header->find("INTEL_P2P_OVERHEAD(bw) (bw*6/5)"), std::string::npos);
 }
 
 TEST(GpuModels, HaveTheNvlinksAndSlotsOfTheirDataSheets) {

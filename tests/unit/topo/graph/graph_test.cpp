@@ -2,9 +2,11 @@
 #include "topo/graph/graph.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <regex>
 
+#include "base/child_process.hpp"
 #include "bench/nccl_model.hpp"
-#include "tests/unit/topo/nccl_source.hpp"
 #include "topo/graph/constants.hpp"
 
 namespace busbar::topo {
@@ -132,9 +134,12 @@ TEST(Labels, TellNvlinksFirst) {
   const int hub = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "NVSwitch"});
   add_cable(graph, 1, hub, nvlink, 6);
   add_cable(graph, 3, hub, nvlink, 4);
+  const int another = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "another"});
+  add_cable(graph, 2, another, nvlink, 6);
   label_devices(graph);
   EXPECT_EQ(graph.labels[0][4], "NV3");
   EXPECT_EQ(graph.labels[1][3], "NV4");
+  EXPECT_EQ(graph.labels[1][2], "PXB") << "on different switches";
   EXPECT_EQ(graph.labels[0][1], "PIX");
 }
 
@@ -173,8 +178,8 @@ TEST(RequireDevice, SaysWhichDevicesThereAre) {
 std::size_t links_through(NodeKind kind) {
   Graph graph = two_gpus();
   const int between = add_node(graph, {.kind = kind, .name = "between"});
-  for (const int gpu : graph.devices)
-    add_cable(graph, gpu, between, add_medium(graph, pcie_medium(3, 16)));
+  const int pcie = add_medium(graph, pcie_medium(3, 16));
+  for (const int gpu : graph.devices) add_cable(graph, gpu, between, pcie);
   return shortest_way(graph, 0, 1).size();
 }
 
@@ -228,12 +233,35 @@ TEST(CompletedProtocol, HasOneTimeForPcieAndSocketsAndOneShareForAProtocolInEver
   }
 }
 
+/// A file of src/graph of NCCL 2.28.9, where its source lies beside the checkout.
+std::optional<std::string> nccl_source(const std::string& file) {
+  const std::filesystem::path archive = "../shared/data/nccl-2.28.9.tar.xz";
+  if (!std::filesystem::exists(archive)) return std::nullopt;
+  const CommandResult read = run_command("tar", {"-xJOf", archive.string(), "src/graph/" + file});
+  if (read.exit_status != 0) return std::nullopt;
+  return read.out;
+}
+
+/// The numbers from `begin` on and before the `end` that follows but for those in comments.
+std::vector<double> numbers_between(const std::string& source, const std::string& begin,
+                                    const std::string& end) {
+  const std::size_t first = std::min(source.find(begin), source.size());
+  const std::string text = std::regex_replace(source.substr(first, source.find(end, first) - first),
+                                              std::regex(R"(//[^\n]*|/\*[^*]*\*/)"), "");
+  std::vector<double> numbers;
+  const std::regex number(R"(\d+\.?\d*|\.\d+)");
+  for (std::sregex_iterator at(text.begin(), text.end(), number), none; at != none; ++at) {
+    numbers.push_back(std::stod(at->str()));
+  }
+  return numbers;
+}
+
 TEST(NcclModel, IsThatOfNccl228) {
-  const auto source = sample::nccl_source("tuning.cc");
+  const auto source = nccl_source("tuning.cc");
   if (!source) GTEST_SKIP() << "no ../shared/data/nccl-2.28.9.tar.xz";
   constexpr std::size_t kForms = 7;  // tree, ring, and five more; each LL, LL128 and simple
-  const auto base = sample::numbers_between(*source, ".baseLatencies = {", ".hwLatencies");
-  const auto steps = sample::numbers_between(*source, ".hwLatencies = {", ".llMaxBws");
+  const auto base = numbers_between(*source, ".baseLatencies = {", ".hwLatencies");
+  const auto steps = numbers_between(*source, ".hwLatencies = {", ".llMaxBws");
   ASSERT_EQ(base.size(), kForms * 3);
   ASSERT_EQ(steps.size(), 3 * kForms * 3);  // NVLink, PCI, network
   const Protocol protocol = nccl_model();
