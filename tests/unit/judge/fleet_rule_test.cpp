@@ -236,9 +236,8 @@ TEST(FleetGate, DecidesItsRowAndLeavesTheOthersAsTheyAre) {
 /// Three nodes of 64, 64 and 32 GB/s: the MAD is 0, and any difference is infinitely far.
 JudgeCase three(double fail_below) {
   JudgeCase one;
-  one.against_fleet(fail_below, 3);
-  one.nodes = names(3);
-  for (const std::string& node : one.nodes) one.steady({node}, node == "h3" ? 32 : 64);
+  one.steady_nodes(3, 64).against_fleet(fail_below, 3);
+  one.set_rate(32, "h3");
   return one;
 }
 
@@ -268,14 +267,12 @@ TEST(FleetOfThree, IsJudgedPerSize) {
 
 TEST(FleetRule, TwoValuesAreNoFleet) {
   JudgeCase one;
-  one.rule().compare = RuleKind::Fleet;
-  one.steady({"h1"}, 100);
-  one.steady({"h2"}, 10);
-  EXPECT_EQ(one.overall(), Outcome::Inconclusive);
+  one.steady_nodes(2).rule().compare = RuleKind::Fleet;
+  one.set_rate(10, "h2");
   const Acceptance acceptance = one.judged();
-  EXPECT_EQ(acceptance.count(Outcome::Inconclusive), 3U);
+  ASSERT_EQ(acceptance.verdicts.size(), 3U);
   for (const CheckResult& row : acceptance.verdicts) {
-    EXPECT_THAT(row.reason, HasSubstr("a fleet comparison needs 3")) << row.instance;
+    expect_result(row, "INCONCLUSIVE a fleet comparison needs 3");
   }
 }
 

@@ -25,6 +25,9 @@ struct JudgeCase {
   Facts assumed{};
   const Journal* baseline = nullptr;
   std::string today = "2026-11-21";
+  const HostLevels* levels = nullptr;
+  bool soak = false;
+  const machine::HostWindows* machines = nullptr;
 
   /// 1 MiB of all-reduce, 450 GB/s, fails below 90 % and above 105 %; three launches, cv 5 %.
   explicit JudgeCase(SetKind kind = SetKind::PerNode) {
@@ -85,6 +88,13 @@ struct JudgeCase {
   /// Three equal launches.
   void steady(const Names& on, double value) { launches(on, {value, value, value}); }
 
+  /// h1 to h`count` are the nodes, each with three equal launches.
+  JudgeCase& steady_nodes(std::size_t count, double value = 450) {
+    nodes = names(count);
+    for (const std::string& node : nodes) steady({node}, value);
+    return *this;
+  }
+
   /// These launches of h1 in place of what there was.
   JudgeCase& measured(const std::vector<double>& values) {
     observations.clear();
@@ -116,14 +126,18 @@ struct JudgeCase {
     rule().max_fleet_mad = 0.05;
   }
 
-  [[nodiscard]] Acceptance judged() const {
-    return judge_all({.specification = specification,
-                      .observations = observations,
-                      .baseline = baseline,
-                      .today = today,
-                      .nodes = nodes,
-                      .assumed = assumed});
+  [[nodiscard]] JudgeInput input() const {
+    return {.specification = specification,
+            .observations = observations,
+            .baseline = baseline,
+            .today = today,
+            .nodes = nodes,
+            .levels = levels,
+            .soak = soak,
+            .machines = machines,
+            .assumed = assumed};
   }
+  [[nodiscard]] Acceptance judged() const { return judge_all(input()); }
 
   [[nodiscard]] CheckResult first() const { return judged().verdicts.at(0); }
   [[nodiscard]] Outcome overall() const { return judged().overall(); }

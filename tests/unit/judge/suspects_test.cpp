@@ -25,22 +25,20 @@ TEST(DropExplained, KeepsALinkWhoseDefectIsWorseThanItsNodes) {
   EXPECT_THAT(nodes_of(suspects), ElementsAre(Names{"h1", "h3"}, Names{"h1"}));
 }
 
-/// `count` launches of these nodes crash: the first of each of their instances.
-void crash(JudgeCase& one, const Names& nodes, int count = 3, int exit_code = 4) {
-  for (Observation& o : one.observations) {
-    if (!has_all(o.nodes, nodes) || o.launch >= count) continue;
+/// Of h1 to h3 all launches of h2 crash.
+JudgeCase crashed(int exit_code = 4) {
+  JudgeCase one;
+  for (Observation& o : one.steady_nodes(3).observations) {
+    if (o.instance != "h2") continue;
     o.failure = "exit 4: allreduce_perf: rank 8 on h2 does not answer";
     o.exit_code = exit_code;
     o.records.clear();
   }
+  return one;
 }
 
 TEST(SuspectsOfFailedLaunches, AreSingleNodesWhereAnotherIsGood) {
-  JudgeCase one;
-  one.nodes = names(3);
-  for (const std::string& node : one.nodes) one.steady({node}, 450);
-  crash(one, {"h2"});
-  const Acceptance acceptance = one.judged();
+  const Acceptance acceptance = crashed().judged();
   ASSERT_THAT(nodes_of(acceptance.suspects), ElementsAre(Names{"h2"}));
   EXPECT_THAT(acceptance.suspects[0].evidence,
               HasSubstr("allreduce: 3 of 3 launches hung or crashed: exit 4"));
@@ -49,10 +47,7 @@ TEST(SuspectsOfFailedLaunches, AreSingleNodesWhereAnotherIsGood) {
 
 TEST(SuspectsOfFailedLaunches, HaveTheNameOfALogThatIsKept) {
   const test::TemporaryFolder folder;
-  JudgeCase one;
-  one.nodes = names(3);
-  for (const std::string& node : one.nodes) one.steady({node}, 450);
-  crash(one, {"h2"});
+  JudgeCase one = crashed();
   for (Observation& o : one.observations) o.file = folder.path("004-h2.csv");
   EXPECT_THAT(one.judged().suspects.at(0).evidence, Not(HasSubstr("log:")));
   folder.write("004-h2.log", "no");
@@ -61,21 +56,15 @@ TEST(SuspectsOfFailedLaunches, HaveTheNameOfALogThatIsKept) {
 
 TEST(SuspectsOfFailedLaunches, AreNotThoseOfProgramsThatRefuseOrOfInterruptedRuns) {
   for (const int code : {kNotMade, 2, 3, 77}) {
-    JudgeCase one;
-    one.nodes = names(3);
-    for (const std::string& node : one.nodes) one.steady({node}, 450);
-    crash(one, {"h2"}, 3, code);
-    EXPECT_TRUE(one.judged().suspects.empty()) << code;
-    EXPECT_EQ(one.overall(), Outcome::Error) << code;
+    const Acceptance acceptance = crashed(code).judged();
+    EXPECT_TRUE(acceptance.suspects.empty()) << code;
+    EXPECT_EQ(acceptance.overall(), Outcome::Error) << code;
   }
 }
 
 TEST(SuspectsOfFailedLaunches, AreNotWaived) {
-  JudgeCase one;
-  one.nodes = names(3);
-  for (const std::string& node : one.nodes) one.steady({node}, 450);
+  JudgeCase one = crashed();
   one.rule().known_issue = {.reason = "ticket 1", .until = "2027-01-01"};
-  crash(one, {"h2"});
   EXPECT_EQ(one.overall(), Outcome::Fail);
 }
 
