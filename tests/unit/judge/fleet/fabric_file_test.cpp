@@ -14,30 +14,26 @@ std::string csv_and_notes(const std::string& text) {
   return csv + join(notes, "\n");
 }
 
-TEST(FabricCsv, ReadsSlurmsTree) {
-  EXPECT_EQ(csv_and_notes("SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
-                          "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n3\n"
-                          "SwitchName=p0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[0-1]\n"),
-            "host,pod,leaf\nn1,p0,s0\nn2,p0,s0\nn3,p0,s1\n");
-}
-
-TEST(FabricCsv, ReadsTopologyConfWithLeavesAtTwoDepths) {
-  EXPECT_EQ(csv_and_notes("# written by hand\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n"
-                          "SwitchName=pod Switches=a\nSwitchName=core Switches=pod,b\n"),
-            "host,group,pod,leaf\nn1,core,pod,a\nn2,core,core,b\n");
-}
-
-TEST(FabricCsv, ReadsSeveralSwitchesOfALineAndLinesThatGoOn) {
-  EXPECT_EQ(csv_and_notes("SwitchName=p Switches=s[0-2] \\\n  Nodes=n[1-5]\n"
-                          "SwitchName=s0 Nodes=n1 SwitchName=s1 Nodes=n2,n3 # the new one"),
-            "host,pod,leaf\nn1,p,s0\nn2,p,s1\nn3,p,s1\n"
-            "x: unplaced: 2 of 5 nodes of p have no leaf in this file: n[4-5]");
-}
-
-TEST(FabricCsv, ReadsSlurmsBlocks) {
-  EXPECT_EQ(csv_and_notes("BlockName=b1 BlockIndex=0 Nodes=n[01-02] BlockSize=2\n"
-                          "BlockName=b2 BlockIndex=1 Nodes=n03 BlockSize=2\n"),
-            "host,leaf\nn01,b1\nn02,b1\nn03,b2\n");
+TEST(FabricCsv, ReadsSlurmsTreesOfAnyDepthAndItsBlocks) {
+  for (const auto& [text, csv] :
+       {std::pair{"SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\n"
+                  "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n3\n"
+                  "SwitchName=p0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[0-1]\n",
+                  "host,pod,leaf\nn1,p0,s0\nn2,p0,s0\nn3,p0,s1\n"},
+        // topology.conf with leaves at two depths
+        {"# written by hand\nSwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n"
+         "SwitchName=pod Switches=a\nSwitchName=core Switches=pod,b\n",
+         "host,group,pod,leaf\nn1,core,pod,a\nn2,core,core,b\n"},
+        // several switches of a line, and lines that go on
+        {"SwitchName=p Switches=s[0-2] \\\n  Nodes=n[1-5]\n"
+         "SwitchName=s0 Nodes=n1 SwitchName=s1 Nodes=n2,n3 # the new one",
+         "host,pod,leaf\nn1,p,s0\nn2,p,s1\nn3,p,s1\n"
+         "x: unplaced: 2 of 5 nodes of p have no leaf in this file: n[4-5]"},
+        {"BlockName=b1 BlockIndex=0 Nodes=n[01-02] BlockSize=2\n"
+         "BlockName=b2 BlockIndex=1 Nodes=n03 BlockSize=2\n",
+         "host,leaf\nn01,b1\nn02,b1\nn03,b2\n"}}) {
+    EXPECT_EQ(csv_and_notes(text), csv);
+  }
 }
 
 constexpr const char* kFabric = R"(# Topology file
@@ -88,10 +84,11 @@ TEST(FabricCsv, TakesACsvAsItIs) {
 }
 
 TEST(FabricCsv, RefusesWhatItDoesNotKnow) {
-  EXPECT_THROW((void)csv_and_notes("hello\n"), Error);
-  EXPECT_THROW((void)csv_and_notes("SwitchName=a Nodes=n[1-\n"), Error);
-  EXPECT_THROW((void)csv_and_notes("SwitchName=a Nodes=n[18446744073709551615]\n"), Error);
-  EXPECT_THROW((void)csv_and_notes("SwitchName=a Switches=b\n"), Error);
+  for (const char* text :
+       {"hello\n", "SwitchName=a Nodes=n[1-\n", "SwitchName=a Nodes=n[18446744073709551615]\n",
+        "SwitchName=a Switches=b\n"}) {
+    EXPECT_THROW((void)csv_and_notes(text), Error) << text;
+  }
 }
 
 }  // namespace

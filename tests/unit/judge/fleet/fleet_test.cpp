@@ -6,14 +6,6 @@
 namespace busbar::judge {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-Rule rule_of(double fail_below, double min_robust_z = 6, double max_fleet_mad = 0.05) {
-  return {.bounds = {.fail_below = fail_below},
-          .min_robust_z = min_robust_z,
-          .max_fleet_mad = max_fleet_mad};
-}
-
 /// "; 2: 3/3; 0-1": nodes with their low pairs and all pairs, then links.
 std::string text_of(const Blame& blame) {
   std::string text;
@@ -25,49 +17,21 @@ std::string text_of(const Blame& blame) {
   return text;
 }
 
-/// "even 100, 2 low".
-std::string text_of(const FleetFinding& finding) {
-  return fmt::format("{} {:g}, {} low", finding.homogeneous ? "even" : "uneven", finding.reference,
-                     std::ranges::count(finding.low, true));
-}
-
-TEST(FleetFinding, ScalesTheMadToAStandardDeviation) {
-  const FleetFinding spread{.median = 100, .mad = 2};
-  EXPECT_NEAR(spread.robust_z(100 - 2 * 1.4826), -1, 1e-12);
-  EXPECT_EQ(spread.robust_z(100), 0);
-}
-
 TEST(FleetFinding, IsInfinitelyFarWhereAllOthersAreEqual) {
   const FleetFinding spread{.median = 100, .mad = 0};
-  EXPECT_EQ(spread.robust_z(99), -kInfinite);
-  EXPECT_EQ(spread.robust_z(101), kInfinite);
+  EXPECT_EQ(spread.robust_z(99), -std::numeric_limits<double>::infinity());
   EXPECT_EQ(spread.robust_z(100), 0);
-}
-
-TEST(JudgeMembers, BlamesTheLowOnesByTheMedianOrWhereTheyScatterByTheNinthOfTen) {
-  const auto members = [](const std::vector<double>& values, const Rule& rule) {
-    return text_of(judge_members(values, rule));
-  };
-  EXPECT_EQ(members({100, 101, 60, 99, 100, 98}, rule_of(0.9)), "even 99.5, 1 low");
-  EXPECT_EQ(members({100, 50, 50, 100}, rule_of(0.9)), "uneven 100, 2 low");
-  EXPECT_EQ(members({5}, rule_of(0.9)), "even 5, 0 low");
-  EXPECT_EQ(members({}, rule_of(0.9)), "even 0, 0 low");
-  EXPECT_TRUE(judge_members(std::vector<double>{}, rule_of(0.9)).low.empty());
-  EXPECT_EQ(members({100, 50, 100, 100}, rule_of(0.5)), "even 100, 0 low");
-  const auto finding =
-      judge_members(std::vector<double>{140, 50, 60, 70, 80, 90, 100, 110, 120, 130}, rule_of(0.9));
-  EXPECT_FALSE(finding.homogeneous);
-  EXPECT_EQ(finding.reference, 130);
-  EXPECT_EQ(finding.median, 95);
 }
 
 TEST(JudgeMembers, NeedsADistanceBeyondAndAScatterWithinTheirBounds) {
   // The median is 128, and the MAD of 2 is a 64th of it. 120 is 8 / (1.4826 * 2) scaled ones away.
   const std::vector<double> values{120, 124, 126, 127, 128, 128, 129, 130, 132};
-  Rule rule = rule_of(0.95, 8 / (1.4826 * 2), 1.0 / 64);
-  EXPECT_EQ(text_of(judge_members(values, rule)), "even 128, 0 low");
+  Rule rule{
+      .bounds = {.fail_below = 0.95}, .min_robust_z = 8 / (1.4826 * 2), .max_fleet_mad = 1.0 / 64};
+  EXPECT_THAT(judge_members(values, rule).low, testing::Each(false));
+  EXPECT_TRUE(judge_members(values, rule).homogeneous);
   rule.min_robust_z *= 0.999;
-  EXPECT_TRUE(text_of(judge_members(values, rule)).starts_with("even 128, 1 low"));
+  EXPECT_THAT(judge_members(values, rule).low, Contains(true).Times(1));
   rule.max_fleet_mad *= 0.999;
   EXPECT_FALSE(judge_members(values, rule).homogeneous);
 }
