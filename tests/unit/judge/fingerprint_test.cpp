@@ -24,12 +24,16 @@ TEST(Fingerprint, OverMpiNoGpuIsReported) {
   EXPECT_EQ(unreported_error(specification, {}), "");
 }
 
-/// Why two GPUs are not those of a fingerprint, or empty.
+/// Why two GPUs are not those of a fingerprint and a backend, or empty.
 std::string stranger(const std::map<std::string, std::vector<std::string>>& fingerprint,
-                     const Facts& assumed = {}) {
+                     const Facts& assumed = {}, const std::string& reported = {},
+                     const std::string& wanted = "auto") {
   Specification specification;
   specification.system.fingerprint = fingerprint;
-  return fingerprint_error(specification, std::vector{two_gpus()}, assumed);
+  specification.run.backend = wanted;
+  std::vector<Observation> launches{two_gpus()};
+  launches.front().records.push_back({.backend = reported});
+  return fingerprint_error(specification, launches, assumed);
 }
 
 TEST(Fingerprint, AFingerprintAsksEveryFile) {
@@ -47,27 +51,16 @@ TEST(Fingerprint, AFingerprintAsksEveryFile) {
 }
 
 TEST(Fingerprint, AsksPredictedRowsOnlyForWhatTheyReport) {
-  std::vector<Observation> launches{two_gpus()};
-  launches.front().records = {{.backend = "sim"}};
-  Specification specification;
-  specification.system.fingerprint = {{"driver", {"580.1"}}};
-  EXPECT_EQ(fingerprint_error(specification, launches, {}), "");
-  specification.system.fingerprint = {{"gpus_per_node", {"8"}}};
-  EXPECT_NE(fingerprint_error(specification, launches, {}), "");
+  EXPECT_EQ(stranger({{"driver", {"580.1"}}}, {}, "sim"), "");
+  EXPECT_NE(stranger({{"gpus_per_node", {"8"}}}, {}, "sim"), "");
 }
 
 TEST(Fingerprint, RowsOfAnotherBackendAreRefused) {
-  const auto refusal = [](const std::string& wanted, const std::string& reported) {
-    std::vector<Observation> launches{two_gpus()};
-    launches.front().records = {{.backend = "nccl"}, {.backend = reported}};
-    Specification specification;
-    specification.run.backend = wanted;
-    return fingerprint_error(specification, launches, {});
-  };
-  EXPECT_EQ(refusal("nccl", "nccl"), "");
-  EXPECT_EQ(refusal("nccl", "sim"), "") << "says so itself, in another way";
-  EXPECT_EQ(refusal("nccl", "mpi"), "[run] backend: measured over mpi, expected nccl (a.csv)");
-  EXPECT_EQ(refusal("auto", "mpi"), "");
+  EXPECT_EQ(stranger({}, {}, "nccl", "nccl"), "");
+  EXPECT_EQ(stranger({}, {}, "sim", "nccl"), "") << "says so itself, in another way";
+  EXPECT_EQ(stranger({}, {}, "mpi", "nccl"),
+            "[run] backend: measured over mpi, expected nccl (a.csv)");
+  EXPECT_EQ(stranger({}, {}, "mpi", "auto"), "");
 }
 
 }  // namespace

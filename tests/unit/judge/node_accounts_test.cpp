@@ -95,29 +95,25 @@ NodeAccount account_of(const std::string& node, const std::vector<CheckResult>& 
 }
 
 TEST(NodeAccounts, AreOfTheWorstOutcome) {
+  using enum Outcome;
   const std::string why = "pair on x: why";
   struct Case {
     std::vector<Outcome> outcomes{};  ///< of what h1 took part in
     NodeState state = NodeState::Good;
     std::string evidence{};
   };
-  for (const Case& one :
-       {Case{{Outcome::Pass}, NodeState::Good, "1 of 1 verdicts good"},
-        Case{{Outcome::Known}, NodeState::Good, "1 of 1 verdicts good"},
-        Case{{Outcome::Known, Outcome::Warn, Outcome::Skip},
-             NodeState::Good,
-             "2 of 3 verdicts good"},
-        Case{{Outcome::Skip}, NodeState::Inconclusive, "all was skipped"},
-        Case{{Outcome::Skip, Outcome::Error}, NodeState::NoData, why},
-        Case{{}, NodeState::NoData, "no rule measured it"},
-        Case{{Outcome::Pass, Outcome::Inconclusive}, NodeState::Inconclusive, why},
-        Case{{Outcome::Pass, Outcome::Error}, NodeState::Inconclusive, why},
-        Case{
-            {Outcome::Inconclusive, Outcome::Inconclusive, Outcome::Fail}, NodeState::Suspect, why},
-        Case{{Outcome::Fail, Outcome::Fail}, NodeState::Suspect, why + " (and 1 more FAIL)"},
-        Case{{Outcome::Error, Outcome::Inconclusive, Outcome::Error, Outcome::Pass},
-             NodeState::Inconclusive,
-             why + " (and 1 more ERROR)"}}) {
+  for (const Case& one : {Case{{Known}, NodeState::Good, "1 of 1 verdicts good"},
+                          Case{{Known, Warn, Skip}, NodeState::Good, "2 of 3 verdicts good"},
+                          Case{{Skip}, NodeState::Inconclusive, "all was skipped"},
+                          Case{{Skip, Error}, NodeState::NoData, why},
+                          Case{{}, NodeState::NoData, "no rule measured it"},
+                          Case{{Pass, Inconclusive}, NodeState::Inconclusive, why},
+                          Case{{Pass, Error}, NodeState::Inconclusive, why},
+                          Case{{Inconclusive, Inconclusive, Fail}, NodeState::Suspect, why},
+                          Case{{Fail, Fail}, NodeState::Suspect, why + " (and 1 more FAIL)"},
+                          Case{{Error, Inconclusive, Error, Pass},
+                               NodeState::Inconclusive,
+                               why + " (and 1 more ERROR)"}}) {
     std::vector<CheckResult> verdicts;
     for (const Outcome outcome : one.outcomes) verdicts.push_back(verdict({"h1", "h2"}, outcome));
     const NodeAccount account = account_of("h1", verdicts);

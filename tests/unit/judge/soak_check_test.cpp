@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "judge/judge.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 
@@ -14,21 +13,25 @@ struct SoakCase : JudgeCase {
 
   explicit SoakCase(SoakRule limits) {
     nodes = names(2);
+    soak = true;
     limits.sizes = {kMiB};
     specification.soak = std::move(limits);
   }
-  /// A turn of `seconds` intervals of 1 s; `time_us` of an interval, and its parts at the same
-  /// rate.
-  SoakCase& turn(const std::string& node, int number, int seconds,
-                 const std::function<double(int)>& time_us, int wrong = 0, int checked = 1000,
-                 const std::string& failure = "") {
+  struct Turn {
+    int seconds = 100;                                          ///< intervals of 1 s
+    double (*time_us)(int second) = [](int) { return 100.0; };  ///< its parts at the same rate
+    int wrong = 0;                                              ///< elements of each interval
+    int checked = 1000;                                         ///< bytes of each
+    std::string failure{};
+  };
+  SoakCase& turn(const std::string& node, int number, const Turn& of) {
     const std::string name = node + "-" + std::to_string(number) + ".csv";
     std::string text = "at_s,median_us,p99_us,checked_bytes,wrong,parts_per_s\n";
-    for (int second = 0; second < seconds; ++second) {
+    for (int second = 0; second < of.seconds; ++second) {
       // Small variation that repeats, as a run has it.
-      const double time = time_us(second) * (1 + 0.0001 * (second * 7 % 11));
+      const double time = of.time_us(second) * (1 + 0.0001 * (second * 7 % 11));
       const std::vector<std::string> parts(10, fmt::format("{}", 1e6 / time));
-      text += fmt::format("{},{},{},{},{},{}\n", second + 1, time, 1.1 * time, checked, wrong,
+      text += fmt::format("{},{},{},{},{},{}\n", second + 1, time, 1.1 * time, of.checked, of.wrong,
                           join(parts, " "));
     }
     folder.write("timelines/" + name, text);
@@ -38,19 +41,10 @@ struct SoakCase : JudgeCase {
                             .launch = number,
                             .collective = "allreduce",
                             .file = folder.path() + "/" + name,
-                            .failure = failure});
+                            .failure = of.failure});
     return *this;
   }
-  SoakCase& steady_turns(const std::string& node) {
-    return turn(node, 0, 100, [](int) { return 100; }).turn(node, 1, 100, [](int) { return 100; });
-  }
-  [[nodiscard]] Acceptance judged() const {
-    return judge_all({.specification = specification,
-                      .observations = observations,
-                      .today = today,
-                      .nodes = nodes,
-                      .soak = true});
-  }
+  SoakCase& steady_turns(const std::string& node) { return turn(node, 0, {}).turn(node, 1, {}); }
   [[nodiscard]] CheckResult result(const std::string& rule, const std::string& node) const {
     for (const CheckResult& one : judged().verdicts) {
       if (one.rule == rule && one.instance == node) return one;
@@ -74,31 +68,26 @@ TEST(JudgeSoak, PassesWhatStaysAsItIs) {
 }
 
 TEST(JudgeSoak, FailsALevelThatChangesByMoreThanIsAllowed) {
-  const auto shifts = [](int second) { return second < 50 ? 100.0 : 110.0; };
   SoakCase strict({.level_max = 0.05});
-  strict.turn("h1", 0, 100, [](int) { return 100; }).turn("h1", 1, 100, shifts).steady_turns("h2");
+  strict.turn("h1", 0, {}).steady_turns("h2");
+  strict.turn("h1", 1, {.time_us = [](int second) { return second < 50 ? 100.0 : 110.0; }});
   const CheckResult found = strict.result("soak-level", "h1");
-  EXPECT_EQ(found.outcome, Outcome::Fail);
-  EXPECT_THAT(found.reason, HasSubstr("longer at 00:02:30"));
+  expect_result(found, "FAIL longer at 00:02:30");
   EXPECT_NEAR(found.value.value(), 10, 0.1);  // percent
   EXPECT_EQ(found.reference, 5);
-  EXPECT_EQ(strict.result("soak-level", "h2").outcome, Outcome::Pass);
-  ASSERT_EQ(strict.judged().suspects.size(), 1U);
-  EXPECT_EQ(strict.judged().suspects[0].nodes, Names{"h1"});
-  SoakCase loose({.level_max = 0.2});
-  loose.turn("h1", 0, 300, [](int second) { return second < 150 ? 100.0 : 110.0; });
-  EXPECT_EQ(loose.result("soak-level", "h1").outcome, Outcome::Pass);
-  EXPECT_NEAR(loose.result("soak-level", "h1").value.value(), 10, 0.1);
-  EXPECT_EQ(loose.result("soak-dips", "h1").reason, "there is none");  // it is not limited
+  expect_result(strict.result("soak-level", "h2"), "PASS");
+  EXPECT_EQ(nodes_of(strict.judged().suspects), std::vector<Names>{{"h1"}});
+  strict.specification.soak->level_max = 0.2;
+  EXPECT_EQ(strict.result("soak-level", "h1").outcome, Outcome::Pass);
+  EXPECT_NEAR(strict.result("soak-level", "h1").value.value(), 10, 0.1);
+  EXPECT_EQ(strict.result("soak-dips", "h1").reason, "there is none");  // it is not limited
 }
 
 TEST(JudgeSoak, FailsDipsAndWhatDoesNotRecoverInTime) {
-  const auto falls = [](int second) { return second == 60 ? 300.0 : 100.0; };
   SoakCase one({.dips_max = 0, .recover_s_max = 0.5});
-  one.turn("h1", 0, 100, falls);
-  EXPECT_EQ(one.result("soak-dips", "h1").outcome, Outcome::Fail);
-  EXPECT_THAT(one.result("soak-dips", "h1").reason, HasSubstr("1 dip (00:01:00.0)"));
-  EXPECT_THAT(one.result("soak-recover", "h1").reason, HasSubstr("1.0 s to recover at 00:01:00"));
+  one.turn("h1", 0, {.time_us = [](int second) { return second == 60 ? 300.0 : 100.0; }});
+  expect_result(one.result("soak-dips", "h1"), "FAIL 1 dip (00:01:00.0)");
+  expect_result(one.result("soak-recover", "h1"), "FAIL 1.0 s to recover at 00:01:00");
   EXPECT_EQ(one.result("soak-dips", "h1").value, 1);
   one.specification.soak->recover_s_max = 2;
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Pass);
@@ -107,48 +96,34 @@ TEST(JudgeSoak, FailsDipsAndWhatDoesNotRecoverInTime) {
 
 TEST(JudgeSoak, DoesNotJudgeARecoveryThatTheEndCutsOff) {
   SoakCase one({.recover_s_max = 20});
-  one.turn("h1", 0, 100, [](int second) { return second < 90 ? 100.0 : 300.0; });
+  one.turn("h1", 0, {.time_us = [](int second) { return second < 90 ? 100.0 : 300.0; }});
   const CheckResult cut = one.result("soak-recover", "h1");
-  EXPECT_EQ(cut.outcome, Outcome::Inconclusive);
-  EXPECT_THAT(cut.reason, HasSubstr("the fall at 00:01:30 was watched for 10.0 s only: 20 s"));
+  expect_result(cut, "INCONCLUSIVE the fall at 00:01:30 was watched for 10.0 s only: 20 s");
   EXPECT_FALSE(cut.value);
   one.specification.soak->recover_s_max = 5;
   EXPECT_EQ(one.result("soak-recover", "h1").outcome, Outcome::Fail);
 }
 
-TEST(JudgeSoak, DoesNotJudgeWhatIsTooShort) {
+TEST(JudgeSoak, DoesNotJudgeWhatIsTooShortOrVariesByMoreThanIsAllowed) {
   SoakCase one({.level_max = 0.05, .drift_max = 0.05});
-  one.turn("h1", 0, 20, [](int) { return 100; });
-  EXPECT_EQ(one.result("soak-level", "h1").outcome, Outcome::Inconclusive);
-  EXPECT_THAT(one.result("soak-level", "h1").reason, HasSubstr("20 intervals, 60 needed"));
+  one.turn("h1", 0, {.seconds = 20});
+  one.turn("h2", 0, {.seconds = 320, .time_us = [](int second) {
+                       return second / 25 % 2 == 0 ? 100.0 : 104.0;
+                     }});
+  expect_result(one.result("soak-level", "h1"), "INCONCLUSIVE 20 intervals, 60 needed");
   EXPECT_EQ(one.result("soak-drift", "h1").outcome, Outcome::Inconclusive);
   EXPECT_FALSE(one.result("soak-drift", "h1").value);
-}
-
-TEST(JudgeSoak, DoesNotPassWhatVariesByMoreThanIsAllowed) {
-  SoakCase one({.level_max = 0.05, .drift_max = 0.05});
-  one.turn("h1", 0, 320, [](int second) { return second / 25 % 2 == 0 ? 100.0 : 104.0; });
   for (const char* const rule : {"soak-level", "soak-drift"}) {
-    EXPECT_EQ(one.result(rule, "h1").outcome, Outcome::Inconclusive) << rule;
-    EXPECT_THAT(one.result(rule, "h1").reason, HasSubstr("cannot be distinguished")) << rule;
+    expect_result(one.result(rule, "h2"), "INCONCLUSIVE cannot be distinguished");
   }
 }
 
 TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
   SoakCase one({});
-  one.turn(
-         "h1", 0, 10, [](int) { return 100; }, 1)
-      .steady_turns("h2");
-  one.observations.push_back({.device_set = "set",
-                              .instance = "h2",
-                              .nodes = {"h2"},
-                              .launch = 2,
-                              .collective = "allreduce",
-                              .failure = "exit 4: out of luck",
-                              .exit_code = 4});
-  EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Fail);
-  EXPECT_THAT(one.result("soak-wrong", "h1").reason, HasSubstr("10 wrong elements"));
-  EXPECT_THAT(one.result("soak-launches", "h2").reason, HasSubstr("1 of 3 turns failed: exit 4"));
+  one.turn("h1", 0, {.seconds = 10, .wrong = 1}).steady_turns("h2");
+  one.launch({"h2"}, 0, 2).failure = "exit 4: out of luck";
+  expect_result(one.result("soak-wrong", "h1"), "FAIL 10 wrong elements");
+  expect_result(one.result("soak-launches", "h2"), "FAIL 1 of 3 turns failed: exit 4");
   EXPECT_EQ(one.result("soak-launches", "h2").value, 1);
   one.observations.back().failure = "interrupted";  // by who ended the run
   EXPECT_EQ(one.result("soak-launches", "h2").outcome, Outcome::Pass);
@@ -156,9 +131,8 @@ TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
 
 TEST(JudgeSoak, JudgesWhatThereIsOfATurnThatWasInterrupted) {
   SoakCase one({});
-  const auto steady = [](int) { return 100; };
-  one.turn("h1", 0, 15, steady, 0, 1000, "interrupted");
-  one.turn("h2", 0, 15, steady, 1, 1000, "interrupted");
+  one.turn("h1", 0, {.seconds = 15, .failure = "interrupted"});
+  one.turn("h2", 0, {.seconds = 15, .wrong = 1, .failure = "interrupted"});
   EXPECT_EQ(one.result("soak-launches", "h1").outcome, Outcome::Pass);
   EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Pass);
   EXPECT_EQ(one.result("soak-wrong", "h2").outcome, Outcome::Fail);
@@ -167,20 +141,20 @@ TEST(JudgeSoak, JudgesWhatThereIsOfATurnThatWasInterrupted) {
               Contains(HasSubstr("set h1 allreduce, 1 turn, 15 s in total")));
 }
 
-TEST(JudgeSoak, NeverPassesDataThatNothingChecked) {
+TEST(JudgeSoak, NeverPassesDataThatNothingCheckedAndIsAnErrorWithoutData) {
   SoakCase one({});
-  one.turn(
-      "h1", 0, 10, [](int) { return 100; }, 0, 0);
+  one.turn("h1", 0, {.seconds = 10, .checked = 0});
   for (const char* const node : {"h1", "h2"}) {  // h2 has no turn
-    EXPECT_EQ(one.result("soak-wrong", node).outcome, Outcome::Inconclusive);
-    EXPECT_EQ(one.result("soak-wrong", node).reason, "no data were checked");
+    expect_result(one.result("soak-wrong", node), "INCONCLUSIVE no data were checked");
     EXPECT_FALSE(one.result("soak-wrong", node).value);
   }
+  EXPECT_EQ(one.result("soak-launches", "h2").outcome, Outcome::Error);
 }
 
 TEST(JudgeSoak, ShowsMeasuredValuesAndLimitsWithUnitsAndTheTimeline) {
   SoakCase one({.level_max = 0.05, .dips_max = 2, .recover_s_max = 5});
-  one.turn("h1", 0, 100, [](int second) { return second < 60 || second > 63 ? 100.0 : 300.0; });
+  one.turn("h1", 0,
+           {.time_us = [](int second) { return second < 60 || second > 63 ? 100.0 : 300.0; }});
   const Acceptance all = one.judged();
   const std::string text = verdict_text(all, one.specification);
   EXPECT_THAT(text, ContainsRegex("soak-recover +h1 +allreduce +1 MiB +4 +s +<= 5 s +- +PASS"));
@@ -190,10 +164,6 @@ TEST(JudgeSoak, ShowsMeasuredValuesAndLimitsWithUnitsAndTheTimeline) {
   const std::string page = verdict_html(all, one.specification);
   EXPECT_THAT(page, HasSubstr("set h1. Turns follow each other"));
   EXPECT_EQ(page.find("<svg"), page.rfind("<svg"));  // no bars
-}
-
-TEST(JudgeSoak, IsAnErrorWithoutData) {
-  EXPECT_EQ(SoakCase({}).result("soak-launches", "h1").outcome, Outcome::Error);
 }
 
 }  // namespace

@@ -36,31 +36,8 @@ TEST(FabricCsv, ReadsSlurmsTreesOfAnyDepthAndItsBlocks) {
   }
 }
 
-constexpr const char* kFabric = R"(# Topology file
-vendid=0x2c9
-switchguid=0xb0(b0)
-Switch	40 "S-b0"		# "leaf-a" enhanced port 0 lid 3 lmc 0
-[1]	"H-01"[1](01) 		# "n1 mlx5_0" lid 5 4xHDR
-[2]	"H-02"[1](02) 		# "n2 mlx5_0" lid 6 4xHDR
-[40]	"S-c0"[1]		# "spine" lid 9 4xHDR
-[41]	"H-0f"[1](0f) 		# "Mellanox Technologies Aggregation Node" lid 7 4xHDR
-
-switchguid=0xb1(b1)
-Switch	40 "S-b1"		# "leaf-b" enhanced port 0 lid 4 lmc 0
-[1]	"H-03"[1](03) 		# "n1 mlx5_1" lid 8 4xHDR
-[2]	"H-04"[1](04) 		# "n3 mlx5_0" lid 9 4xHDR
-[3]	"H-05"[1](05) 		# "MT4129 ConnectX7   Mellanox Technologies" lid 2 4xHDR
-[4]	"H-06"[1](06) 		# "MT4129 ConnectX7   Mellanox Technologies" lid 1 4xHDR
-[5]	"H-07"[1](07) 		# "localhost HCA-1" lid 10 4xHDR
-[6]	"H-08"[1](08) 		# "P1-CUFM-02 mlx5_1" lid 11 4xHDR
-
-vendid=0x2c9
-Ca	1 "H-01"		# "n1 mlx5_0"
-[1](01) 	"S-b0"[1]		# lid 5 lmc 0 "leaf-a" lid 3 4xHDR
-)";
-
 TEST(FabricCsv, ReadsIbnetdiscover) {
-  EXPECT_EQ(csv_and_notes(kFabric),
+  EXPECT_EQ(csv_and_notes(test::text_of("tests/fixtures/captures/ibnetdiscover/three_hosts.txt")),
             "host,leaf\nn1,leaf-a+leaf-b\nn2,leaf-a\nn3,leaf-b\n"
             "x: unplaced: 1 adapter of P1-CUFM-02, 1 adapter of localhost, 2 adapters without a "
             "host's name");

@@ -90,7 +90,7 @@ TEST(Rehearse, IsTheSameForASeed) {
   EXPECT_NE(once.found, rehearse(plan, {}, faults, {}, 8).found);
 }
 
-TEST(FindPower, FindsTheLeastLossAndGrowsWithNoise) {
+TEST(FindPower, FindsTheLeastLossWhichGrowsWithNoiseAndIsNoneOfTooFewNodes) {
   const FleetPlan plan{.nodes = 16};
   const PowerEffort effort{.healthy = 20, .planted = 100};
   const FleetPower quiet = find_power(plan, {.deviation = 0.01}, {}, effort, 1);
@@ -98,23 +98,7 @@ TEST(FindPower, FindsTheLeastLossAndGrowsWithNoise) {
   EXPECT_LE(quiet.least_loss, 0.06);
   EXPECT_GT(noisy.least_loss, quiet.least_loss);
   EXPECT_EQ(quiet.alarms, 0U);
-}
-
-TEST(Rehearse, FindsALargeLossOfASmallFleetAndBlamesNoLink) {
-  for (const std::size_t nodes : {4U, 5U, 6U, 8U}) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      const Rehearsal one =
-          rehearse({.nodes = nodes, .limits = {.node_loss = 0.1}}, {.deviation = 0.03},
-                   {{.kind = FaultKind::SlowNode, .factor = 0.5}}, {}, seed);
-      EXPECT_EQ(one.found.size(), 1U) << nodes << " " << seed;
-      EXPECT_TRUE(one.falsely_blamed.empty());
-    }
-  }
-}
-
-TEST(FindPower, FindsNothingWithTooFewNodes) {
-  const FleetPower power = find_power({.nodes = 3}, {.deviation = 0.01}, {}, {10, 50}, 1);
-  EXPECT_EQ(power.least_loss, 0);
+  EXPECT_EQ(find_power({.nodes = 3}, {.deviation = 0.01}, {}, {10, 50}, 1).least_loss, 0);
 }
 
 TEST(ConfirmationRounds, GivesSuspectsChangingGoodPartnersAndRepeatsLinks) {
@@ -146,18 +130,16 @@ TEST(FleetRounds, HaveEveryPairOfASmallFleetOnce) {
     for (const std::size_t leaf : {1U, 2U, 3U, 4U, 8U}) {
       const std::vector<NodePath> paths = simulated_paths(nodes, {leaf});
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
-        std::size_t pairs = 0;
-        std::set<NumberPair> all;
+        std::vector<NumberPair> all;
         for (const RoundOfPairs& round : fleet_rounds(paths, 1, seed)) {
           std::set<std::size_t> busy;
           for (const auto& [first, second] : round) {
             EXPECT_TRUE(busy.insert(first).second && busy.insert(second).second);
-            all.insert(pair_of(first, second));
-            ++pairs;
+            all.push_back(pair_of(first, second));
           }
         }
-        EXPECT_EQ(pairs, nodes * (nodes - 1) / 2) << nodes << " " << leaf;
-        EXPECT_EQ(all.size(), pairs);
+        EXPECT_EQ(all.size(), nodes * (nodes - 1) / 2) << nodes << " " << leaf;
+        EXPECT_EQ(std::set<NumberPair>(all.begin(), all.end()).size(), all.size());
       }
     }
   }
@@ -195,13 +177,6 @@ TEST(ConfirmSuspects, BlamesNoLinkOfThreeGoodNodes) {
     ASSERT_EQ(found.links.size(), 1U) << nodes;
     EXPECT_EQ(found.links[0].blamed, nodes == 6) << nodes;
   }
-}
-
-TEST(SimulatedPaths, AreOfTheLevels) {
-  const auto paths = simulated_paths(8, {2, 2});
-  EXPECT_EQ(paths[0], (NodePath{"pod0", "leaf0"}));
-  EXPECT_EQ(paths[7], (NodePath{"pod1", "leaf3"}));
-  EXPECT_TRUE(simulated_paths(4, {})[3].empty());
 }
 
 TEST(Rehearse, RefusesFaultsThatItCannotHave) {
