@@ -266,9 +266,8 @@ TEST(FleetOfThree, IsJudgedPerSize) {
 }
 
 TEST(FleetRule, TwoValuesAreNoFleet) {
-  JudgeCase one;
-  one.steady_nodes(2).rule().compare = RuleKind::Fleet;
-  one.set_rate(10, "h2");
+  JudgeCase one = three(0.9);
+  one.nodes = names(2);
   const Acceptance acceptance = one.judged();
   ASSERT_EQ(acceptance.verdicts.size(), 3U);
   for (const CheckResult& row : acceptance.verdicts) {

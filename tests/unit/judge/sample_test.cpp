@@ -13,16 +13,13 @@ TEST(NoiseGate, VariationIsOfASampleOfTwoAtLeast) {
   EXPECT_EQ(variation_of(std::vector<double>{8}), std::nullopt);
 }
 
-TEST(NoiseGate, TwoGroupsDivideAtTheWidestGap) {
+TEST(NoiseGate, TwoGroupsDivideAtTheWidestGapWhichIsWiderThanTheWiderOne) {
   const auto groups = two_groups_of(std::vector<double>{10, 30, 12, 12, 31, 10});
   ASSERT_TRUE(groups.has_value());
   EXPECT_EQ(groups->low, 4U);
   EXPECT_EQ(groups->high, 2U);
   EXPECT_DOUBLE_EQ(groups->low_middle, 11);
   EXPECT_DOUBLE_EQ(groups->high_middle, 30.5);
-}
-
-TEST(NoiseGate, TwoGroupsAreFurtherApartThanTheWiderOneIsWide) {
   const std::vector<std::pair<std::vector<double>, bool>> cases{
       {{40, 40.1, 44, 50}, false},
       {{34, 40, 44, 44.1}, false},
