@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/topo/probes/sample_hwloc.hpp"
-#include "tests/unit/topo/probes/tree_labels.hpp"
+#include "tests/unit/topo/probes/tree_text.hpp"
 
 namespace busbar::topo {
 namespace {

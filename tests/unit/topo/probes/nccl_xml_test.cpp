@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/unit/topo/probes/tree_labels.hpp"
+#include "tests/unit/topo/probes/tree_text.hpp"
 
 namespace busbar::topo {
 namespace {

@@ -50,16 +50,17 @@ std::string blanks_for_tabs(const std::string& text) {
 
 /// What copying does to a text without damaging it.
 std::vector<std::string> disguises_of(const std::string& text) {
-  return {blanks_for_tabs(text),
-          replaced(text, "\n", "\r\n"),
-          replaced(text, "GPU0\t", "\x1b[4mGPU0\x1b[0m\t"),
-          replaced(text, "GPU0\t", "[4mGPU0[0m\t"),
-          "# " + replaced(text, "\n", "\n# "),
-          "   * " + replaced(text, "\n", "\n   * "),
-          "> " + replaced(text, "\n", "\n> "),
-          "| " + replaced(text, "\n", "\n| "),
-          "      " + replaced(text, "\n", "\n      "),
-          "root@host:~# nvidia-smi topo -m\n" + replaced(text, "\nGPU", "\n\nGPU")};
+  return {
+      blanks_for_tabs(text),
+      replaced(text, "\n", "\r\n"),
+      replaced(text, "GPU0\t", "\x1b[4mGPU0\x1b[0m\t"),
+      replaced(text, "GPU0\t", "[4mGPU0[0m\t"),
+      "# " + replaced(text, "\n", "\n# "),
+      "   * " + replaced(text, "\n", "\n   * "),
+      "> " + replaced(text, "\n", "\n> "),
+      "| " + replaced(text, "\n", "\n| "),
+      "      " + replaced(text, "\n", "\n      "),
+      "root@host:~# nvidia-smi topo -m\n" + replaced(text, "\nGPU", "\n\nGPU") + "\nroot@host:~#"};
 }
 
 /// The text without its last lines, for each of its lines.

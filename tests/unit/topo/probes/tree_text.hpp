@@ -22,6 +22,21 @@ inline std::string pcie_path(HostTree tree, const std::string& one, const std::s
   return graph.labels[0][1];
 }
 
+/// "0 GPU-1 Tesla T4 at 0000:06:00.0 PCIe 3 x16": all that a source reports of each GPU.
+inline std::vector<std::string> lines_of(const std::vector<GpuFacts>& gpus) {
+  std::vector<std::string> lines;
+  for (const GpuFacts& gpu : gpus) {
+    std::string& line = lines.emplace_back(fmt::format("{} {} {}", gpu.index, gpu.uuid, gpu.name));
+    if (!gpu.bus_id.empty()) line += " at " + gpu.bus_id;
+    if (gpu.pcie_generation + gpu.pcie_width > 0)
+      line += fmt::format(" PCIe {} x{}", gpu.pcie_generation, gpu.pcie_width);
+    if (gpu.numa >= 0) line += fmt::format(" node {}", gpu.numa);
+    if (gpu.mig) line += *gpu.mig ? " MIG" : " no MIG";
+    if (!gpu.links.empty()) line += fmt::format(" links {}", fmt::join(gpu.links, " "));
+  }
+  return lines;
+}
+
 inline std::size_t count_kind(const HostTree& tree, PciKind kind) {
   return static_cast<std::size_t>(
       std::count_if(tree.pci.begin(), tree.pci.end(),
