@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/probes/amd_smi.hpp"
 
+#include "tests/unit/topo/probes/tree_text.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -187,40 +189,32 @@ TEST(ParseAmdGpus, ReadsStaticAndListAsTextAndJson) {
                   "pcie_interface_version": "Gen 5"}, "numa": {"node": 1, "affinity": 0}}]})";
   for (const std::string& form : {text, json}) {
     ASSERT_TRUE(is_amd_gpus(form));
-    const std::vector<GpuFacts> gpus = parse_amd_gpus(form, "f");
-    ASSERT_EQ(gpus.size(), 1U);
-    EXPECT_EQ(gpus[0].index, 0);
-    EXPECT_EQ(gpus[0].name, "AMD Instinct MI300X");
-    EXPECT_EQ(gpus[0].bus_id, "0000:05:00.0");
-    EXPECT_EQ(gpus[0].pcie_generation, 5);
-    EXPECT_EQ(gpus[0].pcie_width, 16);
-    EXPECT_EQ(gpus[0].numa, 1);
+    EXPECT_THAT(sample::lines_of(parse_amd_gpus(form, "f")),
+                ElementsAre("0  AMD Instinct MI300X at 0000:05:00.0 PCIe 5 x16 node 1"));
   }
   const std::string list =
       "GPU: 0\n    BDF: 0000:05:00.0\n    UUID: 12ff74a1-0000-1000-8000-000000000001\n    NODE_ID: "
       "2\n\nGPU: 1\n    BDF: 0000:26:00.0\n    UUID: 12ff74a1-0000-1000-8000-000000000002\n"
       "    NODE_ID: 3\n";
-  const std::vector<GpuFacts> gpus = parse_amd_gpus(list, "f");
-  ASSERT_EQ(gpus.size(), 2U);
-  EXPECT_EQ(gpus[1].bus_id, "0000:26:00.0");
-  EXPECT_EQ(gpus[1].uuid, "12ff74a1-0000-1000-8000-000000000002");
-  EXPECT_EQ(gpus[1].name, "");
+  EXPECT_THAT(sample::lines_of(parse_amd_gpus(list, "f")),
+              ElementsAre("0 12ff74a1-0000-1000-8000-000000000001  at 0000:05:00.0",
+                          "1 12ff74a1-0000-1000-8000-000000000002  at 0000:26:00.0"));
   const std::string after =
       "GPU: 0\n    ASIC:\n        MARKET_NAME: X\n    BDF: 0000:05:00.0\n";  // ASIC's end
   EXPECT_EQ(parse_amd_gpus(after, "f").at(0).bus_id, "0000:05:00.0");
 }
 
 TEST(ParseAmdGpus, RefusesWhatIsCutShort) {
-  const auto message = [](const std::string& text) {
-    return test::failure_of([&] { (void)parse_amd_gpus(text, "f"); }).message;
-  };
-  EXPECT_THAT(
-      message("GPU: 0\n    BDF: 0000:05:00.0\n    UUID: a\nGPU: 1\n    BDF: 0000:26:00.0\n"),
-      HasSubstr("f: GPU 1: fewer lines than GPU 0: cut short"));
-  EXPECT_THAT(message("GPU: 0\n    BDF: 0000:05:00\n"), HasSubstr("'0000:05:00'"));
-  EXPECT_THAT(message("GPU: 1\n    BDF: 0000:05:00.0\n"), HasSubstr("'1' is not its number"));
-  EXPECT_THAT(message("GPU: 0\n"), HasSubstr("no name and no PCI address"));
-  EXPECT_THAT(message("BDF: x\n"), HasSubstr("f: no line `GPU: 0`"));
+  for (const auto& [text, token] :
+       {std::pair{"GPU: 0\n    BDF: 0000:05:00.0\n    UUID: a\nGPU: 1\n    BDF: 0000:26:00.0\n",
+                  "f: GPU 1: fewer lines than GPU 0: cut short"},
+        {"GPU: 0\n    BDF: 0000:05:00\n", "'0000:05:00'"},
+        {"GPU: 1\n    BDF: 0000:05:00.0\n", "'1' is not its number"},
+        {"GPU: 0\n", "no name and no PCI address"},
+        {"BDF: x\n", "f: no line `GPU: 0`"}}) {
+    test::expect_failure(Status::Usage, token,
+                         [input = text] { (void)parse_amd_gpus(input, "f"); });
+  }
 }
 
 }  // namespace

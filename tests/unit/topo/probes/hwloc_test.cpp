@@ -8,41 +8,38 @@ namespace {
 using sample::count_kind;
 using sample::pcie_path;
 using test::text_of;
+using testing::FieldsAre;
 
 std::string hwloc_refusal(const std::string& text) {
   return test::failure_of([&] { static_cast<void>(parse_hwloc_xml(text, "f.xml")); }).message;
 }
 
-void expect_hwloc_refused(const std::string& text, const std::string& token) {
-  EXPECT_NE(hwloc_refusal(text).find(token), std::string::npos) << hwloc_refusal(text);
-}
-
 HostTree sample_tree() { return parse_hwloc_xml(sample::hwloc_xml(), "f.xml"); }
+
+/// The tree of a machine of two packages, with this in the first one.
+HostTree tree_of(const std::string& inside, const std::string& product = "Server") {
+  return parse_hwloc_xml(sample::machine(sample::package(0, inside, 0) + sample::package(1, "", 1),
+                                         {.product = product}),
+                         "f.xml");
+}
 
 const PciObject& at(const HostTree& tree, const char* bus_id) { return *find_pci(tree, bus_id); }
 
 TEST(HwlocXml, ReadsPackagesAndNodes) {
   const HostTree tree = sample_tree();
   EXPECT_EQ(tree.origin, "f.xml");
-  ASSERT_EQ(tree.packages.size(), 2U);
-  EXPECT_EQ(tree.packages[1].index, 1);
-  EXPECT_EQ(tree.packages[1].vendor, "intel");
-  EXPECT_EQ(tree.packages[1].model, "Xeon 9");
-  EXPECT_EQ(tree.packages[1].model_number, 85);
-  ASSERT_EQ(tree.numa.size(), 2U);
-  EXPECT_EQ(tree.numa[1].package, 1);
-  EXPECT_TRUE(tree.numa[1].has_cpus);
-  EXPECT_FALSE(tree.numa[1].gpu_memory);
+  EXPECT_THAT(tree.packages, ElementsAre(FieldsAre(0, "intel", "Xeon 9", 85),
+                                         FieldsAre(1, "intel", "Xeon 9", 85)));
+  // Number, package, with processors, of a GPU.
+  EXPECT_THAT(tree.numa, ElementsAre(FieldsAre(0, 0, true, false), FieldsAre(1, 1, true, false)));
 }
 
 TEST(HwlocXml, ReadsGpusNamedByNvmlWhateverTheirTypeIs) {
   const HostTree tree = sample_tree();
-  ASSERT_EQ(tree.gpus.size(), 5U);
-  EXPECT_EQ(tree.gpus[0].index, 0);
-  EXPECT_EQ(tree.gpus[2].bus_id, "0000:0b:00.0");
-  EXPECT_EQ(tree.gpus[2].index, 2);
-  EXPECT_EQ(tree.gpus[2].uuid, "GPU-2");
-  EXPECT_EQ(tree.gpus[2].name, "Tesla V9");
+  EXPECT_THAT(sample::lines_of(tree.gpus),
+              ElementsAre("0 GPU-0 Tesla V9 at 0000:07:00.0", "1 GPU-1 Tesla V9 at 0000:08:00.0",
+                          "2 GPU-2 Tesla V9 at 0000:0b:00.0", "3 GPU-3 Tesla V9 at 0000:85:00.0",
+                          "4 GPU-4 Tesla V9 at 0000:86:00.0"));
   EXPECT_NEAR(at(tree, "07:00.0").link_GBps, 15.75, 0.01);
   EXPECT_EQ(at(tree, "85:00.0").numa, 1);
   EXPECT_EQ(at(tree, "85:00.0").package, 1);
@@ -59,9 +56,7 @@ TEST(HwlocXml, TellsSwitchesFromTheirPortsAndNicsByTheirNames) {
   EXPECT_EQ(at(tree, "0c:00.0").names, (std::vector<std::string>{"ib0", "mlx5_0"}));
   EXPECT_EQ(at(tree, "87:00.0").kind, PciKind::NvSwitch) << "though it has lost its ids";
   const std::string nic = R"(<object type="OSDev" gp_index="7" name="hsn0" osdev_type="2"/>)";
-  const HostTree bare = parse_hwloc_xml(
-      sample::machine(sample::package(0, nic, 0) + sample::package(1, "", 1)), "f.xml");
-  EXPECT_EQ(count_kind(bare, PciKind::Nic), 1U) << "of a bus that hwloc does not show";
+  EXPECT_EQ(count_kind(tree_of(nic), PciKind::Nic), 1U) << "of a bus that hwloc does not show";
 }
 
 TEST(HwlocXml, LeavesVirtualFunctionsOutBesideTheirAdapter) {
@@ -72,12 +67,7 @@ TEST(HwlocXml, LeavesVirtualFunctionsOutBesideTheirAdapter) {
   const std::string virtual_nics =
       nic("0000:02:00.1", "ConnectX-5 Virtual Function") + nic("0000:02:00.2", "Virtual Function");
   const auto nics = [](const std::string& inside) {
-    return count_kind(
-        parse_hwloc_xml(
-            sample::machine(sample::package(0, sample::host_bridge("02-02", inside), 0) +
-                            sample::package(1, "", 1)),
-            "f.xml"),
-        PciKind::Nic);
+    return count_kind(tree_of(sample::host_bridge("02-02", inside)), PciKind::Nic);
   };
   EXPECT_EQ(nics(nic("0000:02:00.0", "ConnectX-5") + virtual_nics), 1U);
   EXPECT_EQ(nics(virtual_nics), 2U) << "inside a virtual machine";
@@ -100,8 +90,7 @@ TEST(HwlocXml, TakesTheMatrixOfNvlinkAsItIs) {
                                       "0000:86:00.0", "0000:87:00.0"}));
   EXPECT_EQ(tree.nvlink_matrix->GBps[0], (std::vector<double>{1000, 50, 0, 0, 0}));
   EXPECT_EQ(tree.nvlink_matrix->GBps[2], (std::vector<double>{0, 0, 1000, 0, 150}));
-  ASSERT_EQ(tree.warnings.size(), 1U);
-  EXPECT_NE(tree.warnings[0].find("NVLinkBandwidth"), std::string::npos);
+  EXPECT_THAT(tree.warnings, ElementsAre(HasSubstr("NVLinkBandwidth")));
 }
 
 TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
@@ -134,16 +123,10 @@ TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
 TEST(HwlocXml, SeesVirtualMachines) {
   const std::string flat =
       sample::host_bridge("00-01", sample::gpu("0000:00:05.0", 0) + sample::gpu("0000:00:06.0", 1));
-  const auto read = [](const std::string& inside, const char* product) {
-    return parse_hwloc_xml(
-        sample::machine(sample::package(0, inside, 0) + sample::package(1, "", 1),
-                        {.product = product}),
-        "f.xml");
-  };
-  EXPECT_TRUE(read(flat, "Server").virtual_machine) << "no port above any GPU";
-  EXPECT_NE(read(flat, "Server").warnings.at(0).find("flattened"), std::string::npos);
-  EXPECT_TRUE(read("", "Standard PC (Q35 + ICH9, 2009)").virtual_machine);
-  EXPECT_FALSE(read("", "g4dn.metal").virtual_machine);
+  EXPECT_TRUE(tree_of(flat).virtual_machine) << "no port above any GPU";
+  EXPECT_NE(tree_of(flat).warnings.at(0).find("flattened"), std::string::npos);
+  EXPECT_TRUE(tree_of("", "Standard PC (Q35 + ICH9, 2009)").virtual_machine);
+  EXPECT_FALSE(tree_of("", "g4dn.metal").virtual_machine);
 }
 
 TEST(HwlocXml, KnowsASwitchWithoutARootPortByItsPorts) {
@@ -151,9 +134,7 @@ TEST(HwlocXml, KnowsASwitchWithoutARootPortByItsPorts) {
     const std::string inside = sample::port(
         "0000:02:00.0", "10b5:9781", 1, "03-04",
         sample::port("0000:03:00.0", ids_of_ports, 2, "04-04", sample::gpu("0000:04:00.0", 0)));
-    const std::string all = sample::package(0, sample::host_bridge("02-04", inside), 0);
-    return at(parse_hwloc_xml(sample::machine(all + sample::package(1, "", 1)), "f.xml"), "02:00.0")
-        .kind;
+    return at(tree_of(sample::host_bridge("02-04", inside)), "02:00.0").kind;
   };
   EXPECT_EQ(kind("10b5:9781"), PciKind::Switch);
   EXPECT_EQ(kind("10b5:9797"), PciKind::Bridge);
@@ -161,19 +142,22 @@ TEST(HwlocXml, KnowsASwitchWithoutARootPortByItsPorts) {
 }
 
 TEST(HwlocXml, NamesWhatElseAFileIs) {
-  expect_hwloc_refused("<system version=\"1\"/>", "f.xml:1:2: an NCCL topology");
-  expect_hwloc_refused("<system version=\"1\"/>", "--nccl-xml");
-  expect_hwloc_refused("<topology version=\"3.0\"/>", "version 3.0 of hwloc 3");
-  expect_hwloc_refused("<topology version=\"x\"/>", "'x'");
-  expect_hwloc_refused("<topology version=\"0.9\"/>", "'0.9'");
-  expect_hwloc_refused("<html/>", "begins with <topology>");
-  expect_hwloc_refused("<topology version=\"2.0\"/>", "hwloc cannot import it");
+  for (const auto& [text, token] :
+       {std::pair{"<system version=\"1\"/>",
+                  "f.xml:1:2: an NCCL topology, not hwloc's; give it as --nccl-xml"},
+        {"<topology version=\"3.0\"/>", "version 3.0 of hwloc 3"},
+        {"<topology version=\"x\"/>", "'x'"},
+        {"<topology version=\"0.9\"/>", "'0.9'"},
+        {"<html/>", "begins with <topology>"},
+        {"<topology version=\"2.0\"/>", "hwloc cannot import it"}}) {
+    EXPECT_THAT(hwloc_refusal(text), HasSubstr(token));
+  }
 }
 
 TEST(HwlocXml, RefusesTruncationsAnywhere) {
   const std::string text = sample::hwloc_xml();
   for (std::size_t size = 0; size + 1 < text.size(); size += 7) {
-    EXPECT_NE(hwloc_refusal(text.substr(0, size)).find("f.xml:"), std::string::npos) << size;
+    EXPECT_THAT(hwloc_refusal(text.substr(0, size)), HasSubstr("f.xml:")) << size;
   }
   EXPECT_NE(hwloc_refusal(text.substr(0, text.size() - 2)), "");
 }
