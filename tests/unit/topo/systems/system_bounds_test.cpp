@@ -219,10 +219,6 @@ TEST(SystemBounds, HaveThePcieBoxWithAndWithoutPeerAccess) {
     EXPECT_NEAR(bound(broadwell(works), row.set, ConstantSet::Nccl), row.broadwell_p2p, 1e-6);
     EXPECT_NEAR(bound(broadwell(off), row.set, ConstantSet::Nccl), row.broadwell_staged, 1e-6);
   }
-  for (const Set& pair : {Set{0, 1}, Set{0, 2}, Set{1, 4}, Set{6, 7}, Set{3, 7}}) {
-    const bool one_switch = pair[0] / 2 == pair[1] / 2;
-    EXPECT_NEAR(bound(load_system("exxact-ts4"), pair), one_switch ? 7.875 : 15.75, 1e-6);
-  }
   EXPECT_NEAR(bound(with_p2p("c4140-pcie", P2p::Off), prefix(4)), 15.75 / 4, 1e-6);
   const Graph direct = with_p2p("pcie-gen4-x8", P2p::Off);
   EXPECT_NEAR(bound(direct, prefix(4), ConstantSet::Nccl), 24, 1e-6);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/systems/system_file.hpp"
 
+#include "topo/systems/system_tables.hpp"
+
 namespace busbar::topo {
 namespace {
 
@@ -33,40 +35,35 @@ void expect_refused(const std::string& text, const std::string& token) {
                        [&] { static_cast<void>(parse_system(text, "my.toml")); });
 }
 
-TEST(SystemFile, ReadsNodesMediaAndLinks) {
-  const Graph graph = parse_system(pair_of_gpus("title = \"Two\"\nsource = \"me\""), "my.toml");
-  EXPECT_EQ(graph.name, "pair");
-  EXPECT_EQ(graph.title, "Two");
-  EXPECT_EQ(graph.source, "me");
-  ASSERT_EQ(graph.nodes.size(), 2U);
-  EXPECT_EQ(graph.nodes[0].name, "GPU0");
-  EXPECT_EQ(graph.nodes[0].kind, NodeKind::Gpu);
-  EXPECT_EQ(graph.nodes[0].bus_id, "0000:06:00.0");
-  EXPECT_EQ(graph.nodes[0].model, "Some GPU");
-  EXPECT_EQ(graph.nodes[1].numa, 1);
-  EXPECT_EQ(graph.nodes[1].host, 0);
-  ASSERT_EQ(graph.media.size(), 1U);
-  EXPECT_EQ(graph.media[0].name, "NVLink 9");
-  EXPECT_EQ(graph.media[0].nominal_GBps, 10);
-  EXPECT_EQ(graph.media[0].nccl_GBps, 8.5);
-  EXPECT_EQ(graph.media[0].source, "made up");
-  ASSERT_EQ(graph.links.size(), 2U);
-  EXPECT_EQ(graph.links[1].from, 1);
-  EXPECT_EQ(graph.links[1].to, 0);
-  EXPECT_EQ(graph.links[1].count, 4);
-  EXPECT_EQ(graph.devices, (std::vector<int>{0, 1}));
-  EXPECT_EQ(graph.labels[0][1], "NV4");
-  EXPECT_TRUE(graph.p2p.empty());
+/// All that a file keeps, a text for each part, so that two graphs can be compared.
+std::vector<std::string> parts_of(const Graph& graph) {
+  std::vector<std::string> parts{graph.name, graph.title, graph.source};
+  for (const Node& node : graph.nodes) {
+    parts.push_back(fmt::format("{} {} {} {} {} {} {} {} {}", name(node.kind), node.name, node.host,
+                                node.numa, node.bus_id, node.model, node.uuid, node.vendor,
+                                node.reduces));
+  }
+  for (const Medium& medium : graph.media) {
+    parts.push_back(fmt::format("{} {} {} {} {} {} {} {}", name(medium.kind), medium.name,
+                                medium.nominal_GBps, medium.nccl_GBps, medium.reported_GBps,
+                                medium.flow_GBps, medium.efficiency, medium.source));
+  }
+  for (const Link& link : graph.links) {
+    parts.push_back(fmt::format("{} {} {} {}", link.from, link.to, link.medium, link.count));
+  }
+  return parts;
 }
 
-TEST(SystemFile, HasOneWayLinks) {
-  const Graph graph = parse_system(
-      pair_of_gpus("", "",
-                   "{ between = [\"GPU1\", \"GPU0\"], medium = \"nvlink\", one_way = true },\n"),
-      "my.toml");
-  ASSERT_EQ(graph.links.size(), 3U);
-  EXPECT_EQ(graph.links[2].from, 1);
-  EXPECT_EQ(graph.links[2].to, 0);
+TEST(SystemFile, ReadsNodesMediaAndLinks) {
+  const Graph graph = parse_system(pair_of_gpus("title = \"Two\"\nsource = \"me\""), "my.toml");
+  // Kind, name, host, NUMA node, bus id and model; nominal, NCCL's and three unknown figures.
+  EXPECT_THAT(parts_of(graph),
+              ElementsAre("pair", "Two", "me", "gpu GPU0 0 0 0000:06:00.0 Some GPU   false",
+                          "gpu GPU1 0 1     false", "nvlink NVLink 9 10 8.5 0 0 0 made up",
+                          "0 1 0 4", "1 0 0 4"));
+  EXPECT_THAT(graph.devices, ElementsAre(0, 1));
+  EXPECT_EQ(graph.labels[0][1], "NV4");
+  EXPECT_TRUE(graph.p2p.empty());
 }
 
 TEST(SystemFile, TakesProcessorsWhereThereIsNoGpu) {
@@ -75,11 +72,6 @@ TEST(SystemFile, TakesProcessorsWhereThereIsNoGpu) {
       "{ name = \"NIC0\", kind = \"nic\" }, { name = \"CPU1\", kind = \"processor\" }]",
       "my.toml");
   EXPECT_EQ(graph.devices, (std::vector<int>{0, 2}));
-}
-
-TEST(SystemFile, TakesDevicesInTheOrderThatItNames) {
-  const Graph graph = parse_system(pair_of_gpus(R"(devices = ["GPU1", "GPU0"])"), "my.toml");
-  EXPECT_EQ(graph.devices, (std::vector<int>{1, 0}));
 }
 
 TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
@@ -93,11 +85,6 @@ TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
   EXPECT_EQ(p2p("[\"X OK\", \"NS  X\"]"), (Rows{{P2p::Works, P2p::Works}, {P2p::Off, P2p::Works}}));
   EXPECT_EQ(p2p("[\"X U\", \"U X\"]"),
             (Rows{{P2p::Works, P2p::Unknown}, {P2p::Unknown, P2p::Works}}));
-}
-
-TEST(SystemFile, KeepsLabelsThatItGives) {
-  const Graph graph = parse_system(pair_of_gpus(R"(labels = ["X PHB", "SYS X"])"), "my.toml");
-  EXPECT_EQ(graph.labels, (std::vector<std::vector<std::string>>{{"X", "PHB"}, {"SYS", "X"}}));
 }
 
 TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
@@ -124,7 +111,7 @@ TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
   EXPECT_EQ(graph.labels[1][2], "NET");
 }
 
-TEST(SystemFile, TakesRangesOfNodes) {
+TEST(SystemFile, TakesRangesOfNodesOneWayLinksAndDevicesInTheOrderThatItNames) {
   const Graph graph = parse_system(R"(name = "ranges"
 devices = ["GPU2-3", "GPU0"]
 node = [
@@ -147,25 +134,6 @@ medium.nvlink = { name = "NVLink 9", kind = "nvlink" }
   EXPECT_EQ(graph.links[11].to, 2);
   EXPECT_EQ(graph.links[14].from, 5);
   EXPECT_EQ(graph.links[14].to, 2);
-}
-
-TEST(SystemFile, RefusesBadRanges) {
-  for (const auto& [line, token] : std::vector<std::pair<std::string, std::string>>{
-           {R"(name = "G7-0", kind = "gpu")", ":6:10: \"G7-0\" is not a range"},
-           {R"(name = "G0-1", kind = "gpu", bus_id = "06:00.0")",
-            ":6:41: bus_id is of one node; write the nodes of this range one by one"},
-           {R"(name = "G0-1", kind = "gpu", uuid = "GPU-1")", ":6:39: uuid is of one node"},
-           {R"(name = "GPU1-2", kind = "gpu")", ":6:10: there is a node \"GPU1\" already"}}) {
-    expect_refused(pair_of_gpus("", "{ " + line + " },\n"), "my.toml" + token);
-  }
-  for (const auto& [ends, token] : std::vector<std::pair<std::string, std::string>>{
-           {R"("GPU0-1", "GPU0-2")", ":9:13: between joins 2 nodes to 3"},
-           {R"("GPU0-1", "GPU1-2")", ":9:13: unknown node \"GPU2\""},
-           {R"("GPU0-1", "GPU1")", ":9:13: a link from \"GPU1\" to itself"}}) {
-    expect_refused(
-        pair_of_gpus("", "", fmt::format("{{ between = [{}], medium = \"nvlink\" }},\n", ends)),
-        "my.toml" + token);
-  }
 }
 
 /// A file on top of dgx-h100.
@@ -223,9 +191,8 @@ nominal_GBps = 12.5
   // 8 GPUs at the switch, 8 GPUs at PCIe switches, four of these at CPU0, the adapter.
   EXPECT_EQ(graph.links.size(), 2 * (8 + 8 + 4 + 1U));
   EXPECT_EQ(describe(graph, graph.links.back()), "EFA fabric→NIC0");
-  std::vector<std::string> media;
-  for (const Medium& medium : graph.media) media.push_back(medium.name);
-  EXPECT_EQ(media, (std::vector<std::string>{"NVLink 4", "PCIe 5.0 x16", "EFA"}))
+  EXPECT_EQ(join_each(graph.media, ", ", [](const Medium& medium) { return medium.name; }),
+            "NVLink 4, PCIe 5.0 x16, EFA")
       << "nothing is left that UPI joins";
 }
 
@@ -241,24 +208,20 @@ based_on = "base.toml"
 node = [{ name = "SW", model = "NVSwitch 3" }])");
   EXPECT_EQ(load_system(folder.path("other.toml")).nodes.at(0).host, -1) << "as in the base";
   folder.write("base.toml", "name = \"base\"\nnode = 1\n");
-  const auto failure =
-      test::failure_of([&] { static_cast<void>(load_system(folder.path("top.toml"))); });
-  EXPECT_TRUE(failure.says(folder.path("base.toml") + ":2:8: node must be a list"))
-      << failure.message;
+  test::expect_failure(Status::Usage, folder.path("base.toml") + ":2:8: node must be a list",
+                       [&] { static_cast<void>(load_system(folder.path("top.toml"))); });
 }
 
 TEST(SystemFile, RefusesABaseThatIsNone) {
   expect_refused("name = \"x\"\nbased_on = \"dgx-h10\"\n",
-                 "my.toml:2:12: based_on \"dgx-h10\": there is no such system; did you mean "
-                 "dgx-h100?");
+                 "my.toml:2:12: based_on \"dgx-h10\": there is no such system; did you mean");
   expect_refused("name = \"x\"\nbased_on = \"no/such\"\n", "my.toml:2:12: based_on");
   expect_refused("name = \"x\"\nbased_on = \"ac922\"\nwithout = [\"GPU9\"]\n",
                  "my.toml:3:11: unknown node \"GPU9\"");
   const test::TemporaryFolder folder;
   folder.write("loop.toml", "name = \"loop\"\nbased_on = \"loop.toml\"\n");
-  const auto failure =
-      test::failure_of([&] { static_cast<void>(load_system(folder.path("loop.toml"))); });
-  EXPECT_TRUE(failure.says("is it based on itself?")) << failure.message;
+  test::expect_failure(Status::Usage, "is it based on itself?",
+                       [&] { static_cast<void>(load_system(folder.path("loop.toml"))); });
 }
 
 TEST(SystemFile, RefusesWhatIsNoToml) {
@@ -290,7 +253,7 @@ struct BadLine {
 TEST(SystemFile, RefusesBadKeysOfTheFile) {
   for (const auto& [line, token] : std::vector<BadLine>{
            {"titel = \"x\"",
-            R"(:2:1: unknown key of a system file "titel"; did you mean "title"?)"},
+            ":2:1: unknown key of a system file \"titel\"; did you mean \"title\"?"},
            {R"("a\u001b[2Jb" = 1)", ":2:1: unknown key of a system file \"a [2Jb\""},
            {R"(devices = ["GPU1", "GPU1"])", ":2:11: \"GPU1\" appears"},
            {"devices = [\"GPU7\"]", R"(:2:11: unknown node "GPU7"; did you mean "GPU0"?)"},
@@ -302,8 +265,8 @@ TEST(SystemFile, RefusesBadKeysOfTheFile) {
            {R"(p2p = ["X X", "OK X"])", ":2:8: p2p has \"X\" in column 2"},
            {R"(labels = ["X NV4", "NVx X"])", ":2:20: labels has \"NVx\" in column 1"},
            {"hosts = 0", ":2:9: hosts must be a whole number from 1 to 65536"},
-           {"hosts = 65537", ":2:9: hosts must be a whole number from 1 to 65536"},
-           {"hosts = 2.5", ":2:9: hosts must be a whole number"},
+           {"hosts = 65537", ":2:9: hosts must be"},
+           {"hosts = 2.5", ":2:9: hosts must be"},
            {"hosts = 129", ":2:9: more than 256 devices"}}) {
     expect_refused(pair_of_gpus(line), "my.toml" + token);
   }
@@ -318,10 +281,14 @@ TEST(SystemFile, RefusesBadNodes) {
            {R"(name = "GPU1", kind = "gpu")", ":6:10: there is a node \"GPU1\" already"},
            {R"(name = "G", kind = "gpu", bus_id = "six")", ":6:38: bus_id must be a PCI address"},
            {R"(name = "G", kind = "gpu", reduces = 1)", ":6:39: reduces must be true or false"},
+           {R"(name = "G7-0", kind = "gpu")", ":6:10: \"G7-0\" is not a range"},
+           {R"(name = "G0-1", kind = "gpu", bus_id = "06:00.0")", ":6:41: bus_id is of one node"},
+           {R"(name = "G0-1", kind = "gpu", uuid = "GPU-1")", ":6:39: uuid is of one node"},
+           {R"(name = "GPU1-2", kind = "gpu")", ":6:10: there is a node \"GPU1\" already"},
            {R"(name = "G\u001b[2J", kind = "gpu")", ":6:10: name must be one line"},
            {R"(name = "G", kind = "gpu", host = -1)", ":6:36: host must be a whole number from 0"},
            {R"(name = "G", kind = "gpu", host = 256)",
-            ":6:36: host must be a whole number from 0 to 255"}}) {
+            ":6:36: host must be a whole number from 0 to"}}) {
     expect_refused(pair_of_gpus("", "{ " + line + " },\n"), "my.toml" + token);
   }
   expect_refused(pair_of_gpus("", "7,\n"), "my.toml:6:1: [[node]] must be a table");
@@ -335,15 +302,17 @@ TEST(SystemFile, RefusesBadNodes) {
 TEST(SystemFile, RefusesBadLinks) {
   const std::string pair = R"(between = ["GPU0", "GPU1"], )";
   for (const auto& [line, token] : std::vector<BadLine>{
-           {pair + "medum = \"nvlink\"",
-            R"(:9:31: unknown key of [[link]] "medum"; did you mean "medium"?)"},
+           {pair + "medum = \"nvlink\"", ":9:31: unknown key of [[link]] \"medum\""},
            {R"(medium = "nvlink")", ":9:1: [[link]] needs the key \"between\""},
            {R"(between = ["GPU0", "GPU1"])", ":9:1: [[link]] needs the key \"medium\""},
-           {R"(between = ["GPU0", "GPU11"], medium = "nvlink")",
-            R"(:9:13: unknown node "GPU11"; did you mean "GPU1"?)"},
+           {R"(between = ["GPU0", "GPU11"], medium = "nvlink")", ":9:13: unknown node \"GPU11\""},
            {pair + "medium = \"nvlnk\"",
-            R"(:9:40: unknown medium "nvlnk"; did you mean "nvlink"?)"},
+            ":9:40: unknown medium \"nvlnk\"; did you mean \"nvlink\"?"},
            {R"(between = ["GPU0", "GPU0"], medium = "nvlink")", ":9:13: a link from \"GPU0\" to"},
+           {R"(between = ["GPU0-1", "GPU0-2"], medium = "nvlink")",
+            ":9:13: between joins 2 nodes to 3"},
+           {R"(between = ["GPU0-1", "GPU1-2"], medium = "nvlink")", ":9:13: unknown node \"GPU2\""},
+           {R"(between = ["GPU0-1", "GPU1"], medium = "nvlink")", ":9:13: a link from \"GPU1\" to"},
            {R"(between = ["GPU0"], medium = "nvlink")", ":9:13: between must name two nodes"},
            {R"(between = "GPU0", medium = "nvlink")", ":9:13: between must be a list"},
            {pair + R"(medium = "nvlink", count = "2")", ":9:58: count must be a number"}}) {
@@ -370,6 +339,147 @@ TEST(SystemFile, RefusesBadMedia) {
            {"efficiency = 1.01\n", ":16:14: efficiency"}}) {
     expect_refused(pair_of_gpus() + line, "my.toml" + token);
   }
+}
+
+void expect_reads_back(const Graph& graph) {
+  const std::string text = write_system(graph);
+  SCOPED_TRACE(text);
+  const Graph again = parse_system(text, "saved.toml");
+  EXPECT_EQ(parts_of(again), parts_of(graph));
+  EXPECT_EQ(again.devices, graph.devices);
+  EXPECT_EQ(again.labels, graph.labels);
+  EXPECT_EQ(again.p2p, graph.p2p);
+  EXPECT_EQ(again.warnings, graph.warnings);
+  EXPECT_EQ(again.protocol, graph.protocol);
+}
+
+/// What no built-in file has: everything at once, and nothing as usual.
+Graph odd_graph() {
+  Graph graph{.name = R"(odd "one" \ here)",
+              .title = "größer",
+              .warnings = {"GPU1 has no link", "a \"second\" one"}};
+  const int one = add_node(graph, {.kind = NodeKind::Gpu,
+                                   .name = "GPU0",
+                                   .host = 3,
+                                   .bus_id = "0000:06:00.0",
+                                   .model = "Some [GPU]",
+                                   .uuid = "GPU-12"});
+  const int other = add_node(graph, {.kind = NodeKind::Gpu, .name = "GPU1", .host = 3, .numa = 8});
+  const int net = add_node(graph, {.kind = NodeKind::Network, .name = "net", .host = 3});
+  const int shared =
+      add_node(graph, {.kind = NodeKind::NvSwitch, .name = "SW", .host = -1, .reduces = true});
+  const int nvlink =
+      add_medium(graph, {.name = "NVLink", .nominal_GBps = 0.1, .reported_GBps = 25.781});
+  const int slow = add_medium(graph, {.name = "NVLink slow", .source = "made up"});
+  add_cable(graph, one, other, nvlink, 2);
+  add_cable(graph, one, shared, slow);
+  graph.links.push_back({.from = net, .to = one, .medium = nvlink, .count = 0.5});
+  graph.links.push_back({.from = one, .to = net, .medium = nvlink, .count = 1});
+  graph.devices = {other, one};
+  graph.labels = {{"X", "PHB"}, {"SYS", "X"}};
+  graph.p2p = {{P2p::Unknown, P2p::Off}, {P2p::Works, P2p::Works}};
+  return graph;
+}
+
+TEST(WriteSystem, ReadsBackForEveryBuiltInSystem) {
+  for (const BuiltInSystem& system : built_in_systems()) {
+    expect_reads_back(load_system(system.name()));
+  }
+}
+
+TEST(WriteSystem, ReadsBackWhatIsUnusual) { expect_reads_back(odd_graph()); }
+
+TEST(WriteSystem, LeavesOutLabelsThatTheLinksGive) {
+  Graph graph = load_system("ac922");
+  EXPECT_EQ(write_system(graph).find("labels"), std::string::npos);
+  graph.labels[0][1] = "PIX";
+  EXPECT_NE(write_system(graph).find("labels"), std::string::npos);
+  expect_reads_back(graph);
+}
+
+TEST(WriteSystem, WritesPeerAccessAsAWordWhereOneSaysIt) {
+  Graph graph = load_system("exxact-ts4");
+  EXPECT_NE(write_system(graph).find("p2p = \"off\""), std::string::npos);
+  graph.p2p[0][1] = P2p::Works;
+  EXPECT_NE(write_system(graph).find("\"X OK NS NS NS NS NS NS\""), std::string::npos);
+  graph.p2p.clear();
+  EXPECT_EQ(write_system(graph).find("p2p"), std::string::npos);
+}
+
+TEST(WriteSystem, MakesBlanksOfLineEndsAndTabs) {
+  Graph graph = load_system("ac922");
+  graph.nodes[0].model = "Tesla\tV100\n";
+  EXPECT_EQ(parse_system(write_system(graph), "saved.toml").nodes[0].model, "Tesla V100 ");
+}
+
+TEST(WriteSystem, GivesEachMediumItsFiguresAndSource) {
+  const std::string text = write_system(load_system("p3dn-x2"));
+  EXPECT_NE(text.find("[medium.network]\nname = \"Ethernet 100 Gb/s\"\nkind = \"network\"\n"
+                      "nominal_GBps = 12.5\nflow_GBps = 1.25\nsource = \"Ren"),
+            std::string::npos)
+      << text;
+}
+
+std::string file_with(const std::string& protocol) {
+  return "name = \"pair\"\nnode = [ { name = \"GPU0\", kind = \"gpu\" } ]\n" + protocol;
+}
+
+Protocol protocol_of(const std::string& text) {
+  return parse_machine(file_with(text), "my.toml").host.protocol;
+}
+
+TEST(ProtocolTable, IsReadAsWritten) {
+  constexpr const char* kText =
+      "\n[protocol]\nefficiency = 0.9\nissue_us = 4\ndirect_issue_us = 9\nchannel_GBps = 20\n"
+      "network_latency_us = 35\nlibrary = \"nccl-2.18\"\nflows = 4\n"
+      "algorithms = [\"ring\", \"tree\"]\nsource = \"made up\"\n"
+      "\n[protocol.ring_ll128]\nshare = 0.5\nnetwork_share = 0.25\n"
+      "\n[protocol.tree_low_latency]\nshare = 0.5\nnetwork_us = 7\n";
+  const Protocol protocol = protocol_of(kText);
+  EXPECT_EQ(protocol.efficiency, 0.9);
+  EXPECT_EQ(protocol.flows, 4);
+  EXPECT_EQ(protocol.issue_us, 4);
+  EXPECT_EQ(protocol.direct_issue_us, 9);
+  EXPECT_EQ(protocol.channel_GBps, 20);
+  EXPECT_EQ(protocol.network_latency_us, 35);
+  EXPECT_EQ(protocol.library, Library::Nccl218);
+  EXPECT_EQ(protocol.algorithms, (std::vector{Algorithm::Ring, Algorithm::Tree}));
+  const StepTimes& tree = protocol.steps.at(static_cast<std::size_t>(Sending::TreeLowLatency));
+  EXPECT_EQ(tree.share, 0.5);
+  EXPECT_EQ(tree.network_us, 7);
+  EXPECT_EQ(protocol.steps.at(static_cast<std::size_t>(Sending::RingLl128)).network_share, 0.25);
+  EXPECT_EQ(protocol_table(protocol), kText);
+}
+
+TEST(ProtocolTable, IsEmptyWhereNothingIsKnown) {
+  EXPECT_EQ(protocol_of(""), Protocol{});
+  EXPECT_EQ(protocol_table({}), "");
+}
+
+TEST(ProtocolTable, RefusesWhatItDoesNotUnderstand) {
+  for (const auto& [lines, token] : std::vector<BadLine>{
+           {"efficiency = 1.5\nsource = \"x\"", "4:14: efficiency is a share: above 0, at most 1"},
+           {"efficiency = 0.5", "3:1: [protocol] needs the key \"source\""},
+           {"algorithms = [\"rings\"]\nsource = \"x\"",
+            "4:14: unknown algorithm \"rings\"; did you mean"},
+           {"source = \"x\"\n[protocol.ring]\nspeed = 1", "6:1: unknown key"}}) {
+    expect_refused(file_with("[protocol]\n" + lines + "\n"), "my.toml:" + token);
+  }
+}
+
+TEST(CompletedProtocol, HasDefaultsForWhatIsMissing) {
+  const Protocol protocol = completed({.efficiency = 0.5, .source = "made up"});
+  EXPECT_EQ(protocol.efficiency, 0.5);
+  EXPECT_EQ(protocol.source, "made up");
+  EXPECT_EQ(protocol.steps, completed({}).steps);
+  EXPECT_EQ(completed({}).efficiency, 0.8);
+  EXPECT_NE(completed({}).source, "");
+}
+
+TEST(ParseMachine, KeepsOneOfVeryManyHosts) {
+  const EqualHosts machine = parse_machine("hosts = 60000\n" + file_with(""), "my.toml");
+  EXPECT_EQ(machine.hosts, 60000);
+  EXPECT_EQ(device_count(machine.host), 1U);
 }
 
 }  // namespace
