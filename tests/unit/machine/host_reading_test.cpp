@@ -8,18 +8,19 @@ namespace {
 
 using ::testing::Pair;
 
+using Files = std::map<std::string, std::string>;
+
 struct Tree {
   test::TemporaryFolder folder{};
 
-  void port(const std::string& device, const std::map<std::string, std::string>& files) const {
-    for (const auto& [file, text] : files) {
-      folder.write("sys/class/infiniband/" + device + "/ports/1/" + file, text + "\n");
-    }
+  void add(const std::string& where, const Files& files) const {
+    for (const auto& [file, text] : files) folder.write(where + "/" + file, text + "\n");
   }
-  void device(const std::string& bus, const std::map<std::string, std::string>& files) const {
-    for (const auto& [file, text] : files) {
-      folder.write("sys/bus/pci/devices/" + bus + "/" + file, text + "\n");
-    }
+  void port(const std::string& device, const Files& files) const {
+    add("sys/class/infiniband/" + device + "/ports/1", files);
+  }
+  void device(const std::string& bus, const Files& files) const {
+    add("sys/bus/pci/devices/" + bus, files);
   }
   [[nodiscard]] HostReading read() const { return read_host(folder.path(), ""); }
   [[nodiscard]] std::string text(const std::string& fact, const std::string& instance = "") const {
@@ -52,9 +53,8 @@ TEST(ReadHost, ReadsPortsOfInfiniBandWhoseDataAreInWordsOfFourBytes) {
 TEST(ReadHost, ReadsRoceWithItsInterfaceAndGids) {
   Tree tree;
   tree.port("mlx5_bond_0", {{"link_layer", "Ethernet"}, {"gid_attrs/types/3", "RoCE v2"}});
-  tree.folder.write("sys/class/net/eth2/carrier_changes", "2\n");
-  tree.folder.write("sys/class/net/eth2/mtu", "9000\n");
-  tree.folder.write("sys/class/net/eth2/statistics/tx_bytes", "123456789012\n");
+  tree.add("sys/class/net/eth2",
+           {{"carrier_changes", "2"}, {"mtu", "9000"}, {"statistics/tx_bytes", "123456789012"}});
   EXPECT_EQ(tree.text("ib.gid_type", "mlx5_bond_0:1:3"), "RoCE v2");
   EXPECT_EQ(tree.text("net.carrier_changes", "eth2"), "2");
   EXPECT_EQ(tree.text("net.mtu", "eth2"), "9000");
@@ -101,15 +101,13 @@ TEST(ReadHost, ReadsPcieOfAdaptersAndGpusOnly) {
 
 TEST(ReadHost, JoinsWhatAllProcessorsHave) {
   Tree tree;
-  for (const char* cpu : {"cpu0", "cpu1"}) {
-    const std::string folder = std::string("sys/devices/system/cpu/") + cpu;
-    tree.folder.write(folder + "/cpufreq/scaling_governor", "powersave\n");
-    tree.folder.write(folder + "/thermal_throttle/core_throttle_count", "3\n");
-  }
-  tree.folder.write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
+  tree.add("sys/devices/system/cpu", {{"cpu0/cpufreq/scaling_governor", "powersave"},
+                                      {"cpu1/cpufreq/scaling_governor", "powersave"},
+                                      {"cpu2/cpufreq/scaling_governor", "performance"},
+                                      {"cpu0/thermal_throttle/core_throttle_count", "3"},
+                                      {"cpu1/thermal_throttle/core_throttle_count", "3"}});
   tree.folder.write("sys/fs/cgroup/cpu.stat", "usage_usec 1\nnr_throttled 12\n");
-  tree.folder.write("dev/nvidia-caps-imex-channels/channel0", "");
-  tree.folder.write("dev/nvidia-caps-imex-channels/channel1", "");
+  tree.add("dev/nvidia-caps-imex-channels", {{"channel0", ""}, {"channel1", ""}});
   EXPECT_EQ(tree.text("cpu.governor"), "powersave, performance");
   EXPECT_EQ(tree.text("cpu.throttled"), "6");
   EXPECT_EQ(tree.text("cpu.quota_throttled"), "12");
@@ -280,13 +278,14 @@ TEST(LinesOf, AreAllOfTheFirstReadingAndThenWhatDiffers) {
 
 TEST(HostWindows, KeepFirstAndLastOfAnyNumberOfReadings) {
   HostWindows windows;
-  EXPECT_TRUE(windows.add_cells({"1", "h1", "net.carrier_changes", "eth0", "1", ""}));
-  EXPECT_TRUE(windows.add_cells({"2", "h1", "net.carrier_changes", "eth0", "3", ""}));
-  EXPECT_TRUE(windows.add_cells({"2", "h2", "net.carrier_changes", "eth0", "0", ""}));
-  EXPECT_TRUE(windows.add_cells({"3", "h1", "net.carrier_changes", "eth0", "5", ""}));
+  const std::string name = "net.carrier_changes";
+  for (const auto& [at, host, count] :
+       {std::array{"1", "h1", "1"}, {"2", "h1", "3"}, {"2", "h2", "0"}, {"3", "h1", "5"}}) {
+    EXPECT_TRUE(windows.add_cells({at, host, name, "eth0", count, ""}));
+  }
   EXPECT_FALSE(windows.add_cells({"3", "h1", "no.such_fact", "", "5", ""}));
   EXPECT_FALSE(windows.add_cells({"3", "h1"}));
-  ASSERT_EQ(windows.all().size(), 2U);
+  EXPECT_THAT(windows.all(), SizeIs(2));
   EXPECT_EQ(rise_of(*windows.find("h1"), kCarrier), 4);
   EXPECT_EQ(windows.find("h3"), nullptr);
 }
@@ -348,15 +347,13 @@ TEST(FaultsOf, AreErrorsThatRoseStatesThatChangedAndWhatIsLessThanWhole) {
                           "0000:17:00.0: PCIe lanes 8 of 16"));
 }
 
-TEST(FaultsOf, HasNoneOfWhatAReadingThatWasCutDidNotComeTo) {
+TEST(FaultsOf, HasNoneWhereNothingIsWrongAndOfWhatAReadingThatWasCutDidNotComeTo) {
+  const Texts whole{{kBoot, "a"}, {kCarrier, "7"}, {{"nvlink.links", "gpu0"}, "18 of 18"}};
+  EXPECT_THAT(faults_of(window(whole, whole)), IsEmpty());
   const Texts cut{{kBoot, "a"}, {{"net.mtu", "eth0"}, "9000"}};
-  const Texts whole{{kBoot, "a"}, {{"net.mtu", "eth0"}, "9000"}, {{"net.state", "eth0"}, "up"}};
-  EXPECT_THAT(faults_of(window(cut, whole)), IsEmpty());
-}
-
-TEST(FaultsOf, HasNoneWhereNothingIsWrong) {
-  const Texts texts{{kCarrier, "7"}, {{"nvlink.links", "gpu0"}, "18 of 18"}};
-  EXPECT_THAT(faults_of(window(texts, texts)), IsEmpty());
+  Texts rest = cut;
+  rest[{"net.state", "eth0"}] = "up";
+  EXPECT_THAT(faults_of(window(cut, rest)), IsEmpty());
 }
 
 TEST(ReadFacts, ReadsWhatWasWrittenAndNamesThePlaceOfWhatIsNot) {
@@ -365,15 +362,13 @@ TEST(ReadFacts, ReadsWhatWasWrittenAndNamesThePlaceOfWhatIsNot) {
   std::string text = csv_text(fact_columns(), lines_of(reading("1", {{kCarrier, "1"}})));
   folder.write("facts.csv", text);
   EXPECT_EQ(read_facts(path).find("h1")->last.text(kCarrier), "1");
-  folder.write("facts.csv", text + "1,h1,what.is_this,,1,\n");
-  EXPECT_THAT([&] { (void)read_facts(path); },
-              ::testing::ThrowsMessage<Error>(HasSubstr("facts.csv:3: no fact")));
-  folder.write("facts.csv", text + "1,h1,kernel.boot,a,\n");
-  EXPECT_THAT([&] { (void)read_facts(path); },
-              ::testing::ThrowsMessage<Error>(HasSubstr("facts.csv:3: 5 cells")));
-  folder.write("facts.csv", "size_bytes,collective\n");
-  EXPECT_THAT([&] { (void)read_facts(path); },
-              ::testing::ThrowsMessage<Error>(HasSubstr("not a file of facts")));
+  for (const auto& [damaged, token] :
+       {std::pair{text + "1,h1,what.is_this,,1,\n", "facts.csv:3: no fact"},
+        {text + "1,h1,kernel.boot,a,\n", "facts.csv:3: 5 cells"},
+        {"size_bytes,collective\n", "not a file of facts"}}) {
+    folder.write("facts.csv", damaged);
+    EXPECT_TRUE(test::failure_of([&] { (void)read_facts(path); }).says(token)) << damaged;
+  }
 }
 
 }  // namespace

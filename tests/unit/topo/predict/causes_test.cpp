@@ -70,21 +70,15 @@ TEST(Causes, LeaveTheBandwidthOfTheirLinks) {
   EXPECT_NEAR(under("no-domain", hosts_of("gb200-nvl72", 2), 8)->low, 144, 1);
 }
 
-TEST(Causes, AreListedTheCommonestFirstAndFaultsOfOneNodeLastOnSeveral) {
+TEST(Causes, HaveTextAndCommandAndAreListedTheCommonestFirstAndFaultsOfOneNodeLast) {
   int before = 0;
   for (const Cause& cause : known_causes()) {
+    EXPECT_FALSE(cause.text.empty() || cause.confirm.empty()) << cause.id;
     EXPECT_GE(rank_of(cause, 1), before) << cause.id;
     before = rank_of(cause, 1);
     EXPECT_EQ(rank_of(cause, 2), before + (cause.is_fault ? 1 : 0)) << cause.id;
   }
   EXPECT_EQ(known_causes().back().id, "half-gpu-links");
-}
-
-TEST(Causes, HaveATextAndACommandEach) {
-  for (const Cause& cause : known_causes()) {
-    EXPECT_FALSE(cause.text.empty()) << cause.id;
-    EXPECT_FALSE(cause.confirm.empty()) << cause.id;
-  }
 }
 
 }  // namespace

@@ -45,9 +45,8 @@ TEST(Predictor, IsWithinAFifthOfEveryPublishedRate) {
         Published{"ac922", 4, 30}, Published{"p3dn-x2", 16, 1.0}, Published{"dgx-h100", 8, 476},
         Published{"dgx-1p", 2, 17.28}, Published{"dgx-1p", 4, 52.09},
         Published{"dgx-1p", 8, 62.24}}) {
-    const double ratio = busbw(predictor(system, ranks), kAllReduce, kGiB) / GBps;
-    EXPECT_GT(ratio, 0.8) << system << " " << ranks;
-    EXPECT_LT(ratio, 1.2) << system << " " << ranks;
+    EXPECT_NEAR(busbw(predictor(system, ranks), kAllReduce, kGiB) / GBps, 1, 0.2)
+        << system << ranks;
   }
 }
 
@@ -240,27 +239,6 @@ TEST(Predictor, LosesTheShareOfEachMediumOfItsFlowsToo) {
   EXPECT_NEAR(pair.predict(kAllReduce, 1e15)->time_us / 1e12, 1 / 45.0, 1e-6);
 }
 
-TEST(Predictor, FollowsTheChoiceOfDevices) {
-  const auto bound = [](const std::string& words) {
-    return predictor("dgx-1v", 2, {.devices = parse_selection("--devices", words)})
-        .bound_GBps(kAllReduce)
-        .value();
-  };
-  EXPECT_NEAR(bound("prefix"), 25, 1e-6);
-  EXPECT_NEAR(bound("best"), 50, 1e-6);
-  EXPECT_NEAR(bound("0,3"), 50, 1e-6);
-  EXPECT_LT(bound("worst"), 16);
-}
-
-TEST(Predictor, RefusesRanksThatDoNotFit) {
-  EXPECT_THAT(test::failure_of([] { predictor("ac922", 5); }).message,
-              StartsWith("--ranks 5: 'ac922' has 4 devices; give at most as many"));
-  EXPECT_THAT(test::failure_of([] {
-                predictor("ac922", 2, {.devices = parse_selection("--devices", "0,9")});
-              }).message,
-              StartsWith("--devices: 9 is not"));
-}
-
 TEST(Predictor, KnowsOneRankAsNothingToExchange) {
   EXPECT_FALSE(predictor("dgx-2", 1).predict(kAllReduce, kGiB));
   EXPECT_FALSE(predictor("dgx-2", 1).predict(kAllToAll, kGiB));
@@ -363,8 +341,7 @@ TEST(Predictor, EndsAnNvlinkDomainAtItsLastHost) {
   trays.hosts = 18;
   EXPECT_NEAR(Predictor(trays, {.ranks = 72}).bound_GBps(kAllGather).value(), 900, 1e-6);
   trays.hosts = 19;
-  EXPECT_THAT(test::failure_of([&] { (void)Predictor(trays, {.ranks = 76}); }).message,
-              StartsWith("19 hosts: an NVLink domain of 'gb200-tray' has at most 18"));
+  EXPECT_THROW((void)Predictor(trays, {.ranks = 76}), Error);
 }
 
 }  // namespace

@@ -174,9 +174,11 @@ double slow_seconds(Movement movement, int root, const Graph& graph,
   return seconds;
 }
 
-double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set) {
+double seconds_of(Movement movement, int root, const EqualHosts& machine, const RankSet& set,
+                  const Traffic* traffic = nullptr) {
   const Cluster cluster(machine);
-  return exchange(movement, {.root = root}, cluster, set, limits_of(cluster, set, {}), {})
+  const SetLimits limits = limits_of(cluster, set, {});
+  return exchange(movement, {.root = root, .traffic = traffic}, cluster, set, limits, {})
       .value()
       .seconds;
 }
@@ -239,39 +241,29 @@ TEST(Exchange, SharesSeveralCablesOfAPair) {
   EXPECT_NEAR(seconds_of(Movement::SendReceive, 0, {.host = graph}, set), 1.0 / 150, 1e-12);
 }
 
-TEST(Exchange, OfUnequalPartsIsOfTheFullestPortOrHost) {
-  const Traffic even = [] {
-    Traffic traffic(16, "even");
-    for (int from = 0; from < 16; ++from) {
-      for (int to = 0; to < 16; ++to) traffic.set(from, to, 1);
-    }
-    return traffic;
-  }();
-  Traffic incast(16, "all to rank 3");
-  for (int from = 0; from < 16; ++from) incast.set(from, 3, 1);
-  for (const int hosts : {1, 2}) {
-    EqualHosts machine = load_machine("dgx-h100");
-    machine.hosts = hosts;
-    if (hosts > 1)
-      machine.host = with_network(std::move(machine.host), parse_network("--nic", "8x50"));
-    const Cluster cluster(machine);
-    const int ranks = 8 * hosts;
-    const RankSet set = cluster.place(ranks, {}, {});
-    const SetLimits limits = limits_of(cluster, set, {});
-    const auto seconds = [&](const Traffic* traffic) {
-      return exchange(Movement::AllToAll, {.traffic = traffic}, cluster, set, limits, {})
-          .value()
-          .seconds;
-    };
-    if (hosts == 1) {
-      Traffic half(8, "all to rank 3");
-      for (int from = 0; from < 8; ++from) half.set(from, 3, 1);
-      EXPECT_DOUBLE_EQ(seconds(&half), 7.0 / 8 / limits.ring_GBps);
-    } else {
-      EXPECT_DOUBLE_EQ(seconds(&even), seconds(nullptr));
-      EXPECT_DOUBLE_EQ(seconds(&incast), 0.5 / limits.network_GBps);  // of 8 ranks, into its host
-    }
+/// What each rank has for each, or for rank 3 only.
+Traffic traffic_of(int ranks, bool incast) {
+  Traffic traffic(ranks, "made");
+  for (int pair = 0; pair < ranks * ranks; ++pair) {
+    if (!incast || pair % ranks == 3) traffic.set(pair / ranks, pair % ranks, 1);
   }
+  return traffic;
+}
+
+TEST(Exchange, OfUnequalPartsIsOfTheFullestPortOrHost) {
+  EqualHosts machine = load_machine("dgx-h100");
+  const auto seconds = [&](const Traffic* traffic) {
+    const RankSet set = Cluster(machine).place(8 * machine.hosts, {}, {});
+    return seconds_of(Movement::AllToAll, 0, machine, set, traffic);
+  };
+  const Traffic eight = traffic_of(8, true);
+  EXPECT_DOUBLE_EQ(seconds(&eight), 7.0 / 8 / 450);
+  machine.host = with_network(std::move(machine.host), parse_network("--nic", "8x50"));
+  machine.hosts = 2;
+  const Traffic even = traffic_of(16, false);
+  EXPECT_DOUBLE_EQ(seconds(&even), seconds(nullptr));
+  const Traffic incast = traffic_of(16, true);
+  EXPECT_DOUBLE_EQ(seconds(&incast), 0.5 / 400);  // of 8 ranks, into its host
 }
 
 TEST(Exchange, IsNoneWhereAPairHasNoWay) {
