@@ -94,30 +94,24 @@ TEST(HwlocXml, TakesTheMatrixOfNvlinkAsItIs) {
 }
 
 TEST(HwlocXml, ReadsHwloc1WithAndWithoutNodes) {
-  const auto object = [](const char* type, const char* set, const std::string& inside) {
-    std::string text = "<object type=\"" + std::string(type) + R"(" os_index="0")";
-    for (const char* name : {"cpuset", "complete_cpuset", "nodeset", "complete_nodeset"}) {
-      if (*set != 0 || std::string(name).find("cpu") != std::string::npos) {
-        text += " " + std::string(name) + "=\"0x00000001\"";
-      }
-    }
-    return text + ">" + inside + "</object>";
+  const auto file = [](bool nodes, const char* node) {
+    const std::string sets =
+        fmt::format(R"(os_index="0" cpuset="0x00000001" complete_cpuset="0x00000001"{})",
+                    nodes ? R"( nodeset="0x00000001" complete_nodeset="0x00000001")" : "");
+    return fmt::format(
+        R"(<topology><object type="Machine" {0}><info name="Architecture" value="ppc64"/>)"
+        R"(<object type="{1}" {0}><object type="Socket" {0}><object type="PU" {0}/></object>)"
+        "</object></object></topology>",
+        sets, node);
   };
-  const auto file = [&](const char* set, const char* node) {
-    return "<topology>" +
-           object("Machine", set,
-                  R"(<info name="Architecture" value="ppc64"/>)" +
-                      object(node, set, object("Socket", set, object("PU", set, "")))) +
-           "</topology>";
-  };
-  for (const std::string& text : {file("1", "NUMANode"), file("", "Group")}) {
+  for (const std::string& text : {file(true, "NUMANode"), file(false, "Group")}) {
     const HostTree tree = parse_hwloc_xml(text, "f.xml");
     ASSERT_EQ(tree.packages.size(), 1U) << text;
     EXPECT_EQ(tree.packages[0].vendor, "ibm");
     ASSERT_EQ(tree.numa.size(), 1U) << text;
     EXPECT_TRUE(tree.numa[0].has_cpus);
   }
-  EXPECT_NE(hwloc_refusal(file("", "NUMANode")), "");
+  EXPECT_NE(hwloc_refusal(file(false, "NUMANode")), "");
 }
 
 TEST(HwlocXml, SeesVirtualMachines) {

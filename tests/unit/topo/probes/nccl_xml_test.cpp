@@ -201,14 +201,9 @@ void expect_refused_with(const std::string& what, const std::string& instead,
 TEST(NcclXml, ReadsNodesWithTheirProcessors) {
   const HostTree tree = parse_nccl_xml(kSample, "f.xml");
   EXPECT_EQ(tree.origin, "f.xml");
-  ASSERT_EQ(tree.packages.size(), 2U);
-  EXPECT_EQ(tree.packages[0].vendor, "intel");
-  EXPECT_EQ(tree.packages[0].model_number, 85);
-  EXPECT_EQ(tree.packages[1].vendor, "ibm");
-  EXPECT_EQ(tree.packages[1].model_number, -1);
-  ASSERT_EQ(tree.numa.size(), 2U);
-  EXPECT_EQ(tree.numa[1].os_index, 1);
-  EXPECT_EQ(tree.numa[1].package, 1);
+  EXPECT_THAT(tree.packages,
+              ElementsAre(FieldsAre(0, "intel", "", 85), FieldsAre(1, "ibm", "", -1)));
+  EXPECT_THAT(tree.numa, ElementsAre(FieldsAre(0, 0, true, false), FieldsAre(1, 1, true, false)));
   EXPECT_TRUE(tree.warnings.empty()) << tree.warnings.front();
   EXPECT_FALSE(tree.virtual_machine);
 }
