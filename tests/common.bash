@@ -30,6 +30,9 @@ mpi_title() { if [ "$BUSBAR_TEST_MPI" = openmpi ]; then echo 'Open MPI'; else ec
 # needs_mpich WHY: skips the test where the programs have another MPI.
 needs_mpich() { [ "$BUSBAR_TEST_MPI" = mpich ] || skip "with MPICH only: $1"; }
 
+# needs_gloo: skips the test where the programs are built without it.
+needs_gloo() { grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"; }
+
 # use_programs FOLDER: the working folder is the root with the programs of FOLDER instead of its own.
 use_programs() {
   mkdir "$BATS_TEST_TMPDIR/root"
@@ -92,24 +95,60 @@ for_all() {  # for_all RANKS OPTIONS... : of every collective, or of those in CO
 # table: the data rows of a run's standard output.
 table() { grep -E '^ +[0-9]' <<<"$output"; }
 
-# wait_for_file FILE: until it is there, half a minute at most.
-wait_for_file() {
+# eventually COMMAND...: until it succeeds, two minutes at most.
+eventually() {
   local i
-  for ((i = 0; i < 300; ++i)); do
-    [ ! -e "$1" ] || return 0
+  for ((i = 0; i < 1200; ++i)); do
+    ! "$@" || return 0
     sleep 0.1
   done
   return 1
 }
+# has_lines N PATTERN FILE: so many or more match, if the file is there.
+has_lines() { [ "$({ grep -cs -- "$2" "$3" || echo 0; } | head -n 1)" -ge "$1" ]; }
 
-# node_specification NAME SIZE VALUE FAIL_BELOW: an acceptance specification of one rule, "floor": all-reduce of two
-# ranks on every node; its [run] and [noise] come from stdin.
+# executable FILE < TEXT, or executable FILE TEXT: a program of sh.
+executable() {
+  { echo '#!/bin/sh'; if [ $# -gt 1 ]; then echo "$2"; else cat; fi; } > "$1"
+  chmod +x "$1"
+}
+
+# json FILTER WANTED OPTIONS...: COMMAND with OPTIONS and --json ends with EXIT and has these members.
+json() {
+  run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "${@:3}" --json
+  echo "$output$stderr"
+  [ "$(jq -c "$1" <<<"$output")" = "$2" ]
+}
+
+# process_of RANK: its process, by the list in $DIR/out.
+process_of() { sed -nE "s/^# +Rank +$1 .* Pid +([0-9]+) .*/\1/p" "$DIR/out"; }
+
+ticks_of() { cut -d' ' -f14 "/proc/$1/stat"; }
+# computes PROCESS: returns when it has computed for a while from now on.
+computes() {
+  local begin
+  begin=$(ticks_of "$1")
+  has_computed() { [ $(($(ticks_of "$1") - begin)) -ge 20 ]; }
+  eventually has_computed "$1"
+}
+
+# node_specification NAME SIZE VALUE FAIL_BELOW LAUNCHES [LINE...]: an acceptance specification of one rule, "floor":
+# all-reduce of two ranks on every node, with more lines of [run]; NOISE is the rest of [noise].
 node_specification() {
+  local noise=$'max_cv = 1.0\non_noisy = "warn"'
   cat <<END
 schema = 1
 [system]
 name = "$1"
-$(cat)
+[run]
+launches = $5
+min_launches = $5
+iterations = 5
+warmup = 1
+timeout_s = 20
+$(printf '%s\n' "${@:6}")
+[noise]
+${NOISE:-$noise}
 [[device_set]]
 id = "node"
 kind = "per_node"
@@ -129,15 +168,8 @@ END
 
 # fleet_specification: of pairs that are held against their fleet, in three launches; its name is "fleet".
 fleet_specification() {
-  node_specification fleet '"64KiB"' 1 0.97 <<TOML | sed 's/"per_node"/"pairwise"/; s/"absolute"/"fleet"/; /^value = /d'
-[run]
-launches = 3
-min_launches = 1
-timeout_s = 20
-[noise]
-max_cv = 1.0
-on_noisy = "warn"
-TOML
+  node_specification fleet '"64KiB"' 1 0.97 3 |
+    sed 's/"per_node"/"pairwise"/; s/"absolute"/"fleet"/; s/^min_launches = 3/min_launches = 1/; /^value = /d'
 }
 
 # run_fleet FOLDER NODES [OPTIONS...]: FOLDER has a run of FOLDER.toml on n1 to nNODES, which tests/fixtures/any-fleet stands
@@ -150,25 +182,14 @@ run_fleet() {
     --launcher 'env H={host} {env} {program}' "${@:3}"
 }
 
-# wait_for_rows N: until $DIR/a.csv has as many, a minute at most.
-wait_for_rows() {
-  local i
-  for ((i = 0; i < 600; ++i)); do
-    if [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge "$1" ]; then return 0; fi
-    sleep 0.1
-  done
-  return 1
-}
+# has_rows N: $DIR/a.csv has as many.
+has_rows() { [ -s "$DIR/a.csv" ] && [ "$(rows "$DIR/a.csv" | wc -l)" -ge "$1" ]; }
+wait_for_rows() { eventually has_rows "$1"; }
 
 # nothing_runs TEXT: no process has TEXT in its command line, within what the kernel takes to end one.
 nothing_runs() {
-  local i
-  for ((i = 0; i < 50; ++i)); do
-    pgrep -f -- "$1" > /dev/null || return 0
-    sleep 0.1
-  done
-  pgrep -af -- "$1"
-  return 1
+  is_gone() { ! pgrep -f -- "$1" > /dev/null; }
+  eventually is_gone "$1" || { pgrep -af -- "$1"; return 1; }
 }
 
 # browse PAGE: chromium shows the page in a frame of 390 pixels without a line on its console, such as of a request that

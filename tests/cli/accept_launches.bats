@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # busbar accept run on more nodes than this machine could start launchers for at the same time. The
 # nodes are those of a stand-in for mpiexec (tests/fixtures/any-host).
+# shellcheck disable=SC2016 # scripts that are written here expand it
 load ../common
 
 accept_run() {  # accept_run DIR HOSTS [OPTIONS...] : HOSTS are n1 to nHOSTS; ends with EXIT where that is given
@@ -14,17 +15,7 @@ accept_run() {  # accept_run DIR HOSTS [OPTIONS...] : HOSTS are n1 to nHOSTS; en
   [ "${EXIT:-$status}" -eq "$status" ]
 }
 specification() {  # a floor for each node by itself, which half of the rate misses
-  node_specification stand-ins '"1MiB"' 20 0.9 <<END
-[run]
-launches = 2
-min_launches = 2
-timeout_s = 60
-${RUN:-}
-[noise]
-max_cv = 0.05
-on_noisy = "rerun"
-max_reruns = 1
-END
+  NOISE=$'max_cv = 0.05\non_noisy = "rerun"\nmax_reruns = 1' node_specification stand-ins '"1MiB"' 20 0.9 2 "${RUN:-}"
 }
 instances() {  # instances VERDICT DIR : "n3 n7"
   jq -r --arg verdict "$1" '[.verdicts[] | select(.verdict == $verdict).instance] | join(" ")' "$2/verdicts.json"
@@ -65,11 +56,11 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ "$(most_at_once "$DIR/trace")" -eq 1 ]
 }
 @test "one line names a number of launches that means nothing" {
+  specification > "$DIR/spec.toml"
+  COMMAND=(./busbar accept run "$DIR/spec.toml" -o "$DIR/run")
   for options in "--at-once 0" "--at-once -1" "--at-once 1.5" "--at-once all" "--at-once 9999999" "--serial --at-once 2"; do
     # shellcheck disable=SC2086 # two words
-    EXIT=2 accept_run "$DIR/run" 2 $options
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    [[ $stderr == *--at-once* ]]
+    refused --at-once $options
   done
   [ ! -e "$DIR/run" ]
 }
@@ -92,19 +83,8 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   [ ! -e "$DIR/run/verdicts.json" ]
   run ! grep -q '^node,' "$DIR/run/launches.csv"
 }
-@test "a launcher that goes away ends the run, which keeps what was measured" {
-  # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) rm "$0" ;; esac\nexec tests/fixtures/any-host "$@"\n' > "$DIR/mpiexec"
-  chmod +x "$DIR/mpiexec"
-  EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3 --at-once 1
-  [[ ${stderr_lines[1]} == *"cannot start $DIR/mpiexec: "*"$DIR/run/launches.csv keeps 1 line: "* ]]
-  [ "$(grep -c '^node,' "$DIR/run/launches.csv")" -eq 1 ]
-  [ ! -e "$DIR/run/verdicts.json" ]
-}
 @test "a run whose folder goes away has failed while running" {
-  # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/sh\ncase "$*" in *--version*) ;; *) rm -r "%s" ;; esac\nexec tests/fixtures/any-host "$@"\n' "$DIR/run" > "$DIR/mpiexec"
-  chmod +x "$DIR/mpiexec"
+  executable "$DIR/mpiexec" <<< 'case "$*" in *--version*) ;; *) rm -r "${0%/*}/run" ;; esac; exec tests/fixtures/any-host "$@"'
   EXIT=4 MPIEXEC=$DIR/mpiexec accept_run "$DIR/run" 3
   [[ ${stderr_lines[1]} == *"cannot write $DIR/run/"* || ${stderr_lines[1]} == *"was deleted while it was written" ]]
 }
@@ -114,10 +94,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts "$(seq -s , -f n%g 40)" --mpiexec tests/fixtures/any-host \
     --programs . --at-once 30 > "$DIR/out" 2> "$DIR/err" 3>&- &
   pid=$!
-  for _ in {1..100}; do
-    [ ! -s "$DIR/trace" ] || [ "$(wc -l < "$DIR/trace")" -lt 30 ] || break
-    sleep 0.1
-  done
+  eventually has_lines 30 . "$DIR/trace"
   started=$(pgrep -P "$pid" any-host | wc -l)  # beside its guard
   kill -TERM "$pid"
   code=0
@@ -131,15 +108,17 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
 @test "a run that is killed leaves no launch, and --resume makes only what is missing" {
   export ANY_HOST_TRACE=$DIR/trace
   specification > "$DIR/spec.toml"
-  # The third measurement hangs.
-  # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/sh\ncase "$*" in\n*--version*) ;;\n*) echo >> %s/calls ; [ "$(wc -l < %s/calls)" != 3 ] || export ANY_HOST_SECONDS=600 ;;\nesac\nexec tests/fixtures/any-host "$@"\n' \
-    "$DIR" "$DIR" > "$DIR/mpiexec"
-  chmod +x "$DIR/mpiexec"
+  executable "$DIR/mpiexec" <<'END'
+case "$*" in
+*--version*) ;;
+*) echo >> "$0.calls" ; [ "$(wc -l < "$0.calls")" != 3 ] || export ANY_HOST_SECONDS=600 ;; # the third measurement hangs
+esac
+exec tests/fixtures/any-host "$@"
+END
   ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts n1,n2,n3 --mpiexec "$DIR/mpiexec" --programs . --serial \
     > "$DIR/out" 2>&1 3>&- &
   pid=$!
-  for _ in {1..300}; do [ "$(grep -c '^1$' "$DIR/trace" 2> /dev/null)" != 3 ] || break; sleep 0.1; done
+  eventually has_lines 3 '^1$' "$DIR/trace"
   kill -KILL "$pid"
   nothing_runs "^sleep 600$"
   before=$(cat "$DIR/run/launches.csv")
@@ -170,7 +149,7 @@ most_at_once() { awk '{ now += $1; if (now > most) most = now } END { print most
   refused "'-x' is not the name of a host" --hosts a,-x
   [ ! -e "$DIR/run" ]
 }
-pairs() { specification | sed 's/"per_node"/"pairwise"/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
+pairs() { specification | sed 's/"per_node"/"pairwise"'"${ENV:-}"'/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
 words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that is given
   pairs > "$DIR/spec.toml"
   run --separate-stderr ./busbar accept run "$DIR/spec.toml" -o "$DIR/run" --hosts "$1" --launcher "$2" "${@:3}"
@@ -178,14 +157,13 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
   [ "${EXIT:-$status}" -eq "$status" ]
 }
 @test "what no launch could survive is refused before the first, in one line, and nothing is left" {
-  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  needs_gloo
   EXIT=2 words_run no-such-host.invalid,no-other.invalid 'env NODE={host} {env} {program}'
   [[ ${stderr_lines[-1]} == "busbar: no launch can succeed on any of 2 nodes: allreduce_perf: no-"*".invalid: cannot be resolved on "* ]]
   EXIT=3 words_run h1,h2 'no-such-launcher {host} {env} {program}'
   [[ $stderr == "busbar: --launcher: PATH has no no-such-launcher to start ranks with"* ]]
   mkdir "$DIR/bin"
-  printf '#!/bin/sh\nprintf "busbar 1\\nMPI library: none\\nbackends: nccl, mpi\\n"\n' > "$DIR/bin/allreduce_perf"
-  chmod +x "$DIR/bin/allreduce_perf"
+  executable "$DIR/bin/allreduce_perf" 'printf "busbar 1\\nMPI library: none\\nbackends: nccl, mpi\\n"'
   EXIT=2 RUN='backend = "gloo"' words_run h1,h2 'env NODE={host} {env} {program}' --programs "$DIR/bin"
   [[ $stderr == "busbar: [run] backend = \"gloo\": $DIR/bin/allreduce_perf is built without it; it has: nccl, mpi; install libgloo-dev"* ]]
   [ ! -e "$DIR/run" ]
@@ -193,9 +171,7 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
 @test "hosts of ssh whose names are unknown are refused before anything runs, unless ssh or another agent knows them" {
   specification > "$DIR/spec.toml"
   mkdir "$DIR/bin"
-  # shellcheck disable=SC2016 # the stand-in expands these
-  printf '#!/bin/sh\n[ "$1" != -G ] || { echo "hostname ${2%%.cfg}"; exit; }\nexit 255\n' > "$DIR/bin/ssh"
-  chmod +x "$DIR/bin/ssh"
+  executable "$DIR/bin/ssh" <<< '[ "$1" != -G ] || { echo "hostname ${2%.cfg}"; exit; }; exit 255'
   PATH=$DIR/bin:$PATH
   COMMAND=(./busbar accept run "$DIR/spec.toml" -o "$DIR/run")
   refused "no address is known for a.invalid,b.invalid, neither by name here nor by ssh's configuration" \
@@ -204,25 +180,21 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
   [ ! -e "$DIR/run" ]
 }
 @test "env of a device set reaches ranks that a remote shell starts" {
-  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
-  # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/bash\nexec env -i PATH="$PATH" bash -c "${*:2}"\n' > "$DIR/remote"
-  chmod +x "$DIR/remote"
-  pairs() { specification | sed 's/"per_node"/"pairwise"\nenv = { NCCL_X = "a b" }/; s/^ranks_per_node = 2/ranks_per_node = 1/; s/^value = 20/value = 0.000001/'; }
+  needs_gloo
+  executable "$DIR/remote" <<< 'shift; exec env -i PATH="$PATH" bash -c "$*"'
+  ENV='\nenv = { NCCL_X = "a b" }'
   words_run localhost,127.0.0.1 "$DIR/remote {host} {env} {program}"
   [ "$(cat "$DIR"/run/0*.csv | grep '^# environment' | sort -u)" = "# environment: NCCL_X=a b" ]
 }
 @test "one host whose name is unknown costs its launches only, and the reason is in each line" {
-  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
+  needs_gloo
   EXIT=4 words_run localhost,127.0.0.1,no-such-host.invalid 'env NODE={host} {env} {program}'
   [ "$(grep -c 'no-such-host.invalid does not answer (exit 2: allreduce_perf: no-such-host.invalid: cannot be resolved on' "$DIR/run/launches.csv")" -eq 1 ]
   [ "$(column failure "$DIR/run/launches.csv" | grep -vc .)" -ge 2 ]  # a noisy one runs again
 }
 @test "a host that greets on standard output is measured all the same, and its greeting is reported once" {
-  grep -qw gloo "$(dirname "$(readlink -f allreduce_perf)")/parts.list" || skip "this build has no Gloo"
-  # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/sh\n[ "$1" != 127.0.0.1 ] || echo "Welcome to n2!"\nshift\nexec "$@"\n' > "$DIR/greet"
-  chmod +x "$DIR/greet"
+  needs_gloo
+  executable "$DIR/greet" <<< '[ "$1" != 127.0.0.1 ] || echo "Welcome to n2!"; shift; exec "$@"'
   words_run localhost,127.0.0.1 "$DIR/greet {host} {env} {program}"
   [ "$(grep -c . "$DIR/run/launches.csv")" -ge 8 ]
   [ "$(column failure "$DIR/run/launches.csv" | grep -c .)" -eq 0 ]
@@ -257,9 +229,8 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
 @test "in a job of Slurm the fabric is that of scontrol show topology, unless it is of other hosts" {
   local nodes
   for nodes in n a; do
-    printf '#!/bin/sh\ncat <<END\nSwitchName=leaf1 Level=0 Nodes=%s[1-2]\nSwitchName=leaf2 Level=0 Nodes=%s[3-4]\nSwitchName=top Level=1 Switches=leaf[1-2]\nEND\n' \
-      "$nodes" "$nodes" > "$DIR/scontrol"
-    chmod +x "$DIR/scontrol"
+    printf 'SwitchName=leaf1 Level=0 Nodes=%s[1-2]\nSwitchName=leaf2 Level=0 Nodes=%s[3-4]\nSwitchName=top Level=1 Switches=leaf[1-2]\n' "$nodes" "$nodes" > "$DIR/topology"
+    executable "$DIR/scontrol" "cat $DIR/topology"
     SLURM_JOB_ID=7 PATH=$DIR:$PATH run_fleet "$DIR/$nodes" 4
   done
   cat "$DIR/n/levels.csv"
@@ -268,8 +239,7 @@ words_run() {  # words_run HOSTS WORDS [OPTIONS...] : ends with EXIT where that 
 }
 @test "hosts that Slurm cannot list are to be named" {
   fleet_specification > "$DIR/spec.toml"
-  printf '#!/bin/sh\necho gone >&2; exit 1\n' > "$DIR/scontrol"
-  chmod +x "$DIR/scontrol"
+  executable "$DIR/scontrol" 'echo gone >&2; exit 1'
   COMMAND=(env SLURM_JOB_ID=7 'SLURM_JOB_NODELIST=n[1-2]' "PATH=$DIR:$PATH" ./busbar accept run "$DIR/spec.toml" -o "$DIR/run")
   refused "scontrol cannot list the hosts of SLURM_JOB_NODELIST=n[1-2]: " --programs .
   [[ $stderr == *"gone; name them with --hosts"* ]]

@@ -54,16 +54,11 @@ rccl_log() {  # rccl_log TIME_US: an all-reduce of 8 GiB on eight GPUs, in place
   echo "# Avg bus bandwidth    : 313"
 }
 
-@test "topo reads rocm-smi and amd-smi, whose GPUs are joined by xGMI" {
-  rocm_smi > "$DIR/rocm.txt"
-  topo bound --smi "$DIR/rocm.txt" --json
-  [ "$(jq -c '[.kind, .ring_GBps, (.assumptions | length > 0)]' <<<"$output")" = '["xgmi",350,true]' ]
+@test "topo reads amd-smi, whose GPUs are joined by xGMI" {
   amd_smi > "$DIR/amd.txt"
   static > "$DIR/static.txt"
   topo bound --smi "$DIR/amd.txt" --query "$DIR/static.txt"
   [[ $output == *"at most 448 GB/s over xgmi"*"limit      xGMI (MI300) of every GPU"* ]]
-  topo bound --smi "$DIR/amd.txt" --query "$DIR/static.txt" --constants nccl --json
-  [ "$(jq .ring_GBps <<<"$output")" = 336 ]
   topo show --smi "$DIR/amd.txt" --query "$DIR/static.txt" --json
   [ "$(jq -c '[.source, .links[0][1], .gpus[7].name, .gpus[7].bus_id, .gpus[7].numa, .edges[-1].kind]' <<<"$output")" = \
     '["amd-smi","XGMI","AMD Instinct MI300X","0000:df:00.0",1,"xgmi"]' ]
@@ -76,33 +71,18 @@ rccl_log() {  # rccl_log TIME_US: an all-reduce of 8 GiB on eight GPUs, in place
   static > "$DIR/static.txt"
   printf "#!/bin/sh\nexec cat %s/\$1.txt\n" "$DIR" > "$DIR/bin/amd-smi"
   chmod +x "$DIR/bin/amd-smi"
-  PATH=$DIR/bin:$PATH topo show --nvidia-smi "$DIR/none" --json
-  [ "$(jq -c '[(.gpus | length), .gpus[0].name, .links[0][7]]' <<<"$output")" = '[8,"AMD Instinct MI300X","XGMI"]' ]
+  PATH=$DIR/bin:$PATH json '[(.gpus | length), .gpus[0].name, .links[0][7]]' '[8,"AMD Instinct MI300X","XGMI"]' show --nvidia-smi "$DIR/none"
   [[ $stderr != *nvidia-smi* ]]
   rocm_smi > "$DIR/rocm.txt"
   rm "$DIR/bin/amd-smi"
   printf '#!/bin/sh\nexec cat %s\n' "$DIR/rocm.txt" > "$DIR/bin/rocm-smi"
   chmod +x "$DIR/bin/rocm-smi"
-  PATH=$DIR/bin:$PATH topo bound --nvidia-smi "$DIR/none" --json
-  [ "$(jq -c '[.kind, .ring_GBps]' <<<"$output")" = '["xgmi",350]' ]
-}
-@test "topo reads RCCL's topology" {
-  {
-    echo '<system version="2"><cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">'
-    for i in 1 2; do
-      echo "<pci busid=\"0000:0$i:00.0\" class=\"0x120000\" vendor=\"0x1002\" device=\"0x74a1\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\">"
-      echo "<gpu dev=\"$((i - 1))\" sm=\"304\" gcn=\"gfx942\" rank=\"$((i - 1))\"><xgmi target=\"0000:0$((3 - i)):00.0\" count=\"1\" tclass=\"0x120000\"/></gpu></pci>"
-    done
-    echo '</cpu></system>'
-  } > "$DIR/rccl.xml"
-  topo bound --nccl-xml "$DIR/rccl.xml"
-  [[ $output == *"at most 64 GB/s over xgmi"* ]]
+  PATH=$DIR/bin:$PATH json '[.kind, .ring_GBps]' '["xgmi",350]' bound --nvidia-smi "$DIR/none"
 }
 @test "a machine of AMD is shown, chosen from, simulated and judged by a log of rccl-tests" {
   topo show --system mi300x
   [[ $output == *"GPU0 ↔ GPU7 "*"xGMI (MI300), 64 GB/s each way"*"GPU0    X XGMI XGMI"* ]]
-  topo choose -k 4 --system mi300x --json
-  [ "$(jq -c '[.devices, .ring_GBps, .kind]' <<<"$output")" = '[[0,1,2,3],192,"xgmi"]' ]
+  json '[.devices, .ring_GBps, .kind]' '[[0,1,2,3],192,"xgmi"]' choose -k 4 --system mi300x
   run -0 --separate-stderr ./allreduce_perf --backend sim --system mi300x -b 8G -e 8G --csv "$DIR/sim.csv"
   [ "$(column bound_GBps,bound_kind "$DIR/sim.csv" | sort -u)" = "448|xgmi" ]
   ./busbar topo save --system mi300x -o "$DIR/box.toml"

@@ -18,8 +18,7 @@ files() {
     mkdir -p "$(dirname "$T/$file")"
     : > "$T/$file"
     if [[ $file == */bin/* ]]; then
-      printf '#!/bin/sh\necho compute_90\n' > "$T/$file"
-      chmod +x "$T/$file"
+      executable "$T/$file" 'echo compute_90'
     fi
   done
 }

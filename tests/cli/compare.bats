@@ -22,8 +22,7 @@ four() {  # four NAME TIME: four launches about a time
   [[ $output == *"1.200"*"0.029  slower"* ]]
   [[ $output == *$'\n size  place  before us  after us  before GB/s  after GB/s  ratio      interval      p  verdict\n1 MiB  out '* ]]
   [[ $output == *"# 1 row: 0 faster, 1 slower, 0 same, 0 cannot tell"* ]]
-  compare --after "$DIR"/a?.csv --before "$DIR"/b?.csv --json
-  [ "$(jq -c '[.rows[0].verdict, .summary.faster, .rows[0].interval_of]' <<<"$output")" = '["faster",1,"over launch medians"]' ]
+  json '[.rows[0].verdict, .summary.faster, .rows[0].interval_of]' '["faster",1,"over launch medians"]' --after "$DIR"/a?.csv --before "$DIR"/b?.csv
 }
 @test "compare --threshold tells an effect that matters" {
   four a 1000

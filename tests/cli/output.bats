@@ -77,15 +77,13 @@ load ../common
   run -4 --separate-stderr ./allreduce_perf --backend sim --system dgx-a100 --ranks 8 -b 8 -e 1G --csv "$DIR/a.csv"
   [ "$stderr" = "allreduce_perf: cannot write $DIR/a.csv: File too large" ]
 }
-@test "--csv - gives the CSV and nothing else on standard output, and cannot be resumed" {
+@test "--csv - gives the CSV and nothing else on standard output" {
   run -0 --separate-stderr mpirun -np 2 ./allreduce_perf "${QUICK[@]}" --csv -
   grep -v '^#' <<<"$output" > "$DIR/lines.csv"
   [ "$(wc -l < "$DIR/lines.csv")" -eq 7 ]
   [ "$(column status "$DIR/lines.csv" | sort -u)" = ok ]
   [ -z "$(table)" ]
   [ ! -e ./- ]
-  run -2 --separate-stderr ./allreduce_perf --csv - --resume
-  [[ $stderr == *"--resume"*"--csv"* ]]
 }
 
 @test "types and operations that MPI lacks are skipped rows with the reason; all skipped is exit 77" {
@@ -157,6 +155,11 @@ changes() {  # changes CELLS-OF WANTED OPTIONS... : the option is seen in a colu
   changes op sum -T 60; [ "$(wc -l < "$DIR/out")" -gt 10 ]
 }
 
+@test "the tail is of all visits' samples" {
+  mpirun -np 2 ./allreduce_perf --host-limits off --placement out --cadence isolated --visits 8 -b 1K -e 2K -n 1600 --csv "$DIR/a.csv"
+  column samples,time_p99_us,time_p999_us,time_max_us "$DIR/a.csv" |
+    awk -F'|' '$1 != 1600 || $3 < $2 || $3 > $4 { bad = 1 } END { exit bad || NR != 2 }'
+}
 @test "roots are swept" {
   run mpirun -np 3 ./broadcast_perf "${QUICK[@]}" -r all --csv "$DIR/a.csv"
   [ "$(column root "$DIR/a.csv" | sort -u | xargs)" = "0 1 2" ]

@@ -14,9 +14,7 @@ setup() {
 written() { "${@:2}" > "$DIR/$1.json" 2> "$DIR/stderr" || [ -s "$DIR/$1.json" ] || { cat "$DIR/stderr"; return 1; }; }
 # valid SCHEMA FILE... : by docs/schemas; standard input has the changes that may go unnoticed.
 valid() {
-  run node tests/fixtures/check-json.js "$@"
-  echo "$output"
-  [ "$status" -eq 0 ]
+  run -0 node tests/fixtures/check-json.js "$@"
   diff <(LC_ALL=C sort) <(grep -v '^$' <<<"$output" | LC_ALL=C sort)
 }
 # free NAME MEMBER... : the changes that go unnoticed where a text of any name may be a member.
@@ -24,19 +22,7 @@ free() {
   local member
   for member in "${@:2}"; do printf '%s\n' "$1.$member removed" "$1.$member renamed"; done
 }
-specification() {
-  node_specification "this machine" '["64KiB"]' "$1" 1.0 <<TOML
-[run]
-launches = 1
-min_launches = 1
-iterations = 3
-warmup = 1
-timeout_s = 20
-[noise]
-max_cv = 1.0
-on_noisy = "warn"
-TOML
-}
+specification() { node_specification "this machine" '["64KiB"]' "$1" 1.0 1; }
 
 @test "the common schema is the one that the program generates" {
   diff <(./busbar schema --json) docs/schemas/common.schema.json
@@ -50,9 +36,7 @@ TOML
   ./allreduce_perf --backend sim --system dgx-h100 -b 1M -e 2M -J "$DIR/e.json"
   jq 'del(.summary)' "$DIR/a.json" > "$DIR/f.json"  # as after a crash
   [ "$(jq -s '[.[].rows[].status] | unique | length' "$DIR"/?.json)" -ge 3 ]
-  run node tests/fixtures/check-json.js run.schema.json "$DIR"/?.json
-  echo "$output"
-  [ "$status" -eq 0 ]
+  run -0 node tests/fixtures/check-json.js run.schema.json "$DIR"/?.json
   [ "$(grep -v '^\.context\.[a-z0-9_]* removed$' <<<"$output")" = ".summary removed" ]
 }
 

@@ -72,8 +72,7 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
 }
 
 @test "too few launches are noticed after the first turn, once" {
-  run --separate-stderr sweep --vary SPEED=default,fast --launches 3 -- "$DIR/program"
-  [ "$status" -eq 0 ]
+  run -0 --separate-stderr sweep --vary SPEED=default,fast --launches 3 -- "$DIR/program"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == *"3 launches can never show a difference in 2 comparisons, "*"--launches 5"* ]]
   [[ $output == *"2 rows: 0 with a winner"* ]]
@@ -84,7 +83,7 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
 @test "an interrupted sweep judges its complete turns" {
   SLEEP_AT=12 ./busbar sweep --seed 5 --vary SPEED=default,fast --launches 30 --json "$DIR/a.json" -- "$DIR/program" > "$DIR/out" 2> "$DIR/err" 3>&- &
   local sweep=$! rc=0
-  for _ in {1..300}; do [ ! -e "$LOG.asleep" ] || break; sleep 0.1; done
+  eventually test -e "$LOG.asleep"
   kill -INT "$sweep"
   wait "$sweep" || rc=$?
   [ "$rc" -eq 3 ]
@@ -96,16 +95,14 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
 @test "a library is preloaded in turns" {
   local library
   library=$(ldd /bin/ls | awk '/libc\.so/ { print $3 }')
-  printf '#!/bin/bash\n[ ! -v LD_PRELOAD ] || export SPEED=fast\nexec "%s"\n' "$DIR/program" > "$DIR/preloaded"
-  chmod +x "$DIR/preloaded"
+  executable "$DIR/preloaded" "[ -z \"\${LD_PRELOAD+x}\" ] || export SPEED=fast; exec $DIR/program"
   run -0 sweep --library "default,$library" --json "$DIR/a.json" -- "$DIR/preloaded"
   [ "$(winners "$DIR/a.json")" = "[[4096,\"LD_PRELOAD=$library\"]]" ]
 }
 
 @test "variables reach ranks whose launcher passes none on" {
   # shellcheck disable=SC2016 # the script expands it
-  printf '#!/bin/bash\nexec env -i PATH="$PATH" bash -c "$*"\n' > "$DIR/remote"
-  chmod +x "$DIR/remote"
+  executable "$DIR/remote" 'exec env -i PATH="$PATH" bash -c "$*"'
   run -0 sweep --vary NCCL_X=a,b --launches 2 -o "$DIR/kept" -- "$DIR/remote" "$PWD/allreduce_perf" --host-limits off -b 1K -e 1K -n 3
   [ "$(cat "$DIR"/kept/*.csv | grep '^# environment' | sort | xargs)" = "# environment: NCCL_X=a # environment: NCCL_X=a # environment: NCCL_X=b # environment: NCCL_X=b" ]
 }
@@ -131,14 +128,22 @@ winners() { jq -c '[.rows[] | select(.winner) | [.size_bytes, .variant]]' "$1"; 
 }
 
 @test "NCCL's tuner file has the winner, for its ranks and sizes" {
-  printf '#!/bin/bash\nenv | grep -qx NCCL_ALGO=Tree && export SPEED=fast\nexec "%s"\n' "$DIR/program" > "$DIR/nccl"
-  chmod +x "$DIR/nccl"
+  executable "$DIR/nccl" "env | grep -qx NCCL_ALGO=Tree && export SPEED=fast; exec $DIR/program"
   run -0 --separate-stderr sweep --vary NCCL_ALGO=default,Ring,Tree --vary NCCL_PROTO=default,LL --write "$DIR/tuner.csv" -- "$DIR/nccl"
   [ "$(grep -v '^#' "$DIR/tuner.csv")" = "allreduce,2049,4096,tree,ll,-1,-1,4,-1,-1" ]
   [ "$(wc -l < "$LOG")" -eq 30 ]  # no half of a rule was measured
   run -0 --separate-stderr sweep --vary NCCL_ALGO=default,Ring --vary NCCL_PROTO=default,LL --write "$DIR/none.csv" -- "$DIR/nccl"
   [ ! -e "$DIR/none.csv" ]
   [[ $stderr == *"nothing is written"* ]]
+}
+
+@test "a setting of blocking collectives is not measured with ranks that yield" {
+  needs_mpich "its variable"
+  local command=(./busbar sweep --per-launch --launches 2 --vary "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=default,nb" -- mpirun -np 2 ./allreduce_perf "${QUICK[@]}")
+  run --separate-stderr "${command[@]}" --progress yield
+  [[ $stderr == *"--progress block"* ]]
+  run --separate-stderr "${command[@]}" --progress block
+  [[ $stderr != *"--progress block"* ]]
 }
 
 @test "a launch that takes longer than --timeout has failed" {

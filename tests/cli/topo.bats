@@ -10,33 +10,26 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
 @test "topo bound tells what a set carries and why, as text and as JSON" {
   topo bound --system dgx-1v --devices 0,1,2,3
   [[ $output == *"at most 100 GB/s over nvlink"* ]]
-  topo bound --system dgx-1v --devices 0,1,2,3 --json
-  [ "$(jq -c '[.system, .devices, .ring_GBps, .cut_GBps, .kind, .exact]' <<<"$output")" = '["dgx-1v",[0,1,2,3],100,100,"nvlink",true]' ]
+  json '[.system, .devices, .ring_GBps, .cut_GBps, .kind, .exact]' '["dgx-1v",[0,1,2,3],100,100,"nvlink",true]' bound --system dgx-1v --devices 0,1,2,3
   [ -n "$(jq -r .limit <<<"$output")" ]
 }
 @test "topo bound takes NCCL's constants and a number of flows" {
-  topo bound --system dgx-1v --constants nccl --json
-  [ "$(jq .ring_GBps <<<"$output")" = 120 ]
-  topo bound --system p3dn-x2 --flows 1 --json
-  [ "$(jq .ring_GBps <<<"$output")" = 1.25 ]
-  topo bound --system p3dn-x2 --json
-  [ "$(jq .ring_GBps <<<"$output")" = 12.5 ]
+  json .ring_GBps 120 bound --system dgx-1v --constants nccl
+  json .ring_GBps 1.25 bound --system p3dn-x2 --flows 1
+  json .ring_GBps 12.5 bound --system p3dn-x2
 }
 @test "topo choose gives a set and its reason" {
-  topo choose -k 2 --system exxact-ts4 --policy worst --json
-  [ "$(jq -c '[.devices, .policy]' <<<"$output")" = '[[0,1],"worst"]' ]
+  json '[.devices, .policy]' '[[0,1],"worst"]' choose -k 2 --system exxact-ts4 --policy worst
   topo choose -k 4 --system dgx-1v
   [[ $output == "best of 70 sets: "* ]]
 }
 @test "topo classes counts all sets by what they carry" {
-  topo classes -k 4 --system dgx-1v --json
-  [ "$(jq -c '[.k, [.classes[] | [.ring_GBps, .count]]]' <<<"$output")" = '[4,[[100,2],[50,6],[0,62]]]' ]
+  json '[.k, [.classes[] | [.ring_GBps, .count]]]' '[4,[[100,2],[50,6],[0,62]]]' classes -k 4 --system dgx-1v
   topo classes --system ac922
   [ "$(grep -c nvlink <<<"$output")" -eq 4 ]
 }
 @test "topo compare sets systems and sets against each other" {
-  topo compare --system dgx-2 --system dgx-1v -k 8 --json
-  [ "$(jq -c '[.[] | [.system, .ratio]]' <<<"$output")" = '[["dgx-2",1],["dgx-1v",1]]' ]
+  json '[.[] | [.system, .ratio]]' '[["dgx-2",1],["dgx-1v",1]]' compare --system dgx-2 --system dgx-1v -k 8
   topo compare --system dgx-2 --system ac922 -k 4
   [ "${lines[0]}" = "system  devices  GB/s  ratio  over        limit" ]
   [[ ${lines[2]} == "ac922   0,1,2,3    32   0.21  nvlink+smp  X-Bus "* ]]
@@ -47,8 +40,7 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   topo show --system ac922
   [[ $output == *"X-Bus"* ]]
   [[ $output == *"NV3"* ]]
-  topo show --system ac922 --json
-  [ "$(jq -c '[(.gpus | length), .links[0], (.nics | length)]' <<<"$output")" = '[4,["X","NV3","SYS","SYS"],2]' ]
+  json '[(.gpus | length), .links[0], (.nics | length)]' '[4,["X","NV3","SYS","SYS"],2]' show --system ac922
   [ "$(jq -c '.gpus[0] | [.index, .numa, (.name | length > 0), has("bus_id")]' <<<"$output")" = '[0,0,true,true]' ]
   topo show --system ac922 --svg "$DIR/a.svg"
   grep -q '^<svg xmlns=.*ac922' "$DIR/a.svg"
@@ -59,11 +51,9 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   printf '\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPIX\t0-7\nGPU1\tPIX\t X \t0-7\n' > "$DIR/m.txt"
   printf ' \tGPU0\tGPU1\n GPU0\tX\tNS\n GPU1\tNS\tX\n' > "$DIR/p.txt"
   printf '0, GPU-0, NVIDIA GeForce RTX 2080 Ti, 00000000:01:00.0, 3, 16, [N/A]\n1, GPU-1, NVIDIA GeForce RTX 2080 Ti, 00000000:02:00.0, 3, 16, [N/A]\n' > "$DIR/q.txt"
-  topo show --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
-  [ "$(jq -c '[.gpus[].bus_id, .links[0][1]]' <<<"$output")" = '["0000:01:00.0","0000:02:00.0","PIX"]' ]
+  json '[.gpus[].bus_id, .links[0][1]]' '["0000:01:00.0","0000:02:00.0","PIX"]' show --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt"
   [[ $(jq -r '.warnings[]' <<<"$output") == *"P2P is off"* ]]
-  topo bound --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt" --json
-  [ "$(jq -c '[.ring_GBps, .kind]' <<<"$output")" = '[7.875,"shared memory"]' ]
+  json '[.ring_GBps, .kind]' '[7.875,"shared memory"]' bound --smi "$DIR/m.txt" --p2p "$DIR/p.txt" --query "$DIR/q.txt"
 }
 @test "topo save writes a system that reads back the same" {
   topo save --system summit -o "$DIR/mine.toml"
@@ -74,8 +64,7 @@ topo() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
   refused "exists" save --system summit -o "$DIR/mine.toml"
 }
 @test "topo looks at this machine, with or without a GPU" {
-  topo show --nvidia-smi "$DIR/none" --json
-  [ "$(jq '.gpus | length > 0' <<<"$output")" = true ]
+  json '.gpus | length > 0' true show --nvidia-smi "$DIR/none"
   [[ $(jq -r '.warnings[]' <<<"$output") == *nvidia-smi* ]]
 }
 @test "topo refuses what it does not understand, in one line" {
@@ -160,21 +149,17 @@ query() {
 @test "topo summary has the best and the worst sets" {
   topo summary --system dgx-1v
   [ "$(awk '{print $1, $2}' <<<"$output" | tail -n +4 | head -5 | xargs)" = "all 8 best 4 worst 4 best 2 worst 2" ]
-  topo summary --system dgx-1v --json
-  [ "$(jq -c 'map([.set, .bound_GBps])' <<<"$output")" = '[["all 8",150],["best 4",100],["worst 4",15.75],["best 2",50],["worst 2",15.75]]' ]
+  json 'map([.set, .bound_GBps])' '[["all 8",150],["best 4",100],["worst 4",15.75],["best 2",50],["worst 2",15.75]]' summary --system dgx-1v
 }
 @test "topo compare takes captures of several machines" {
   eight > "$DIR/a.txt"
   eight | sed 's/NV12/NV4/g' > "$DIR/b.txt"
   query 8 > "$DIR/q.csv"
-  topo compare --smi "$DIR/a.txt" --query "$DIR/q.csv" --smi "$DIR/b.txt" --query "$DIR/q.csv" -k 2 --json
-  [ "$(jq -c 'map([.system, .bound_GBps, .ratio])' <<<"$output")" = '[["a",300,1],["b",100,0.333333]]' ]
+  json 'map([.system, .bound_GBps, .ratio])' '[["a",300,1],["b",100,0.333333]]' compare --smi "$DIR/a.txt" --query "$DIR/q.csv" --smi "$DIR/b.txt" --query "$DIR/q.csv" -k 2
   mkdir "$DIR/other"
   cp "$DIR/b.txt" "$DIR/other/a.txt"
-  topo compare --smi "$DIR/a.txt" --smi "$DIR/other/a.txt" --system dgx-1v -k 2 --json
-  [ "$(jq -c 'map(.system)' <<<"$output")" = '["a","a (2)","dgx-1v"]' ]
-  topo compare "$DIR/a.txt" dgx-1v "$DIR/b.txt" -k 2 --json
-  [ "$(jq -c 'map([.system, .bound_GBps])' <<<"$output")" = '[["a",300],["dgx-1v",50],["b",100]]' ]
+  json 'map(.system)' '["a","a (2)","dgx-1v"]' compare --smi "$DIR/a.txt" --smi "$DIR/other/a.txt" --system dgx-1v -k 2
+  json 'map([.system, .bound_GBps])' '[["a",300],["dgx-1v",50],["b",100]]' compare "$DIR/a.txt" dgx-1v "$DIR/b.txt" -k 2
   refused "unexpected argument" show "$DIR/a.txt"
   refused "nowhere.txt" compare "$DIR/a.txt" nowhere.txt
   refused "topo compare" bound --smi "$DIR/a.txt" --smi "$DIR/b.txt"
@@ -192,16 +177,13 @@ query() {
   topo save --system dgx-h100 --hosts 2 -o "$DIR/two.toml"
   refused "--nic 8x50" save --smi "$DIR/m.txt" --hosts 2
   refused "--hosts" save --smi "$DIR/m.txt" --nic 50
-  run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-1v --hosts 1 --ranks 64
-  [[ $stderr == *"--hosts N --nic"* ]]
+  COMMAND=(./allreduce_perf)
+  refused "--hosts N --nic" --backend sim --system dgx-1v --hosts 1 --ranks 64
 }
 @test "--hosts and --nic join copies of a machine for bounds and simulations, without a file" {
-  topo bound --system dgx-h100 --hosts 2 --json
-  [ "$(jq -c '[(.devices | length), .ring_GBps]' <<<"$output")" = '[16,400]' ]
-  topo bound --system dgx-h100 --hosts 2 --nic 4x25 --json
-  [ "$(jq .ring_GBps <<<"$output")" = 100 ]
-  topo choose --system dgx-h100 --hosts 2 --nic 25 -k 4 --json
-  [ "$(jq -c '.devices | length' <<<"$output")" = 4 ]
+  json '[(.devices | length), .ring_GBps]' '[16,400]' bound --system dgx-h100 --hosts 2
+  json .ring_GBps 100 bound --system dgx-h100 --hosts 2 --nic 4x25
+  json '.devices | length' 4 choose --system dgx-h100 --hosts 2 --nic 25 -k 4
   run -0 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts 4 --nic 8x12.5 -b 1G -e 1G
   [[ $output == *"32 ranks on 4 nodes"* ]]
   [[ $output == *"rings at most 100 GB/s"* ]]
@@ -209,10 +191,9 @@ query() {
   refused "--hosts" bound --system dgx-h100 --nic 50
   refused "several hosts already" bound --system p3dn-x2 --hosts 2
   refused "at most 18" bound --system gb200-tray --hosts 19
-  run -2 --separate-stderr ./allreduce_perf --backend sim --system dgx-h100 --hosts many
-  [[ $stderr == *"--hosts"* ]]
-  run -2 --separate-stderr ./allreduce_perf --nic 50
-  [[ $stderr == *"--nic needs --backend sim"* ]]
+  COMMAND=(./allreduce_perf)
+  refused "--hosts" --backend sim --system dgx-h100 --hosts many
+  refused "--nic needs --backend sim" --nic 50
 }
 @test "recognize names the built-in system that a machine is, or what differs from the nearest" {
   eight > "$DIR/m.txt"
@@ -220,32 +201,22 @@ query() {
   topo recognize --system dgx-h100
   [ "${lines[0]}" = dgx-h100 ]
   [[ ${lines[2]} == "it may also be p5, "* ]]
-  topo recognize --system dgx-1v --instance p3dn.24xlarge
-  [ "${#lines[@]}" -eq 2 ]
   EXIT=3 refused "no built-in system is this machine" recognize --smi "$DIR/m.txt" --query "$DIR/q.csv"
   eight | sed 's/SYS/NV12/g' > "$DIR/full.txt"
   EXIT=3 topo recognize --smi "$DIR/full.txt"
   [[ ${lines[0]} == *"may be dgx-a100"* && ${lines[1]} == *"--gpu NAME"* ]]
-  EXIT=3 topo recognize --smi "$DIR/full.txt" --json
-  [ "$(jq -c '[.system, .candidates[0]]' <<<"$output")" = '[null,"dgx-a100"]' ]
   topo recognize --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB'
   [ "${lines[0]}" = dgx-a100 ]
-  topo bound --smi "$DIR/full.txt" --gpu 'NVIDIA A100-SXM4-80GB' --json
-  [ "$(jq -c .assumptions <<<"$output")" = '[]' ]
   refused "--gpu" bound --system dgx-1v --gpu 'NVIDIA A40'
   query 8 | sed 's/A100-PCIE-40GB/H100 80GB HBM3/' > "$DIR/h100.csv"
   topo recognize --query "$DIR/h100.csv"
   [ "${lines[0]}" = dgx-h100 ]
   [ "${lines[1]}" = "by its GPUs: 8 NVIDIA H100 80GB HBM3" ]
-  topo recognize --query "$DIR/h100.csv" --instance p5.48xlarge --json
-  [ "$(jq -c '[.system, .reason, (.gpus | length), .others[0].system]' <<<"$output")" = '["p5","by the product name that was given",8,"dgx-h100"]' ]
-  EXIT=3 topo recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv" --json
-  [ "$(jq -c '[.system, .reason, (.others[0].differences | length > 0)]' <<<"$output")" = '[null,null,true]' ]
-  EXIT=3 topo recognize --nvidia-smi /nonexistent
-  [[ $stderr == *"no built-in system is this machine (no GPU"* ]]
+  json '[.system, .reason, (.gpus | length), .others[0].system]' '["p5","by the product name that was given",8,"dgx-h100"]' recognize --query "$DIR/h100.csv" --instance p5.48xlarge
+  EXIT=3 json '[.system, .reason, (.others[0].differences | length > 0)]' '[null,null,true]' recognize --smi "$DIR/m.txt" --query "$DIR/h100.csv"
   EXIT=3 refused "auto: no GPU is visible on this host" bound --system auto --nvidia-smi /nonexistent
-  run -3 --separate-stderr ./busbar accept run auto -o "$DIR/run"
-  [[ $stderr == *"auto: no GPU is visible on this host"* ]]
+  COMMAND=(./busbar accept)
+  EXIT=3 refused "auto: no GPU is visible on this host" run auto -o "$DIR/run"
 }
 @test "recorded machines have the bounds and assumptions of tests/captures.md" {
   [ -d ../shared/data/nvidia_smi_topo_m ] || skip "no ../shared/data here"

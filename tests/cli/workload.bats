@@ -6,8 +6,8 @@ load ../common
 
 COMMAND=(./busbar workload)
 workload() { run "-${EXIT:-0}" --separate-stderr "${COMMAND[@]}" "$@"; }
-near() {  # near VALUE EXPECTED : within half a percent
-  awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b * 0.995 && a <= b * 1.005) }'
+near() {  # near FILTER VALUE OPTIONS... : within half a percent
+  json "$1 | . >= $2 * 0.995 and . <= $2 * 1.005" true "${@:3}"
 }
 # curve FILE SYSTEM COLLECTIVE RANKS RATE... : rows of 1 MiB, 2 MiB, 4 MiB, ... out of place
 curve() {
@@ -32,31 +32,26 @@ curve() {
   [ "$(awk '$4 == "1-GBps" && $5 == 16 { print $7, $8, $9, $10 }' <<<"$output" | tail -1)" = "458.2 0.67 75.0 25.0" ]
 }
 @test "workload takes throughput, time, batch, type, overlap and target" {
-  workload --busbw 10 --ranks 4 --model alexnet --throughput 2560 --json
-  near "$(jq '.rows[0].compute_ms' <<<"$output")" 100
-  workload --busbw 10 --ranks 4 --model alexnet --throughput 2560 --batch 512 --json
-  near "$(jq '.rows[0].compute_ms' <<<"$output")" 200
-  workload --busbw 10 --ranks 4 --model alexnet --dtype half --json
-  [ "$(jq -c '.rows[0] | [.gradient_bytes, .compute_ms, .exposed_share]' <<<"$output")" = '[122200000,null,null]' ]
-  workload --busbw 10 --ranks 4 --model alexnet --compute-ms 100 --overlap 0.25 --overlap 1 --json
-  [ "$(jq -c '[.rows[].overlap]' <<<"$output")" = '[0.25,1]' ]
-  near "$(jq '.rows[0].exposed_ms' <<<"$output")" 11.66
-  near "$(jq '.rows[0].needed_busbw_GBps' <<<"$output")" 10.15
-  workload --busbw 120 --ranks 16 --model alexnet --compute-ms 70.44 --target 0.2 --json
-  near "$(jq '.rows[0].needed_busbw_GBps' <<<"$output")" 1.626
+  near '.rows[0].compute_ms' 100 --busbw 10 --ranks 4 --model alexnet --throughput 2560
+  near '.rows[0].compute_ms' 200 --busbw 10 --ranks 4 --model alexnet --throughput 2560 --batch 512
+  json '.rows[0] | [.gradient_bytes, .compute_ms, .exposed_share]' '[122200000,null,null]' --busbw 10 --ranks 4 --model alexnet --dtype half
+  local overlaps=(--busbw 10 --ranks 4 --model alexnet --compute-ms 100 --overlap 0.25 --overlap 1)
+  json '[.rows[].overlap]' '[0.25,1]' "${overlaps[@]}"
+  near '.rows[0].exposed_ms' 11.66 "${overlaps[@]}"
+  near '.rows[0].needed_busbw_GBps' 10.15 "${overlaps[@]}"
+  near '.rows[0].needed_busbw_GBps' 1.626 --busbw 120 --ranks 16 --model alexnet --compute-ms 70.44 --target 0.2
 }
 @test "workload reads curves of several systems and numbers of ranks" {
   curve "$DIR/a.csv" box allreduce 4 10 20 40 80 80 80 80 80 80
   curve "$DIR/b.csv" box allreduce 8 50 50 50 50 50 50 50 50 50
   curve "$DIR/c.csv" other allreduce 4 30 30 30 30 30 30 30 30 30
-  workload --curve "$DIR/a.csv" --curve "$DIR/b.csv" --curve "$DIR/c.csv" --model resnet50 --json
-  [ "$(jq -c '[.rows[] | [.system, .ranks, .outside_measured_sizes]]' <<<"$output")" = '[["box",4,false],["box",8,false],["other",4,false]]' ]
-  near "$(jq '.rows[0].sync_ms' <<<"$output")" 1.917
+  local curves=(--curve "$DIR/a.csv" --curve "$DIR/b.csv" --curve "$DIR/c.csv" --model resnet50)
+  json '[.rows[] | [.system, .ranks, .outside_measured_sizes]]' '[["box",4,false],["box",8,false],["other",4,false]]' "${curves[@]}"
+  near '.rows[0].sync_ms' 1.917 "${curves[@]}"
   workload --curve "$DIR/a.csv" --curve "$DIR/b.csv" --ranks 8 --model cifarnet
   [ "$(grep -c '^cifarnet.* 8 .* outside$' <<<"$output")" -eq 1 ]
-  workload --curve "$DIR/a.csv" --model resnet50 --bucket 1M --json
-  [ "$(jq .bucket_bytes <<<"$output")" = 1048576 ]
-  near "$(jq '.rows[0].sync_ms' <<<"$output")" 15.336
+  json .bucket_bytes 1048576 --curve "$DIR/a.csv" --model resnet50 --bucket 1M
+  near '.rows[0].sync_ms' 15.336 --curve "$DIR/a.csv" --model resnet50 --bucket 1M
   ./allreduce_perf --backend sim --system dgx-h100 -b 1M -e 1G --csv "$DIR/s.csv" > "$DIR/out"
   workload --curve "$DIR/s.csv" --model resnet50
   [[ $output == *"(simulated)"* ]]
@@ -66,15 +61,12 @@ curve() {
   awk -F, -v OFS=, '/^#/ { print; next } /^collective/ { print $0, "variant"; next }
     { print $0, "Ring"; $NF = 20; print $0, "Tree" }' "$DIR/a.csv" > "$DIR/two.csv"
   refused "--setting" --curve "$DIR/two.csv" --model resnet50
-  workload --curve "$DIR/two.csv" --model resnet50 --setting Tree --json
-  [ "$(jq '.rows[0].busbw_GBps' <<<"$output")" = 20 ]
+  json '.rows[0].busbw_GBps' 20 --curve "$DIR/two.csv" --model resnet50 --setting Tree
 }
 @test "workload has more models from a file, and one by its parameters" {
   printf '[[model]]\nname = "mine"\nparameters_M = 1000\nsource = "me"\n' > "$DIR/m.toml"
-  workload --models "$DIR/m.toml" --model mine --busbw 100 --ranks 2 --json
-  near "$(jq '.rows[0].sync_ms' <<<"$output")" 40
-  workload --parameters 60e6 --busbw 10 --ranks 8 --json
-  near "$(jq '.rows[0].sync_ms' <<<"$output")" 42
+  near '.rows[0].sync_ms' 40 --models "$DIR/m.toml" --model mine --busbw 100 --ranks 2
+  near '.rows[0].sync_ms' 42 --parameters 60e6 --busbw 10 --ranks 8
 }
 @test "workload refuses what it does not understand, in one line" {
   refused "give --curve FILE.csv"

@@ -54,37 +54,9 @@ setup() { cluster_setup; }
 # All pairs of four hosts, whose links have a floor that a throttled one does not reach. The hosts
 # share the processors of one machine.
 specification() {  # specification FILE [LAUNCHES]
-  cat > "$1" <<END
-schema = 1
-[system]
-name = "four namespaces"
-[run]
-launches = ${2:-3}
-min_launches = ${2:-3}
-iterations = 8
-warmup = 2
-timeout_s = 20
-reach_timeout_s = 6
-at_once = 1
-same_machine = true
-[noise]
-max_cv = 1.0
-on_noisy = "warn"
-[[device_set]]
-id = "pairs"
-kind = "pairwise"
-ranks_per_node = 1
-[[expect]]
-id = "pair-floor"
-collective = "allreduce"
-device_set = "pairs"
-size = "2MiB"
-metric = "busbw"
-statistic = "median"
-compare = "absolute"
-value = 0.06
-fail_below = 1.0
-END
+  node_specification "four namespaces" '"2MiB"' 0.06 1.0 "${2:-3}" "reach_timeout_s = 6" "at_once = 1" "same_machine = true" |
+    sed 's/^iterations = .*/iterations = 8/; s/^warmup = .*/warmup = 2/; s/"node"/"pairs"/; s/"per_node"/"pairwise"/
+      s/^ranks_per_node = .*/ranks_per_node = 1/; s/"floor"/"pair-floor"/' > "$1"
 }
 states() {  # states DIR: "h0 good h1 failed ..."
   jq -r '[.nodes[] | .node + " " + .state] | join(" ")' "$1/verdicts.json"

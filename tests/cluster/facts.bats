@@ -23,13 +23,8 @@ fact_verdicts() { # fact_verdicts FOLDER RULE: "h0 PASS h1 FAIL ..."
 }
 # A second cable of h2, which carries nothing: a launch that is connecting over one that goes down fails.
 in_h2() { ip netns exec "${BUSBAR_CLUSTER}h2" "$@"; }
-flap_after() { # flap_after FOLDER LAUNCHES
-  local count
-  for _ in {1..600}; do
-    count=$(grep -sc '^pairs' "$1/launches.csv" || true)
-    [ "${count:-0}" -lt "$2" ] || break
-    sleep 0.1
-  done
+flap_after() { # flap_after FOLDER: when it has a launch
+  eventually grep -qs '^pairs' "$1/launches.csv"
   in_h2 ip link set x1 down
   sleep 0.2
   in_h2 ip link set x1 up
@@ -43,7 +38,7 @@ instance = "e*"
 delta_max = 0
 source = "A link that flaps is no link."
 END
-  flap_after "$DIR/run" 1 &
+  flap_after "$DIR/run" &
   run --separate-stderr accept_run "$DIR/run"
   wait
   echo "$output"
@@ -53,36 +48,19 @@ END
   [[ $output == *"e1 rose by 2"* ]]
   ./busbar facts "$DIR/run/facts.csv" | grep -A 3 '^h2' | grep 'net.carrier_changes *e1 .* 2$'
   # The folder judges the same again.
-  run ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
-  [ "$status" -eq 1 ]
+  run -1 ./busbar accept judge "$DIR/spec.toml" "$DIR/run"
   [[ $output == *"e1 rose by 2"* ]]
 }
 # bats test_tags=ci
 @test "a slow node's evidence has what its facts report" {
   "$CLUSTER" throttle h2 200mbit
-  flap_after "$DIR/run" 1 &
+  flap_after "$DIR/run" &
   run --separate-stderr accept_run "$DIR/run"
   wait
   echo "$output"
   [ "$status" -eq 1 ]
   [ "$(suspects "$DIR/run")" = h2 ]
   [[ $output == *"facts of h2: e1: carrier changes +2"* ]]
-}
-@test "a node whose fact is not the fleet's is named" {
-  expect_facts <<'END'
-[[expect_fact]]
-id = "same-mtu"
-fact = "net.mtu"
-instance = "e0"
-same = "fleet"
-END
-  ip netns exec "${BUSBAR_CLUSTER}h3" ip link set e0 mtu 1400
-  run --separate-stderr accept_run "$DIR/run"
-  ip netns exec "${BUSBAR_CLUSTER}h3" ip link set e0 mtu 1500
-  echo "$output"
-  [ "$status" -eq 1 ]
-  [ "$(fact_verdicts "$DIR/run" same-mtu)" = "h0 PASS h1 PASS h2 PASS h3 FAIL" ]
-  [[ $output == *"e0 is 1400, most nodes have 1500"* ]]
 }
 @test "the bytes of a run are in the counters of the port over which they went" {
   run --separate-stderr mpirun "${LAUNCHER[@]}" -f "$DIR/hosts" -n 4 -ppn 1 ./allreduce_perf -b 4M -e 4M -n 10 -w 0 -c 0 \

@@ -28,24 +28,3 @@ slow_hosts() {
   [ "$(column status,wrong,nodes "$DIR/a.csv" | sort -u)" = "ok|0|2" ]
   [ "$(column hosts "$DIR/a.csv" | sort -u | wc -l)" -eq 6 ]
 }
-
-@test "a rank that is killed in a round is named, and the rounds before are kept" {
-  with rendezvous
-  "${START[@]}" -b 64K -e 64K -n 5000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
-  JOB=$!
-  wait_for_rows 2
-  sleep 0.3
-  kill -KILL "$(sed -nE 's/^# +Rank +3 .* Pid +([0-9]+) .*/\1/p' "$DIR/out")"
-  status=0
-  wait "$JOB" || status=$?
-  cat "$DIR/err"
-  [ "$status" -eq 4 ]
-  grep -qE 'rank 3 (on h3 |.process [0-9]+. was ended)' "$DIR/err"
-  [ "$(column round "$DIR/a.csv" | head -n 2 | xargs)" = "0 0" ]
-  # Ranks of other hosts end by themselves when their connections do.
-  while read -r pid; do
-    while kill -0 "$pid" 2> /dev/null; do sleep 0.1; done
-  done < <(sed -nE 's/^# +Rank .* Pid +([0-9]+) .*/\1/p' "$DIR/out")
-  "${START[@]}" -b 64K -e 64K -n 5000 -w 1 -T 20 --placement out --groups pairs --csv "$DIR/a.csv" --resume > "$DIR/out"
-  [ "$(column round,status "$DIR/a.csv" | grep -c ok)" -eq 6 ]
-}

@@ -21,9 +21,7 @@ LINKS
 on_mesh() {  # on_mesh RANKS OPTIONS... : the run's words in $output, its rows in a.csv
   cube_mesh
   rm -f "$DIR/a.csv"
-  run timeout 60 ./allreduce_perf "${QUICK[@]}" --nvidia-smi "$FAKE/nvidia-smi" --csv "$DIR/a.csv" -g "$@"
-  echo "$output"
-  [ "$status" -eq "${EXIT:-0}" ]
+  run "-${EXIT:-0}" timeout 60 ./allreduce_perf "${QUICK[@]}" --nvidia-smi "$FAKE/nvidia-smi" --csv "$DIR/a.csv" -g "$@"
 }
 set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; }
 
@@ -62,8 +60,7 @@ set_of_rows() { column device_set,bound_GBps,bound_kind "$DIR/a.csv" | sort -u; 
 }
 @test "a machine whose nvidia-smi fails is measured without a bound, and the head says why" {
   cube_mesh
-  printf '#!/bin/sh\necho "NVIDIA-SMI has failed because it could not communicate" >&2\nexit 9\n' > "$DIR/smi"
-  chmod +x "$DIR/smi"
+  executable "$DIR/smi" 'echo "NVIDIA-SMI has failed because it could not communicate" >&2; exit 9'
   run -0 timeout 60 ./allreduce_perf "${QUICK[@]}" --nvidia-smi "$DIR/smi" --csv "$DIR/a.csv" -g 2
   [[ $output == *"no bound: "* ]]
   [ "$(set_of_rows)" = "0,1||" ]

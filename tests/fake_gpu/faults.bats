@@ -20,35 +20,26 @@ reports() { [ "$STATUS" -eq "$1" ] && [ "$(wc -l < "$DIR/err")" -eq 1 ] && grep 
 # 1 KiB is done (2 rows: the priming operation, 1 + 2, and in place 1 for the check) when the twelfth operation comes.
 kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
 
+told() { faulty "$1" && reports "$2" "$3"; }  # told FAULT STATUS PATTERN
+
 # bats test_tags=quick
 @test "a failing NCCL call is told in NCCL's words by its rank, and rows are kept" {
-  faulty fail:ncclAllReduce:12@1
-  reports 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce fails as planted'
+  told fail:ncclAllReduce:12@1 4 'rank 1: NCCL: unhandled system error.*ncclAllReduce fails as planted'
+  kept
+}
+@test "an asynchronous error, a device that is gone and an operation that never ends are told, and rows are kept" {
+  told async:ncclAllReduce:12@1 4 'rank 1: NCCL: remote process exited or there was a network error'
+  kept
+  rm "$DIR/a.csv"
+  told gone:ncclAllReduce:12@2 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
+  kept
+  rm "$DIR/a.csv"
+  told hang:ncclAllReduce:12@1 4 'timeout: no progress for 3 s (-T): .*: all-reduce 2 KiB out of place, .*; finished rows are kept;.*: ncclras -v'
   kept
 }
 @test "a failing call on rank 0 leaves the row in flight as failed" {
-  faulty fail:ncclAllReduce:12@0
-  reports 4 'rank 0: NCCL: '
+  told fail:ncclAllReduce:12@0 4 'rank 0: NCCL: '
   [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok failed" ]
-}
-@test "a failing CUDA call is told in CUDA's words" {
-  faulty fail:cudaEventRecord:108@2
-  reports 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
-}
-@test "an asynchronous error aborts the communicator and is told" {
-  faulty async:ncclAllReduce:12@1
-  reports 4 'rank 1: NCCL: remote process exited or there was a network error'
-  kept
-}
-@test "an operation that never ends is a timeout that names the row" {
-  faulty hang:ncclAllReduce:12@1
-  reports 4 'timeout: no progress for 3 s (-T): .*: all-reduce 2 KiB out of place, .*; finished rows are kept;.*: ncclras -v'
-  kept
-}
-@test "a device that is gone is told, not waited for" {
-  faulty gone:ncclAllReduce:12@2
-  reports 4 'rank 2: NCCL: unhandled cuda error.*device is lost'
-  kept
 }
 # bats test_tags=quick
 @test "a wrong result is found, named and exit 1" {
@@ -74,30 +65,15 @@ kept() { [ "$(column status "$DIR/a.csv" | xargs)" = "ok ok" ]; }
   [ "$(column status "$DIR/a.csv" | grep -c skipped)" -eq 1 ]
   [ "$(column reason "$DIR/a.csv" | grep -c 'could not allocate')" -eq 1 ]
 }
-@test "ranks that never connect are a timeout, with -T and without a rank to blame" {
-  faulty hang:ncclCommInitRankConfig:1@1
-  reports 4 'timeout: no progress for 3 s (-T): .*: connecting the ranks over nccl'
-}
-@test "a rank that cannot connect is told, and the others do not wait for it" {
-  faulty fail:ncclCommInitRankConfig:1@1
-  reports 4 'rank 1: NCCL: '
-  faulty fail:ncclGetUniqueId:1@0 --csv "$DIR/b.csv"
-  reports 4 'rank 0: NCCL: '
+@test "a rank that cannot connect, or never does, is told, and the others do not wait for it" {
+  told fail:ncclCommInitRankConfig:1@1 4 'rank 1: NCCL: '
+  told fail:ncclGetUniqueId:1@0 4 'rank 0: NCCL: '
+  told hang:ncclCommInitRankConfig:1@1 4 'timeout: no progress for 3 s (-T): .*: connecting the ranks over nccl'
 }
 @test "a device that one rank cannot use makes nccl unavailable for all" {
-  faulty fail:cudaGetDeviceCount:1@1
-  reports 3 '--backend nccl: rank 1: no CUDA device: '
+  told fail:cudaGetDeviceCount:1@1 3 '--backend nccl: rank 1: no CUDA device: '
 }
-@test "a failure is told though giving memory back blocks for ever" {
+@test "a failing CUDA call is told in CUDA's words, though giving memory back blocks for ever" {
   faulty fail:cudaEventRecord:108@2,hang:ncclMemFree:1@2 -T 0
   reports 4 'rank 2: CUDA: unknown error (cudaErrorUnknown)'
-}
-@test "a killed rank ends the job" {
-  timeout 60 mpirun -np 3 ./allreduce_perf --backend nccl -b 1K -e 1M --csv "$DIR/a.csv" --time-budget 1 > "$DIR/out" 2> "$DIR/err" 3>&- &
-  local job=$!
-  wait_for_rows 1
-  kill -9 "$(awk '$2 == "Rank" && $3 == 1 { print $7 }' "$DIR/out")"
-  run ! wait "$job"
-  nothing_runs "$DIR/a.csv"
-  [ "$(rows "$DIR/a.csv" | wc -l)" -ge 1 ]
 }

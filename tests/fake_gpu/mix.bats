@@ -21,8 +21,7 @@ dp together|nccl|ok|0" ]
 @test "all ranks issue operations of their communicators in one order" {
   printf '[[group]]\nname = "%s"\nranks = "0-2"\ncollective = "allreduce"\nsize = %d\n' a 4096 b 65536 > "$DIR/mix.toml"
   # shellcheck disable=SC2016 # each rank's own shell expands these
-  printf '#!/bin/sh\nFAKE_NCCL_TRACE=%s.${PMI_RANK:-$OMPI_COMM_WORLD_RANK} exec ./allreduce_perf "$@"\n' "$DIR/trace" > "$DIR/traced_perf"
-  chmod +x "$DIR/traced_perf"
+  executable "$DIR/traced_perf" 'FAKE_NCCL_TRACE=${0%/*}/trace.${PMI_RANK:-$OMPI_COMM_WORLD_RANK} exec ./allreduce_perf "$@"'
   run -0 timeout 120 ./busbar mix "$DIR/mix.toml" -- mpirun -np 3 "$DIR/traced_perf" --backend nccl --visits 6 --time-budget 0.1 -T 60
   order() { sed -n 's/^op rank=[0-9]* //p' "$DIR/trace.$1" | grep -oE 'count=[0-9]+'; }
   # Both groups take turns.

@@ -4,8 +4,6 @@
 # long; limits are far from that.
 load ../common
 
-setup() { common_setup; }
-
 BESIDE=(-b 256K -e 256K --placement out --host-limits off --time-budget 2)
 EFFECT=loaded_time_us,loaded_busbw_GBps,operation_slowdown,load_slowdown
 
@@ -38,10 +36,4 @@ slower() { column "$1" "$2" | awk '$1 == "" || $1 < 1.1 { bad = 1 } END { exit b
   done
   timeout 100 mpirun -np 2 ./sendrecv_perf "${BESIDE[@]}" --time-budget 0.3 --load beside:copy:4M --pairs all --csv "$DIR/b.csv" > "$DIR/out"
   [ "$(column load_slowdown "$DIR/b.csv" | awk '$1 > 0' | wc -l)" -eq 2 ]
-}
-
-@test "--resume keeps the rows of another load apart" {
-  timeout 100 mpirun -np 2 ./allreduce_perf "${BESIDE[@]}" -n 3 --time-budget 0.1 --load beside:spin:50 --csv "$DIR/a.csv" > "$DIR/out"
-  COMMAND=(mpirun -np 2 ./allreduce_perf "${BESIDE[@]}" -n 3 --time-budget 0.1 --csv "$DIR/a.csv" --resume)
-  refused "load=beside:spin:50" --load spin:50
 }

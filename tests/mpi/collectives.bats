@@ -5,38 +5,24 @@ load ../common
 
 USUAL=(--host-limits off)
 
-@test "every type, operation and root is right on 1 rank" {
+@test "every type, operation and root is right on 1 rank and on 2" {
   STATUSES="ok skipped" for_all 1 -b 64 -e 4K -f 8 -d all -o all -r all -n 2 -w 0 -c 2
-}
-@test "every type, operation and root is right on 2 ranks" {
   STATUSES="ok skipped" for_all 2 -b 64 -e 256K -f 64 -d all -o all -r all -n 2 -w 0 -c 2
+}
+@test "16 ranks are right" {
+  for_all 16 -b 4K -e 4K -d double -r 5 -n 1 -w 0
 }
 # bats test_tags=quick,ci
 @test "every type, operation and root is right on 3 ranks" {
   STATUSES="ok skipped" for_all 3 -b 64 -e 256K -f 4096 -d all -o all -r all -n 1 -w 0
 }
-@test "every type, operation and root is right on 16 ranks" {
-  local collective once=(-b 4K -e 4K -n 1 -w 0)  # 16 ranks take their time: one half of each row
-  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d all --placement in
-  STATUSES="ok skipped" all_right 16 allreduce "${once[@]}" -d int32 -o all --placement in
-  STATUSES="ok skipped" all_right 16 reducescatter "${once[@]}" -d all --placement out
-  all_right 16 alltoall "${once[@]}"
-  all_right 16 allgather "${once[@]}"
-  for collective in broadcast gather; do all_right 16 "$collective" "${once[@]}" -d int32 -r all --placement out; done
-  for collective in reduce scatter; do all_right 16 "$collective" "${once[@]}" -d int32 -r all --placement in; done
-}
-@test "16 ranks are right in small and large sizes" {
-  COLLECTIVES="allreduce broadcast reducescatter allgather" for_all 16 -b 1K -e 1M -f 1024 -d double -o prod -r 5 -n 2 -w 0
-}
 # bats test_tags=quick
 @test "sizes that ranks do not divide are right" {
   for_all 3 -b 1000 -e 5000 -i 777 -r 2 -n 2 -w 0 -c 3
 }
-@test "yielding and barrier modes are right" {
+@test "yielding, barrier, isolated and rotating modes are right" {
   for_all 2 -b 64 -e 1M -f 128 -n 5 --progress yield -z 1
   all_right 3 allreduce -b 1M -e 1M -n 3 --progress block -z 3
-}
-@test "isolated and rotating modes are right" {
   COLLECTIVES="allreduce alltoall gather" for_all 2 -b 1M -e 1M -n 70 --cache rotate --progress block -z 3
   for_all 2 -b 64 -e 1M -f 128 -n 5 --cadence isolated
 }

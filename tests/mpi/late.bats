@@ -3,8 +3,6 @@
 # Who is last to arrive. Delays are of 20 ms, since the machine that runs this may be busy; tests/soak/late.bats has small ones.
 load ../common
 
-setup() { common_setup; }
-
 LATE=(-b 64K -e 64K --placement out --host-limits off --time-budget 2)
 
 # bats test_tags=quick
@@ -47,8 +45,7 @@ LATE=(-b 64K -e 64K --placement out --host-limits off --time-budget 2)
 }
 
 @test "a delay or a load that cannot be is refused" {
-  COMMAND=(mpirun -np 2 ./allreduce_perf "${LATE[@]}")
-  refused "there is no rank 2; give 0 to 1" --inject-delay 2:100
   COMMAND=(./allreduce_perf "${LATE[@]}")
+  refused "there is no rank 2; give 0" --inject-delay 2:100
   refused "--load copy: needs 1800 TiB of each rank" --load copy:900T
 }

@@ -78,20 +78,17 @@ aggressor together|ok|0" ]
   [ "$(column backend,wrong "$DIR/a.csv" | sort -u)" = "gloo|0" ]
 }
 @test "a rank that hangs in a mix ends it with the step" {
-  timeout 120 mpirun -np 4 ./allreduce_perf "${USUAL[@]}" -b 4M -T 3 --time-budget 60 --mix aggressor > "$DIR/out" 2>&1 &
-  local job=$! pid=
-  while [ -z "$pid" ] && kill -0 "$job"; do
-    sleep 0.2
-    pid=$(awk '/^#  Rank  3 / { print $7 }' "$DIR/out")
-  done
-  sleep 1
+  timeout 120 mpirun -np 4 ./allreduce_perf "${USUAL[@]}" -b 4M -T 2 --time-budget 60 --mix aggressor > "$DIR/out" 2>&1 &
+  local job=$! pid ended=0
+  eventually grep -q '^#  Rank  3 ' "$DIR/out"
+  pid=$(process_of 3)
+  computes "$pid"
   kill -STOP "$pid"
-  local ended=0
   wait "$job" || ended=$?
   kill -KILL "$pid" || true
   cat "$DIR/out"
   [ "$ended" -eq 4 ]
-  grep -q 'no progress for 3 s.*mix, ' "$DIR/out"
+  grep -q 'no progress for 2 s.*mix, ' "$DIR/out"
 }
 @test "what does not fit a mix is refused in one line" {
   COMMAND=(mpirun -np 2 ./allreduce_perf "${USUAL[@]}" --mix)
@@ -103,7 +100,7 @@ aggressor together|ok|0" ]
   refused "group a: needs" "$DIR/a.toml"
   sed -i 's/size = "8T"/size = 2/' "$DIR/a.toml"
   refused "group a: 2 B is less than one element" "$DIR/a.toml"
-  COMMAND=(mpirun -np 2 ./allreduce_perf --mix "$DIR/a.toml")
+  COMMAND=(./allreduce_perf --mix "$DIR/a.toml")
   refused "--mix needs a timeout" -T 0
   local options
   for options in "--groups hosts" "--pairs all" "--duration 5s" "-n 5" "--load spin:5" "-G 2" "-C 1" "--resume --csv $DIR/r.csv"; do
@@ -121,8 +118,7 @@ aggressor together|ok|0" ]
   refused "no *_perf program" tp+dp -- mpirun -np 4 true
   refused "cannot read nowhere" nowhere -- mpirun ./allreduce_perf
   EXIT=3 refused "cannot start no-such" tp+dp -- no-such ./allreduce_perf
-  printf '#!/bin/sh\necho "$@"\nexit 7\n' > "$DIR/x_perf"
-  chmod +x "$DIR/x_perf"
+  executable "$DIR/x_perf" <<< 'echo "$@"; exit 7'
   run -7 ./busbar mix tp+dp -- env "$DIR/x_perf" -b 8
   [ "$output" = "-b 8 --mix tp+dp" ]
 }

@@ -3,8 +3,6 @@
 # What was written for nccl-tests reads our output: the JSON of --json-style nccl-tests, and the table.
 load ../common
 
-setup() { common_setup; }
-
 TWO_SIZES=(-b 64K -e 128K -n 3 -w 1 --host-limits off)
 
 @test "every collective's JSON has what nccl-tests' readers read" {
@@ -45,7 +43,7 @@ TWO_SIZES=(-b 64K -e 128K -n 3 -w 1 --host-limits off)
   [ "$(column collective,ranks,size_bytes,in_place,wrong "$DIR/b.csv" | xargs)" = "$(column collective,ranks,size_bytes,in_place,wrong "$DIR/a.csv" | xargs)" ]
   mpirun -np 2 ./allreduce_perf "${run[@]}" --resume > "$DIR/out"
   [ "$(jq '.results | length' "$DIR/a.json")" -eq 1 ]
-  COMMAND=(mpirun -np 2 ./allreduce_perf)
+  COMMAND=(./allreduce_perf)
   refused "missing -J FILE.json" --json-style nccl-tests
   refused "invalid value 'csv' for --json-style" -J "$DIR/x.json" --json-style csv
 }

@@ -45,17 +45,8 @@ cadence=isolated|isolated|6" ]
   done
 }
 
-@test "a run that varies a setting is resumed where it ended" {
-  vary 2 cadence=streaming,isolated --visits 4
-  head -n -2 "$DIR/a.csv" > "$DIR/b.csv"
-  run -0 timeout 120 mpirun -np 2 ./allreduce_perf -b 1K -e 1K --time-budget 0.1 --host-limits off --csv "$DIR/b.csv" \
-    --vary cadence=streaming,isolated --visits 4 --resume
-  [ "$(column variant,in_place "$DIR/b.csv")" = "$(column variant,in_place "$DIR/a.csv")" ]
-  [[ $output == *'isolated: 0 visits with both are too few'* ]]
-}
-
 @test "what cannot vary is one line before anything is measured" {
-  COMMAND=(mpirun -np 2 ./allreduce_perf --csv "$DIR/a.csv")
+  COMMAND=(./allreduce_perf --csv "$DIR/a.csv")
   refused "invalid value 'slow'" --vary cadence=streaming,slow
   refused "cannot vary it within a launch" --vary colour=red,blue
   refused "has no effect on the mpi backend" --vary cudagraph=default,1

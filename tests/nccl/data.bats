@@ -12,10 +12,7 @@ load common
   for collective in alltoall sendrecv; do verified 3 "$collective" -b 1K -e 1M -f 32 --placement out; done
 }
 @test "unequal parts are right" {
-  local skew
-  for skew in distance zipf:1 hot:1:1 sparse:0.4; do
-    verified 3 alltoallv -b 1K -e 300K -f 17 --placement out --skew "$skew"
-  done
+  verified 3 alltoallv -b 1K -e 300K -f 17 --placement out --skew sparse:0.4
 }
 @test "eight ranks all-reduce 8 bytes and 64 KiB, and two 16 MiB" {
   verified 8 allreduce -b 8 -e 64K -f 8192 -n 1 -w 0

@@ -17,7 +17,7 @@ start() {
     -N 1000000 -c 0 -T 6 --csv "$DIR/a.csv" > "$DIR/out" 2> "$DIR/err" 3>&- &
   JOB=$!
   wait_for_rows 2
-  RANK1=$(grep -E '^# +Rank +1 ' "$DIR/out" | sed 's/.*Pid *\([0-9]*\) .*/\1/')
+  RANK1=$(process_of 1)
   BEGIN=$SECONDS
 }
 # ends WORDS: within the timeout and what it takes to give up, nothing runs, and stderr has the words.

@@ -75,20 +75,10 @@ every_phase_of_mpi() {
 # Gloo calls nothing that tells an operation from another: it is stopped from outside, in a phase without end.
 # stopped_in RANK WHERE OPTIONS...
 stopped_in() {
-  local process i begin now
   begun "${@:3}"
-  for ((i = 0; i < 300; ++i)); do
-    process=$(sed -nE "s/^# +Rank +$1 .* Pid +([0-9]+) .*/\1/p" "$DIR/out")
-    [ -z "$process" ] || break
-    sleep 0.1
-  done
-  begin=$(cut -d' ' -f14 "/proc/$process/stat")
-  for ((i = 0; i < 300; ++i)); do  # until it has computed for a while
-    now=$(cut -d' ' -f14 "/proc/$process/stat")
-    [ $((now - begin)) -lt 20 ] || break
-    sleep 0.1
-  done
-  kill -STOP "$process"
+  eventually grep -q "^# *Rank *$1 " "$DIR/out"
+  computes "$(process_of "$1")"
+  kill -STOP "$(process_of "$1")"
   names "$1" "$2" 0
 }
 @test "a rendezvous: a rank that is stopped in any phase is named" {

@@ -61,39 +61,8 @@ leaves_nothing() {
 }
 
 specification() {
-  cat << 'SPEC'
-schema = 1
-[system]
-name = "one host"
-[run]
-launches = 4
-min_launches = 4
-iterations = 8
-warmup = 2
-timeout_s = 20
-same_machine = true
-[noise]
-max_cv = 1.0
-on_noisy = "warn"
-[soak]
-size = "16KiB"
-turn_s = 2
-recover_s_max = 30
-[[device_set]]
-id = "host"
-kind = "per_node"
-ranks_per_node = 2
-[[expect]]
-id = "floor"
-collective = "allreduce"
-device_set = "host"
-size = "64KiB"
-metric = "busbw"
-statistic = "median"
-compare = "absolute"
-value = 0.000001
-fail_below = 1.0
-SPEC
+  node_specification "one host" '"64KiB"' 0.000001 1.0 4 'same_machine = true'
+  printf '[soak]\nsize = "16KiB"\nturn_s = 2\nrecover_s_max = 30\n'
 }
 # accepted KIND OPTIONS...: each launch stands once in launches.csv.
 accepted() {

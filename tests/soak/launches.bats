@@ -7,15 +7,8 @@ load ../common
   local as_nobody=()
   # Root has no limit of processes.
   [ "$(id -u)" -ne 0 ] || as_nobody=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
-  node_specification stand-ins '"1MiB"' 20 0.9 > "$DIR/spec.toml" <<END
-[run]
-launches = 1
-min_launches = 1
-timeout_s = 60
-[noise]
-max_cv = 0.05
-on_noisy = "inconclusive"
-END
+  NOISE=$'max_cv = 0.05\non_noisy = "inconclusive"' node_specification stand-ins '"1MiB"' 20 0.9 1 |
+    sed 's/^timeout_s = 20/timeout_s = 60/' > "$DIR/spec.toml"
   seq -f n%g 2000 > "$DIR/hosts"
   chmod -R a+rwX "$BATS_RUN_TMPDIR"
   "${as_nobody[@]}" true 2> /dev/null || skip "cannot become nobody"

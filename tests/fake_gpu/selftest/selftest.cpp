@@ -54,42 +54,18 @@ void ok(Result got, Where where = Where::here()) {
 
 using Bytes = std::vector<unsigned char>;
 
-/// Device memory with contents.
-class DeviceBytes {
- public:
-  explicit DeviceBytes(std::size_t bytes) : bytes_(bytes) {
-    void* start = nullptr;
-    ok(cudaMalloc(&start, bytes));
-    start_ = static_cast<unsigned char*>(start);
-  }
-  explicit DeviceBytes(const Bytes& contents) : DeviceBytes(contents.size()) {
-    ok(cudaMemcpy(start_, contents.data(), bytes_, cudaMemcpyHostToDevice));
-  }
-  ~DeviceBytes() { static_cast<void>(cudaFree(start_)); }
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
+/// Device memory, which the end of the process gives back.
+unsigned char* device_memory(std::size_t bytes) {
+  void* start = nullptr;
+  ok(cudaMalloc(&start, bytes));
+  return static_cast<unsigned char*>(start);
+}
 
-  [[nodiscard]] unsigned char* at(std::size_t offset = 0) const { return start_ + offset; }
-  [[nodiscard]] Bytes read() const {
-    Bytes contents(bytes_);
-    ok(cudaMemcpy(contents.data(), start_, bytes_, cudaMemcpyDeviceToHost));
-    return contents;
-  }
-
- private:
-  unsigned char* start_ = nullptr;
-  std::size_t bytes_;
-};
-
-/// The ranks of mpirun, with one communicator and stream.
+/// The ranks of mpirun, with one communicator.
 struct Job {
   int rank = 0;
   int ranks = 1;
   ncclComm_t comm = nullptr;
-  cudaStream_t stream = nullptr;
-
-  /// Waits for the stream.
-  void finish() const { ok(cudaStreamSynchronize(stream)); }
 };
 
 /// Joins the ranks of mpirun, each on the GPU of its number (or all on one).
@@ -99,41 +75,33 @@ Job join(bool one_gpu = false) {
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
   ok(cudaSetDevice(one_gpu ? 0 : job.rank));
-  ok(cudaStreamCreateWithFlags(&job.stream, cudaStreamNonBlocking));
   return job;
-}
-
-ncclUniqueId share_id() {
-  ncclUniqueId id{};
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) ok(ncclGetUniqueId(&id));
-  MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
-  return id;
 }
 
 void meet_all() { MPI_Barrier(MPI_COMM_WORLD); }
 
 /// Begins the communicator of a job; the default configuration blocks.
-ncclResult_t start(Job& job, const ncclUniqueId& id, bool blocking) {
+ncclResult_t start(Job& job, bool blocking) {
+  ncclUniqueId id{};
+  if (job.rank == 0) ok(ncclGetUniqueId(&id));
+  MPI_Bcast(&id, sizeof id, MPI_BYTE, 0, MPI_COMM_WORLD);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   return ncclCommInitRankConfig(&job.comm, job.ranks, id, job.rank, blocking ? nullptr : &config);
 }
 
-/// The state of a communicator that is no longer in progress.
-ncclResult_t await_state(ncclComm_t comm) {
+/// Returns when a communicator is no longer in progress.
+void await_state(ncclComm_t comm) {
   ncclResult_t state = ncclInProgress;
   while (state == ncclInProgress) {
     ::usleep(1000);
     ok(ncclCommGetAsyncError(comm, &state));
   }
-  return state;
+  ok(state);
 }
 
-void leave(Job& job) {
+void leave(const Job& job) {
   if (job.comm != nullptr) ok(ncclCommDestroy(job.comm));
-  ok(cudaStreamDestroy(job.stream));
   MPI_Finalize();
 }
 
@@ -141,18 +109,15 @@ void leave(Job& job) {
 template <class Run>
 void on_ranks(const Run& run, bool blocking) {
   Job job = join();
-  expect(blocking ? ncclSuccess : ncclInProgress, start(job, share_id(), blocking));
-  ok(await_state(job.comm));
+  expect(blocking ? ncclSuccess : ncclInProgress, start(job, blocking));
+  await_state(job.comm);
   run(job);
   leave(job);
 }
 
 constexpr std::size_t kMiB = 1 << 20;
 
-void touch() {
-  const DeviceBytes bytes(Bytes(100, 7));
-  std::printf("%d\n", *bytes.at(3));
-}
+void touch() { std::printf("%d\n", *device_memory(100)); }
 
 void memory() {
   std::size_t free_before = 0;
@@ -160,20 +125,21 @@ void memory() {
   std::size_t total = 0;
   ok(cudaMemGetInfo(&free_before, &total));
   require(total == 1024 * kMiB && free_before == 960 * kMiB, "a context costs 64 MiB");
-  const DeviceBytes bytes(3 * kMiB);
+  unsigned char* bytes = device_memory(3 * kMiB);
   ok(cudaMemGetInfo(&free_after, &total));
   require(free_before - free_after == 4 * kMiB, "memory is taken in granules of 2 MiB");
-  const Bytes junk = bytes.read();
+  Bytes junk(3 * kMiB);
+  ok(cudaMemcpy(junk.data(), bytes, junk.size(), cudaMemcpyDeviceToHost));
   require(std::all_of(junk.begin(), junk.end(), [](auto b) { return b != 0; }),
           "fresh memory is junk");
   Bytes host(kMiB, 1);
   const auto to_device = cudaMemcpyHostToDevice;
-  expect(cudaErrorInvalidValue, cudaMemcpy(bytes.at(2 * kMiB + 1), host.data(), kMiB, to_device));
-  expect(cudaErrorInvalidValue, cudaMemcpy(bytes.at(), bytes.at(kMiB), 8, to_device));
+  expect(cudaErrorInvalidValue, cudaMemcpy(bytes + 2 * kMiB + 1, host.data(), kMiB, to_device));
+  expect(cudaErrorInvalidValue, cudaMemcpy(bytes, bytes + kMiB, 8, to_device));
   expect(cudaErrorInvalidValue, cudaMemcpy(host.data(), host.data() + 8, 8, to_device));
-  expect(cudaErrorInvalidValue, cudaMemset(bytes.at(3 * kMiB - 1), 0, 2));
+  expect(cudaErrorInvalidValue, cudaMemset(bytes + 3 * kMiB - 1, 0, 2));
   expect(cudaErrorInvalidValue, cudaMemset(host.data(), 0, 2));
-  expect(cudaErrorInvalidValue, cudaFree(bytes.at(1)));
+  expect(cudaErrorInvalidValue, cudaFree(bytes + 1));
   void* much = nullptr;
   expect(cudaErrorMemoryAllocation, cudaMalloc(&much, 957 * kMiB));
   ok(cudaMalloc(&much, 956 * kMiB));
@@ -186,7 +152,7 @@ void one_gpu() {
   Job job = join(true);
   const char* apart = std::getenv("SELFTEST_HOSTS_APART");
   if (apart != nullptr) ::setenv("NCCL_HOSTID", std::to_string(job.rank).c_str(), 1);
-  const ncclResult_t result = start(job, share_id(), true);
+  const ncclResult_t result = start(job, true);
   if (result == ncclSuccess) {
     std::printf("rank %d: shares\n", job.rank);
   } else {
@@ -215,7 +181,7 @@ void window(const Job& job) {
     expect(ncclInvalidArgument, open_window(job, memory, &second));
     meet_all();
   }
-  ok(await_state(job.comm));
+  await_state(job.comm);
   require(handle != nullptr, "a handle");
   ok(ncclCommWindowDeregister(job.comm, handle));
   ok(ncclMemFree(memory));
@@ -223,9 +189,8 @@ void window(const Job& job) {
 
 /// Memory of cudaMalloc cannot be shared.
 void plain_window(const Job& job) {
-  const DeviceBytes room(4096);
   ncclWindow_t handle = nullptr;
-  expect(ncclUnhandledCudaError, open_window(job, room.at(), &handle));
+  expect(ncclUnhandledCudaError, open_window(job, device_memory(4096), &handle));
   require(handle == nullptr, "no handle");
 }
 
