@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/launcher.hpp"
 
+#include <unistd.h>
+
+#include "bootstrap/starter.hpp"
+
 namespace busbar {
 namespace {
 
@@ -24,18 +28,17 @@ void expect_started(const VariableMap& variables, std::string_view name, int ran
 }
 
 TEST(FindLauncher, FindsNoneForAProcessStartedByHandOrInABatchScript) {
-  const auto none = [](const VariableMap& variables) {
-    return !find_launcher(environment_of(variables)).has_value();
-  };
-  EXPECT_TRUE(none({}));
-  EXPECT_TRUE(none({{"PATH", "/bin"}, {"HOME", "/root"}}));
-  EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}));
-  // What a shell has kept of another job.
-  EXPECT_TRUE(none({{"OMPI_COMM_WORLD_RANK", "3"}}));
-  EXPECT_TRUE(none({{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}}));
-  // The step of a batch script, and of an interactive shell.
-  for (const char* step : {"4294967291", "4294967290"}) {
-    EXPECT_TRUE(none({{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", step}})) << step;
+  for (const VariableMap& variables : std::vector<VariableMap>{
+           {},
+           {{"PATH", "/bin"}, {"HOME", "/root"}},
+           {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}},
+           // What a shell has kept of another job.
+           {{"OMPI_COMM_WORLD_RANK", "3"}},
+           {{"PMI_RANK", "2"}, {"PMI_SIZE", "2"}},
+           // The step of a batch script, and of an interactive shell.
+           {{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "4294967291"}},
+           {{"SLURM_PROCID", "0"}, {"SLURM_STEP_ID", "4294967290"}}}) {
+    EXPECT_FALSE(find_launcher(environment_of(variables))) << variables.size();
   }
 }
 
@@ -127,25 +130,24 @@ TEST(ChooseLauncher, TakesWhatIsAskedFor) {
   EXPECT_FALSE(choose_launcher(asked).starts_each_rank());
 }
 
-void expect_refused(const LauncherRequest& asked, Status status,
-                    std::initializer_list<std::string> words) {
-  test::expect_failure(status, words, [&] { (void)choose_launcher(asked); });
-}
-
 TEST(ChooseLauncher, SaysWhatIsMissing) {
-  expect_refused(request(&kOpenMpi, {}), Status::Unavailable,
-                 {"-g 2", "mpirun.openmpi or mpirun", "--launcher"});
-  LauncherRequest asked = request(nullptr, {});
+  LauncherRequest asked = request(&kOpenMpi, {});
+  const auto choose = [&] { (void)choose_launcher(asked); };
+  test::expect_failure(Status::Unavailable, {"-g 2", "mpirun.openmpi or mpirun", "--launcher"},
+                       choose);
+  asked.library = nullptr;
   asked.has_hosts = true;
-  expect_refused(asked, Status::Usage, {"without MPI", "ssh {host} {env} {program}"});
-  asked.wanted = "local";
-  expect_refused(asked, Status::Usage, {"this host only"});
-  asked.wanted = "pdsh -w {host} {program}";
-  expect_refused(asked, Status::Unavailable, {"--launcher: PATH has no pdsh"});
-  asked.wanted = "/no/such/ssh {host} {program}";
-  expect_refused(asked, Status::Unavailable, {"--launcher: there is no /no/such/ssh"});
-  asked.wanted = "opnmpi";
-  expect_refused(asked, Status::Usage, {"'opnmpi'", "did you mean openmpi?"});
+  test::expect_failure(Status::Usage, {"without MPI", "ssh {host} {env} {program}"}, choose);
+  for (const auto& [wanted, status, words] :
+       {std::tuple{"local", Status::Usage, "this host only"},
+        {"pdsh -w {host} {program}", Status::Unavailable, "--launcher: PATH has no pdsh"},
+        {"/no/such/ssh {host} {program}", Status::Unavailable,
+         "--launcher: there is no /no/such/ssh"},
+        {"opnmpi", Status::Usage, "'opnmpi' for --launcher"},
+        {"opnmpi", Status::Usage, "did you mean openmpi?"}}) {
+    asked.wanted = wanted;
+    test::expect_failure(status, words, choose);
+  }
 }
 
 RankLaunch launch_on(std::vector<std::string> hosts) {
@@ -195,51 +197,30 @@ TEST(HostLines, AreWhatEachLauncherReads) {
 }
 
 TEST(LauncherOfVersion, KnowsTheLaunchersOfTheTable) {
-  const auto name = [](std::string_view text) {
-    const Launcher* launcher = launcher_of_version(text);
-    return launcher == nullptr ? "" : launcher->name;
-  };
-  EXPECT_EQ(name("HYDRA build details:\n    Version: 4.0.2\n"), "hydra");
-  EXPECT_EQ(name("mpirun (Open MPI) 4.1.4\n\nReport bugs\n"), "openmpi");
-  EXPECT_EQ(name("mpirun.openmpi (OpenRTE) 4.1.4\n"), "openmpi");
-  EXPECT_EQ(name("prterun (PRRTE) 3.0.2\n"), "prrte");
-  EXPECT_EQ(name("slurm 22.05.8\n"), "srun");
-  EXPECT_EQ(name("\nHYDRA"), "");
-  EXPECT_EQ(name(""), "");
+  const std::map<std::string_view, std::string_view> names{
+      {"HYDRA build details:\n    Version: 4.0.2\n", "hydra"},
+      {"mpirun (Open MPI) 4.1.4\n\nReport bugs\n", "openmpi"},
+      {"mpirun.openmpi (OpenRTE) 4.1.4\n", "openmpi"},
+      {"prterun (PRRTE) 3.0.2\n", "prrte"},
+      {"slurm 22.05.8\n", "srun"}};
+  for (const auto& [text, name] : names) EXPECT_EQ(launcher_of_version(text)->name, name);
+  for (const char* text : {"\nHYDRA", ""}) EXPECT_EQ(launcher_of_version(text), nullptr);
 }
 
 TEST(CheckHostNames, RefusesWhatNoHostCanBeCalled) {
   const auto refusal = [](const std::string& host) {
     return test::failure_of([&] { check_host_names("--hosts", {"h1", host}); }).message;
   };
-  for (const char* name : {"h1.example-site.org", "10.0.0.1", "fe80::1%eth0", "user@gpu_3"}) {
+  for (const char* name :
+       {"h1.example-site.org", "10.0.0.1", "fe80::1%eth0", "user@gpu_3", "[fe80::1]"}) {
     EXPECT_EQ(refusal(name), "");
   }
-  EXPECT_EQ(refusal("[fe80::1]"), "");
-  for (const char* name : {"",
-                           "a b",
-                           "a\nb",
-                           "\x1b]0;x\a",
-                           "-oProxyCommand=x",
-                           "h\xC2\x9B",
-                           "a$(touch${IFS}x)",
-                           "a`b`",
-                           "a;b",
-                           "a|b",
-                           "a&",
-                           "a'b",
-                           "a\"b",
-                           "a>b",
-                           "a/b",
-                           "a\\b",
-                           "~",
-                           "a*",
-                           "a?",
-                           "{a}",
-                           "a!",
-                           "#a"}) {
-    EXPECT_EQ(refusal(name).find("--hosts: '"), 0U) << name;
-    EXPECT_EQ(refusal(name).find('\x1b'), std::string::npos);
+  std::vector<std::string> refused{"", "a\nb", "\x1b]0;x\a", "-oProxyCommand=x", "h\xC2\x9B"};
+  for (const char sign : std::string_view(" $`;|&'\"></\\~*?{}!#()")) {
+    refused.push_back(std::string("a") + sign);
+  }
+  for (const std::string& name : refused) {
+    EXPECT_THAT(refusal(name), AllOf(StartsWith("--hosts: '"), Not(HasSubstr("\x1b"))));
   }
 }
 
@@ -268,6 +249,79 @@ TEST(FillWords, LeavesWhatItDoesNotKnow) {
   EXPECT_THAT(fill_words("a{x}b {y} {list} {", {{"x", "1 2"}}, {{"{list}", {"l", "m"}}}),
               ElementsAre("a1 2b", "{y}", "l", "m", "{"));
   EXPECT_THAT(fill_words("", {}, {}), IsEmpty());
+}
+
+LauncherChoice chosen(const std::string& wanted) {
+  return choose_launcher({.wanted = wanted, .is_program = [](auto) { return true; }});
+}
+
+Words ssh(const std::string& wanted, const Words& arguments = {}, std::string_view set = "") {
+  return ssh_of(chosen(wanted), arguments,
+                [&](const char* name) { return name == set ? "x" : nullptr; });
+}
+
+TEST(SshHosts, AreThoseOfLaunchersThatNothingHasGivenAnotherAgent) {
+  for (const char* name : {"hydra", "openmpi", "prrte"}) {
+    EXPECT_THAT(ssh(name), ElementsAre("ssh")) << name;
+    EXPECT_THAT(ssh(name, {"-iface", "ib0"}), ElementsAre("ssh")) << name;
+    EXPECT_THAT(ssh(name, {}, "SLURM_JOB_ID"), IsEmpty()) << name;
+  }
+  EXPECT_THAT(ssh("hydra", {"-launcher-exec", "/opt/go"}), IsEmpty());
+  EXPECT_THAT(ssh("hydra", {}, "HYDRA_BOOTSTRAP"), IsEmpty());
+  EXPECT_THAT(ssh("openmpi", {"--mca", "plm_rsh_agent", "go"}), IsEmpty());
+  EXPECT_THAT(ssh("srun"), IsEmpty());
+  EXPECT_THAT(ssh("local"), IsEmpty());
+  EXPECT_THAT(ssh("ssh -p 22 {host} {env} {program}"), ElementsAre("ssh", "-p", "22"));
+  EXPECT_THAT(ssh("/usr/bin/ssh {host} {program}"), ElementsAre("/usr/bin/ssh"));
+  EXPECT_THAT(ssh("ssh me@{host} {program}"), IsEmpty());
+  EXPECT_THAT(ssh("kubectl exec {host} -- {env} {program}"), IsEmpty());
+}
+
+TEST(SshHosts, AreKnownByTheResolverOrByTheConfigurationOfSsh) {
+  const test::TemporaryFolder folder;
+  const std::string program = folder.path("ssh");
+  // "ssh -F file -G HOST"
+  std::ofstream(program)
+      << "#!/bin/sh\ncase $4 in alias.*) echo hostname 127.0.0.1;;\n"
+         "jump.*) echo proxyjump gate;; *) echo hostname $4; echo proxyjump none;; esac\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  EXPECT_THAT(unresolved_hosts({"localhost", "127.0.0.2", "a.invalid", "alias.invalid",
+                                "jump.invalid", "b.invalid"},
+                               {program, "-F", "file"}),
+              ElementsAre("a.invalid", "b.invalid"));
+  EXPECT_THAT(unresolved_hosts({"a.invalid"}, {"no-such-ssh"}), ElementsAre("a.invalid"));
+  EXPECT_THAT(unresolved_hosts({"a.invalid"}, {}), IsEmpty());
+}
+
+TEST(StartRanks, ReturnsTheCodeOfTheRankThatFailsAndEndsTheOthers) {
+  const char* const script = "test $BUSBAR_RANK = 1 || exec sleep 77; exit 7";
+  EXPECT_EQ(start_ranks({.ranks = 3, .program = {"sh", "-c", script}}), 7);
+}
+
+TEST(StartRanks, TellsRanksWhomToEndWith) {
+  EXPECT_EQ(start_ranks({.ranks = 1, .program = {"sh", "-c", "test $BUSBAR_STARTER = $PPID"}}), 0);
+}
+
+TEST(StartRanks, ReportsOnceAProgramThatIsNotThere) {
+  std::string notices;
+  const RankStart start{.ranks = 3,
+                        .program = {"/nowhere/x_perf"},
+                        .notice = [&](const auto& line) { notices += line + '\n'; }};
+  EXPECT_EQ(start_ranks(start), 127);
+  EXPECT_EQ(notices, "rank 0 could not be started: no such program\n");
+}
+
+TEST(RequireVariables, RefusesWhatANewStartDidNotBring) {
+  setenv("BUSBAR_TEST_SET", "a b", 1);
+  setenv("BUSBAR_STARTED_ANEW", std::to_string(getpid()).c_str(), 1);
+  require_variables({{"BUSBAR_TEST_SET", "a b"}}, {});
+  for (const std::string name : {"BUSBAR_TEST_SET", "BUSBAR_TEST_UNSET"}) {
+    test::expect_failure(Status::Usage, {"--env " + name + "=c", "new start"}, [&] {
+      require_variables({{"BUSBAR_TEST_SET", "a b"}, {name, "c"}}, {});
+    });
+  }
+  unsetenv("BUSBAR_STARTED_ANEW");
+  unsetenv("BUSBAR_TEST_SET");
 }
 
 }  // namespace

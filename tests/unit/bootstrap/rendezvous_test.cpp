@@ -20,21 +20,34 @@ std::string text_of(const RendezvousOptions& options, const VariableMap& variabl
          std::to_string(result->ranks) + " " + result->token;
 }
 
+const VariableMap kTorchrun{
+    {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
+const VariableMap kSrun{{"SLURM_PROCID", "5"},
+                        {"SLURM_STEP_NUM_TASKS", "8"},
+                        {"SLURM_STEP_ID", "2"},
+                        {"SLURM_JOB_ID", "100"},
+                        {"SLURM_STEP_NODELIST", "gpu[03-6],h1"}};
+const VariableMap kBusbar{
+    {"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}};
+
+/// The same variables with one more or another value.
+VariableMap with_variable(VariableMap variables, const std::string& name,
+                          const std::string& value) {
+  variables[name] = value;
+  return variables;
+}
+
 TEST(FindRendezvous, IsNoneForMpiAndForOneProcess) {
   EXPECT_EQ(text_of({}, {}), "");
   EXPECT_EQ(text_of({}, {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}), "");
-  EXPECT_EQ(
-      text_of({}, {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_STEP_ID", "0"}}),
-      "");
+  EXPECT_EQ(text_of({}, with_variable(kSrun, "SLURM_STEP_NUM_TASKS", "1")), "");
 }
 
 TEST(FindRendezvous, IsWhatTheCommandLineSays) {
   EXPECT_EQ(text_of({.address = "h1:29500", .rank = 3, .ranks = 4}, {}), "h1:29500 3/4 ");
   EXPECT_EQ(text_of({.address = "[fe80::1]:9", .rank = 0, .ranks = 1}, {{"BUSBAR_TOKEN", "abc"}}),
             "[fe80::1]:9 0/1 abc");
-  EXPECT_EQ(
-      text_of({}, {{"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}}),
-      "h1:9 1/2 ");
+  EXPECT_EQ(text_of({}, kBusbar), "h1:9 1/2 ");
 }
 
 TEST(FindRendezvous, TakesRankAndNumberFromWhateverStartedTheRanks) {
@@ -47,67 +60,36 @@ TEST(FindRendezvous, KnowsWhichJobItIsWhereTheEnvironmentHasIt) {
   const auto job = [](const RendezvousOptions& options, const VariableMap& variables) {
     return found(options, variables).value().job;
   };
-  VariableMap srun{{"SLURM_PROCID", "1"},
-                   {"SLURM_STEP_NUM_TASKS", "2"},
-                   {"SLURM_STEP_ID", "3"},
-                   {"SLURM_JOB_ID", "71"},
-                   {"SLURM_STEP_NODELIST", "h[1-2]"}};
-  EXPECT_EQ(job({}, srun), "71.3");
-  EXPECT_EQ(job({.address = "h1:9"}, srun), "71.3");
-  EXPECT_EQ(job({.address = "h1:9", .rank = 1}, srun), "");  // two steps may meet by hand
-  EXPECT_EQ(job({}, {{"RANK", "1"},
-                     {"WORLD_SIZE", "2"},
-                     {"MASTER_ADDR", "h1"},
-                     {"MASTER_PORT", "29500"},
-                     {"TORCHELASTIC_RUN_ID", "train"}}),
-            "train");
-  srun["BUSBAR_JOB"] = "mine";
-  EXPECT_EQ(job({.address = "h1:9"}, srun), "mine");
+  EXPECT_EQ(job({}, kSrun), "100.2");
+  EXPECT_EQ(job({.address = "h1:9"}, kSrun), "100.2");
+  EXPECT_EQ(job({.address = "h1:9", .rank = 1}, kSrun), "");  // two steps may meet by hand
+  EXPECT_EQ(job({}, with_variable(kTorchrun, "TORCHELASTIC_RUN_ID", "train")), "train");
+  EXPECT_EQ(job({.address = "h1:9"}, with_variable(kSrun, "BUSBAR_JOB", "mine")), "mine");
 }
 
 TEST(FindRendezvous, KnowsWhetherTheHostsNameMayAppearLater) {
-  const VariableMap torchrun{
-      {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
-  const VariableMap srun{{"SLURM_PROCID", "1"},
-                         {"SLURM_STEP_NUM_TASKS", "2"},
-                         {"SLURM_STEP_ID", "0"},
-                         {"SLURM_STEP_NODELIST", "h[1-2]"}};
-  const VariableMap busbar{
-      {"BUSBAR_RENDEZVOUS", "h1:9"}, {"BUSBAR_RANK", "1"}, {"BUSBAR_RANKS", "2"}};
   EXPECT_FALSE(found({.address = "pod-0:9", .rank = 1, .ranks = 2}, {})->is_known_host);
-  EXPECT_FALSE(found({}, torchrun)->is_known_host);
-  EXPECT_TRUE(found({}, srun)->is_known_host);
-  EXPECT_TRUE(found({}, busbar)->is_known_host);
+  EXPECT_FALSE(found({}, kTorchrun)->is_known_host);
+  EXPECT_TRUE(found({}, kSrun)->is_known_host);
+  EXPECT_TRUE(found({}, kBusbar)->is_known_host);
 }
 
 TEST(FindRendezvous, EndsWithTheProcessThatGaveTheAddress) {
-  const VariableMap started{{"BUSBAR_RENDEZVOUS", "h1:9"},
-                            {"BUSBAR_RANK", "1"},
-                            {"BUSBAR_RANKS", "2"},
-                            {"BUSBAR_STARTER", "71"}};
+  const VariableMap started = with_variable(kBusbar, "BUSBAR_STARTER", "71");
   EXPECT_EQ(found({}, started)->starter, 71);
   EXPECT_EQ(found({.address = "h1:9"}, started)->starter, 0);
 }
 
 TEST(FindRendezvous, IsBesideThePortThatTorchrunsAgentHolds) {
-  VariableMap torchrun{
-      {"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h1"}, {"MASTER_PORT", "29500"}};
-  EXPECT_EQ(text_of({}, torchrun), "h1:29500 1/2 ");
-  torchrun["TORCHELASTIC_USE_AGENT_STORE"] = "True";
-  EXPECT_EQ(text_of({}, torchrun), "h1:29501 1/2 ");
-  torchrun["MASTER_PORT"] = "65535";
-  EXPECT_EQ(text_of({}, torchrun), "h1:65534 1/2 ");
+  const VariableMap agent = with_variable(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "True");
+  EXPECT_EQ(text_of({}, kTorchrun), "h1:29500 1/2 ");
+  EXPECT_EQ(text_of({}, agent), "h1:29501 1/2 ");
+  EXPECT_EQ(text_of({}, with_variable(agent, "MASTER_PORT", "65535")), "h1:65534 1/2 ");
 }
 
 TEST(FindRendezvous, IsOnTheFirstNodeOfASlurmStepAtAPortOfTheStep) {
-  VariableMap srun{{"SLURM_PROCID", "5"},
-                   {"SLURM_STEP_NUM_TASKS", "8"},
-                   {"SLURM_STEP_ID", "2"},
-                   {"SLURM_JOB_ID", "100"},
-                   {"SLURM_STEP_NODELIST", "gpu[03-6],h1"}};
-  EXPECT_EQ(text_of({}, srun), "gpu03:23102 5/8 ");
-  srun["SLURM_STEP_ID"] = "3";
-  EXPECT_EQ(text_of({}, srun), "gpu03:23103 5/8 ");
+  EXPECT_EQ(text_of({}, kSrun), "gpu03:23102 5/8 ");
+  EXPECT_EQ(text_of({}, with_variable(kSrun, "SLURM_STEP_ID", "3")), "gpu03:23103 5/8 ");
 }
 
 TEST(FindRendezvous, RefusesWhatDoesNotFitTogether) {

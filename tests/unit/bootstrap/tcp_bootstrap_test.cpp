@@ -4,8 +4,16 @@
 
 #include <atomic>
 
+#include "bootstrap/node_map.hpp"
+
 namespace busbar {
 namespace {
+
+TEST(NodeMap, NodesAreNumberedByTheirLowestRank) {
+  const NodeMap map = NodeMap::numbered(std::vector<std::string>{"z", "a", "z", "b", "a"});
+  EXPECT_THAT(map.of_rank, ElementsAre(0, 1, 0, 2, 1));
+  EXPECT_EQ(map.count, 3);
+}
 
 /// An address at which nothing listens.
 Address free_address() {
@@ -25,6 +33,14 @@ TcpEvents no_events() {
           .lost = [](const std::string& what) { ADD_FAILURE() << what; }};
 }
 
+/// Both connections of rank 1 to the rank at this address, which it does not answer on.
+struct SilentRank {
+  explicit SilentRank(const Address& address, int ranks = 2) : place(place_of(address, 1, ranks)) {}
+  Rendezvous place;
+  Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
+  Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
+};
+
 template <class Work>
 void on_tcp_ranks(int ranks, const Work& work) {
   const Address address = free_address();
@@ -41,20 +57,17 @@ void on_tcp_ranks(int ranks, const Work& work) {
 
 TEST(TcpBootstrap, KnowsWhoIsThere) {
   for (const int ranks : {1, 2, 5}) {
-    std::mutex mutex;
-    std::vector<int> seen;
     on_tcp_ranks(ranks, [&](Bootstrap& world) {
       EXPECT_EQ(world.size(), ranks);
       EXPECT_EQ(world.nodes(), 1);
       EXPECT_EQ(world.node(), 0);
       EXPECT_EQ(world.connected_by(), "TCP (test)");
       EXPECT_EQ(world.address(), ranks > 1 ? "127.0.0.1" : "");
-      const std::scoped_lock lock(mutex);
-      seen.push_back(world.rank());
+      const std::vector<int> all = world.gather(world.rank());
+      for (int rank = 0; rank < ranks; ++rank) {
+        EXPECT_EQ(all.at(static_cast<std::size_t>(rank)), rank);
+      }
     });
-    std::sort(seen.begin(), seen.end());
-    for (int rank = 0; rank < ranks; ++rank)
-      EXPECT_EQ(seen.at(static_cast<std::size_t>(rank)), rank);
   }
 }
 
@@ -66,16 +79,14 @@ TEST(TcpBootstrap, SendsAndCombines) {
       world.broadcast(values, root);
       EXPECT_THAT(values, ElementsAre(root, -root, 7));
     }
-    std::array<double, 2> values{1.0 + world.rank(), -world.rank() * 0.5};
-    auto combined = values;
-    world.combine(combined, Combine::Sum);
-    EXPECT_THAT(combined, ElementsAre(10, -3));
-    combined = values;
-    world.combine(combined, Combine::Min);
-    EXPECT_THAT(combined, ElementsAre(1, -1.5));
-    combined = values;
-    world.combine(combined, Combine::Max);
-    EXPECT_THAT(combined, ElementsAre(4, 0));
+    const std::array<double, 2> values{1.0 + world.rank(), -world.rank() * 0.5};
+    const auto combined = [&](Combine how, std::array<double, 2> result) {
+      world.combine(result, how);
+      return result;
+    };
+    EXPECT_THAT(combined(Combine::Sum, values), ElementsAre(10, -3));
+    EXPECT_THAT(combined(Combine::Min, values), ElementsAre(1, -1.5));
+    EXPECT_THAT(combined(Combine::Max, values), ElementsAre(4, 0));
     EXPECT_FALSE(world.agree(world.rank() != 2));
     std::vector<std::byte> large(1U << 20U, static_cast<std::byte>(world.rank()));
     world.broadcast_bytes(large, 3);
@@ -154,11 +165,9 @@ TEST(TcpBootstrap, WaitsForAHostsNameOnlyWhereItMayAppear) {
 TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
   const Address address = free_address();
   std::thread silent([&] {
-    const Rendezvous place = place_of(address, 1, 2);
-    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
-    const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
+    const SilentRank rank(address);
     std::byte nothing{};
-    while (calls.receive(std::span(&nothing, 1))) {
+    while (rank.calls.receive(std::span(&nothing, 1))) {
     }
   });
   test::expect_failure(Status::Runtime, "timeout: no answer from rank 1 ", [&] {
@@ -170,13 +179,11 @@ TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
 TEST(TcpBootstrap, RefusesATextThatNoRankSends) {
   const Address address = free_address();
   std::thread stranger([&] {
-    const Rendezvous place = place_of(address, 1, 2);
-    const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
-    const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
+    const SilentRank rank(address);
     const std::array<std::uint64_t, 2> head{1, std::uint64_t{1} << 60U};  // of the first call
-    (void)calls.send(std::as_bytes(std::span(head)));
+    (void)rank.calls.send(std::as_bytes(std::span(head)));
     std::byte nothing{};
-    (void)monitor.receive(std::span(&nothing, 1));
+    (void)rank.monitor.receive(std::span(&nothing, 1));
   });
   test::expect_failure(Status::Runtime, "a text of 1152921504606846976 bytes", [&] {
     (void)join_by_tcp(place_of(address, 0, 2), Seconds{20}, no_events());
@@ -193,13 +200,11 @@ TEST(TcpBootstrap, LivesToReportWhoIsMissingWhenTheOthersEndFirst) {
         {
           const Address address = free_address();
           std::thread other([&, ranks = ranks] {
-            const Rendezvous place = place_of(address, 1, ranks);
-            const Socket monitor = join_root(place, Channel::Monitor, Seconds{20}).socket;
-            const Socket calls = join_root(place, Channel::Collectives, Seconds{20}).socket;
+            const SilentRank rank(address, ranks);
             std::byte abort{};
-            (void)monitor.receive(std::span(&abort, 1));
+            (void)rank.monitor.receive(std::span(&abort, 1));
             const std::array<std::int32_t, 40> back{0, 4};  // as PeerMonitor sends it
-            (void)monitor.send(std::as_bytes(std::span(back)));
+            (void)rank.monitor.send(std::as_bytes(std::span(back)));
             std::this_thread::sleep_for(std::chrono::seconds(60));
           });
           const test::Failure failure = test::failure_of(
@@ -219,12 +224,9 @@ TEST(TcpBootstrap, EndsWithTheCodeOfAFailureWhateverARankSends) {
         {
           const Address address = free_address();
           std::thread other([&] {
-            Socket socket =
-                join_root(place_of(address, 1, 2), Channel::Monitor, Seconds{20}).socket;
-            const Socket calls =
-                join_root(place_of(address, 1, 2), Channel::Collectives, Seconds{20}).socket;
+            const SilentRank rank(address);
             const std::array<std::int32_t, 40> abort{0, sent};  // as PeerMonitor sends it
-            (void)socket.send(std::as_bytes(std::span(abort)));
+            (void)rank.monitor.send(std::as_bytes(std::span(abort)));
             std::this_thread::sleep_for(std::chrono::seconds(60));
           });
           (void)join_by_tcp(place_of(address, 0, 2), Seconds{60}, no_events());
@@ -272,12 +274,6 @@ JoinAttempt attempt_to_join(const Rendezvous& door, const Rendezvous& rank) {
   return result;
 }
 
-TEST(JoinListener, LetsInWhoKnowsTheToken) {
-  const JoinAttempt result = attempt_to_join(place_of({}, 0, 2), place_of({}, 1, 2));
-  EXPECT_EQ(result.failure.status, Status::Ok) << result.failure.message;
-  EXPECT_TRUE(result.notices.empty());
-}
-
 TEST(JoinListener, SendsAwayWhoDoesNotAndTellsNeitherOfThemTheToken) {
   const JoinAttempt result = attempt_to_join(place_of({}, 0, 2), place_of({}, 1, 2, "guess"));
   EXPECT_EQ(result.failure.status, Status::Usage);
@@ -290,25 +286,30 @@ TEST(JoinListener, SendsAwayWhoDoesNotAndTellsNeitherOfThemTheToken) {
   }
 }
 
-TEST(JoinListener, SendsAwayARankOfAnotherJobWhereBothAreKnown) {
-  const auto attempt = [](const std::string& job_of_door, const std::string& job) {
-    Rendezvous door = place_of({}, 0, 2);
-    door.job = job_of_door;
-    Rendezvous rank = place_of({}, 1, 2);
-    rank.job = job;
-    return attempt_to_join(door, rank).failure;
-  };
-  EXPECT_EQ(attempt("7.0", "7.0").status, Status::Ok);
-  EXPECT_EQ(attempt("7.0", "").status, Status::Ok);
-  EXPECT_EQ(attempt("", "7.0").status, Status::Ok);
+TEST(JoinListener, LetsInWhoKnowsTheTokenUnlessItsJobIsKnownToBeAnother) {
   const std::string longest(300, 'J');
-  EXPECT_EQ(attempt(longest + "1", longest + "1").status, Status::Ok);
-  EXPECT_EQ(attempt("a\tb\nc", "a\tb\nc").status, Status::Ok);
-  EXPECT_EQ(attempt(longest + "1", longest + "2").status, Status::Usage);
-  EXPECT_EQ(attempt("a\tb", "a b").status, Status::Usage);
-  const test::Failure other = attempt("7.0", "8.0");
-  EXPECT_EQ(other.status, Status::Usage);
-  EXPECT_TRUE(other.says("it belongs to job 8.0, but rank 0 to job 7.0")) << other.message;
+  struct Case {
+    std::string door;
+    std::string rank;
+    std::string refusal;
+  };
+  for (const Case& jobs : {Case{"7.0", "7.0", ""},
+                           {"7.0", "", ""},
+                           {"", "7.0", ""},
+                           {longest + "1", longest + "1", ""},
+                           {"a\tb\nc", "a\tb\nc", ""},
+                           {longest + "1", longest + "2", "belongs to job"},
+                           {"a\tb", "a b", "belongs to job"},
+                           {"7.0", "8.0", "it belongs to job 8.0, but rank 0 to job 7.0"}}) {
+    Rendezvous door = place_of({}, 0, 2);
+    door.job = jobs.door;
+    Rendezvous rank = place_of({}, 1, 2);
+    rank.job = jobs.rank;
+    const auto& [failure, notices] = attempt_to_join(door, rank);
+    EXPECT_EQ(failure.status, jobs.refusal.empty() ? Status::Ok : Status::Usage) << jobs.rank;
+    EXPECT_TRUE(failure.says(jobs.refusal)) << failure.message;
+    EXPECT_EQ(notices.empty(), jobs.refusal.empty());
+  }
 }
 
 TEST(JoinListener, KeepsOnlySoManyConnectionsThatSayNothing) {

@@ -49,10 +49,6 @@ TEST(TransportNote, ReportsWhatIsMissingAndWhy) {
   EXPECT_EQ(facts.front().second, "unknown");
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::vector<SizePlan> plans_of(Bytes first, std::size_t count) {
   std::vector<SizePlan> plans(count);
   for (std::size_t i = 0; i < count; ++i) plans[i].wanted = first << i;
@@ -117,13 +113,28 @@ struct HeaderRun {
         run, plans, configuration(run, environment),
         {.arguments = {"./allreduce_perf", "-e", "4M"}, .environment = environment});
   }
-  /// Whether the notes contain a text.
-  [[nodiscard]] bool notes(const std::string& part) const {
-    return contains(join(context().notes, "\n"), part);
+  [[nodiscard]] std::string notes() const { return join(context().notes, "\n") + '\n'; }
+
+  /// Every rank has this GPU and so many processors, and as many ranks share the last GPU.
+  void use_gpus(const std::string& name, int processors = 2, int sharing = 1);
+  /// What 16 ranks send and receive is larger by `more` bytes than the cache.
+  void fill_cache(Bytes more) {
+    rank_map.largest_cache = 32 * kMiB;
+    plans.back().footprint = {.send = kMiB, .recv = kMiB + more};
   }
-  /// Expects all of these texts in the notes, or none.
-  void expect_notes(const std::vector<std::string>& parts, bool there = true) const {
-    for (const std::string& part : parts) EXPECT_EQ(notes(part), there) << part;
+  void use_rounds(const std::string& csv) {
+    options.groups = parse_group_spec("--groups", csv);
+    plan = {.kind = GroupPlan::Kind::Groups,
+            .rounds = parse_rounds(join(split(csv, ';'), "\n"), "--groups", 16)};
+  }
+  void use_matrix_of(int of) {
+    options.distribution = Distribution{.skew = Skew::Matrix};
+    options.distribution->matrix =
+        std::make_shared<const TrafficMatrix>(TrafficMatrix{.ranks = of});
+  }
+  void forbid_in_place(Placement wanted) {
+    options.placement = wanted;
+    plans.assign(1, {.wanted = kMiB, .in_place = false, .in_place_reason = "would overwrite"});
   }
 };
 
@@ -133,6 +144,12 @@ Device device(int index, std::string_view bus, std::string_view name) {
   std::copy(name.begin(), name.end(), device.name.begin());
   device.uuid.front() = 'u';
   return device;
+}
+
+void HeaderRun::use_gpus(const std::string& name, int processors, int sharing) {
+  for (int rank = 0; rank < 16; ++rank) devices.push_back(device(rank % 8, "0000:07:00.0", name));
+  devices.back().ranks_on_device = sharing;
+  for (RankInfo& place : rank_map.ranks) place.processors = processors;
 }
 
 std::string fact(const RunContext& context, const std::string& wanted) {
@@ -152,18 +169,11 @@ TEST(RunHeader, HasTheFactsThatExplainAFile) {
   EXPECT_EQ(fact(context, "environment"), "UCX_TLS=tcp");
   EXPECT_EQ(fact(context, "timer_cost_ns"), "40.0");
   EXPECT_EQ(fact(context, "connect_s"), "0.42");
+  EXPECT_EQ(fact(context, "device_set"), "cores 0-1");
+  EXPECT_EQ(fact(context, "bound_kind"), "host-memory");
+  EXPECT_EQ(fact(context, "bound_limit"), "copy and reduce");
   EXPECT_EQ(fact(context, "rank_0"), "host vm node 0 numa 0 core 1 processors 1");
   EXPECT_EQ(fact(context, "rank_15"), "host vm node 0 numa - core - processors 1");
-}
-
-TEST(RunHeader, ReportsTheSetAndItsBound) {
-  HeaderRun run;
-  EXPECT_EQ(fact(run.context(), "device_set"), "cores 0-1");
-  EXPECT_EQ(fact(run.context(), "bound_kind"), "host-memory");
-  EXPECT_EQ(fact(run.context(), "bound_limit"), "copy and reduce");
-  EXPECT_TRUE(run.notes("\nHost: 16 ranks on cores 0-1"));
-  run.bound.note.clear();
-  run.expect_notes({"Host:", "\n\n"}, false);
 }
 
 TEST(RunHeader, HasTheDeviceOfEachRank) {
@@ -175,186 +185,131 @@ TEST(RunHeader, HasTheDeviceOfEachRank) {
   };
   EXPECT_EQ(run.context().devices.size(), 16U);
   EXPECT_EQ(line(3), "3 0 249104 vm 1 [numa 0 core 1] AMD EPYC");
-  EXPECT_TRUE(contains(line(15), "[numa - core -]"));
-  for (int rank = 0; rank < 16; ++rank) {
-    run.devices.push_back(device(rank % 8, "0000:07:00.0", "NVIDIA H200"));
-  }
+  EXPECT_THAT(line(15), HasSubstr("[numa - core -]"));
+  run.use_gpus("NVIDIA H200");
   EXPECT_EQ(line(9), "9 0 249104 vm 1 [0000:07:00] NVIDIA H200");
-  EXPECT_TRUE(
-      fact(run.context(), "rank_9").ends_with(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"))
-      << fact(run.context(), "rank_9");
-  run.expect_notes({"fake", "share a GPU"}, false);
+  EXPECT_THAT(fact(run.context(), "rank_9"),
+              EndsWith(" device 1 bus 0000:07:00.0 uuid u name NVIDIA H200"));
 }
 
-TEST(RunHeader, HasTheHeadersOfNcclTests) {
+TEST(RunHeader, HasTheHeadersOfNcclTestsAndWhatTheTableNeeds) {
   HeaderRun run;
-  EXPECT_EQ(run.context().nccl_name, "all_reduce");
-  EXPECT_EQ(run.context().operations, std::nullopt);
-  EXPECT_EQ(run.context().warmup, std::nullopt);
-  EXPECT_EQ(run.context().blocking, 0);
+  const RunContext usual = run.context();
+  EXPECT_EQ(usual.nccl_name, "all_reduce");
+  EXPECT_FALSE(usual.operations || usual.warmup || usual.skipped);
   run.options.sweep.factor = 1;
   run.options.operations = 20;
   run.options.warmup_operations = 1;
   run.options.blocking = Blocking::Wait;
-  EXPECT_EQ(run.context().sweep.factor, 1U);
-  EXPECT_EQ(run.context().operations, 20U);
-  EXPECT_EQ(run.context().warmup, 1U);
-  EXPECT_EQ(run.context().blocking, 2);
-}
-
-TEST(RunHeader, ReportsHowTimesAreMade) {
-  HeaderRun run;
-  run.expect_notes(
-      {"of the max over ranks; cadence streaming; until its 95 % ", "within 2 % or 3 s "});
-  run.options.aggregation = Aggregation::Mean;
-  run.options.cadence = Cadence::Isolated;
-  run.options.operations = 20;
-  EXPECT_TRUE(run.notes("of the mean over ranks; cadence isolated; 20 operations"));
-}
-
-TEST(RunHeader, ReportsThatRanksAreTooMany) {
-  HeaderRun run;
-  run.expect_notes({"yielding", "oversubscribed, 16 ranks on 2 processors of host vm"});
-  run.progress = Progress::Block;
-  run.rank_map.oversubscribed = false;
-  EXPECT_TRUE(run.notes("wait inside the library: ranks fit"));
-  EXPECT_FALSE(run.notes("oversubscribed"));
-}
-
-TEST(RunHeader, ReportsTheMemoryPlanOfSizesTogether) {
-  HeaderRun run;
-  EXPECT_TRUE(run.notes("memory plan: 1 MiB to 4 MiB: both placements"));
-  run.plans[1].out_of_place = false;
-  run.plans[1].reason = "needs 3 GiB";
-  run.plans[1].segment = 4194304;
-  run.plans[2].out_of_place = run.plans[2].in_place = false;
-  run.plans[2].reason = "needs 6 GiB";
-  run.expect_notes({"memory plan: 1 MiB: both placements\n",
-                    "2 MiB: in place only (out of place needs 3 GiB) in segments of 16 MiB",
-                    "memory plan: 4 MiB: skipped (needs 6 GiB)"});
-}
-
-TEST(RunHeader, ReportsThatBuffersFitIntoTheCache) {
-  HeaderRun run;
-  run.rank_map.largest_cache = 32 * kMiB;
-  run.plans.back().footprint = {.send = kMiB, .recv = kMiB};  // of 16 ranks
-  EXPECT_TRUE(run.notes("cache of 32 MiB: --cache rotate"));
-  run.plans.back().footprint.recv += 1;
-  EXPECT_FALSE(run.notes("--cache rotate"));
-}
-
-TEST(RunHeader, ReportsWhatRunsOnFewerRanksThanMeant) {
-  HeaderRun run;
-  run.options.mix = "incast:14";
-  run.options.distribution = Distribution{.skew = Skew::Matrix};
-  run.options.distribution->matrix =
-      std::make_shared<const TrafficMatrix>(TrafficMatrix{.ranks = 20});
-  run.expect_notes({"--mix incast:14: no victim: that group needs 17 ranks",
-                    "has 20 ranks: parts of the first 16"});
-  run.options.mix = "incast:13";
-  EXPECT_FALSE(run.notes("victim"));
-}
-
-TEST(RunHeader, ReportsTheMemoryOfTheFullestHostOrDevice) {
-  HeaderRun run;
-  EXPECT_TRUE(run.notes("memory: 16 GiB available, of which 85 % may be used, for 16 ranks"));
-  run.memory.free = 2 * kGiB;
-  run.memory.by_option = true;
-  EXPECT_TRUE(run.notes("memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host"));
-  run.memory = {.place = "GPU", .ranks = 1, .free = 80 * kGiB, .share = 0.95};
-  run.expect_notes(
-      {"memory: 80 GiB available, of which 95 % may be used, for 1 rank", "fullest GPU"});
-}
-
-TEST(RunHeader, ReportsWhyNothingGoesInPlaceWhereThatWasAskedFor) {
-  HeaderRun run;
-  for (SizePlan& plan : run.plans) {
-    plan.in_place = false;
-    plan.in_place_reason = "would overwrite";
-  }
-  EXPECT_TRUE(run.notes("4 MiB: out of place only (in place: would overwrite)"));
-  run.options.placement = Placement::Out;
-  EXPECT_FALSE(run.notes("would overwrite"));
-}
-
-TEST(RunHeader, ReportsWhatIsUnusualOnly) {
-  HeaderRun run;
-  run.expect_notes({"not checked", "seed", "rotate", "one rank"}, false);
-  run.options.checks = 0;
-  run.options.seed = 7;
-  run.options.cache = Cache::Rotate;
-  run.ranks = 1;
-  run.expect_notes({"not checked (-c 0)", "data seed 7", "rotate", "one rank"});
-}
-
-TEST(RunHeader, NamesTheBackendAndWhy) {
-  HeaderRun run;
-  EXPECT_TRUE(run.notes("mpi backend (auto: best available of "));
-  EXPECT_FALSE(run.notes("library: "));
-  run.options.backend = "mpi";
-  run.library_settings = "UCX_RNDV_THRESH=8k";
-  run.expect_notes({"mpi backend (asked for: ", "configured with UCX_RNDV_THRESH=8k "});
-}
-
-TEST(RunHeader, KeepsWhatReadersOfNcclTestsLookForOutOfItsNotes) {
-  HeaderRun run;
-  run.options.checks = 0;
-  run.options.cache = Cache::Rotate;
-  for (const char* word : {"bandwidth", "FAILED", "out-of-place", "Out of bounds"}) {
-    EXPECT_FALSE(run.notes(word)) << word;
-  }
-}
-
-TEST(RunHeader, ReportsThatDevicesAreFakeOrShared) {
-  HeaderRun run;
-  run.devices.assign(16, device(0, "0000:07:00.0", "Fake GPU"));
-  EXPECT_TRUE(run.notes("fake: this is the fake GPU machine"));
-  run.devices[3].ranks_on_device = 4;
-  EXPECT_TRUE(run.notes("up to 4 ranks share a GPU (--share-gpus)"));
-}
-
-TEST(RunHeader, NamesTheRanksOfEachGroupWhereTheyAreSplit) {
-  HeaderRun run;
-  EXPECT_FALSE(run.notes("group"));
-  run.options.groups = parse_split("MOD 2");
-  run.plan = {.kind = GroupPlan::Kind::Groups,
-              .rounds = plan_rounds(*run.options.groups, {.ranks = 16})};
-  run.expect_notes({"group 0: ranks 0 2 4 6 8 10 12 14; all groups at the same",
-                    "group 1: ranks 1 3 5 7 9 11 13 15;"});
-  EXPECT_EQ(run.context().devices[5].group, 1);
-  EXPECT_TRUE(fact(run.context(), "rank_5").ends_with(" group 1"));
-  const RunContext context = run.context();
-  EXPECT_EQ(context.groups.at({0, 1}).front(), 1);
-  run.options.groups = parse_group_spec("--groups", "0,0,0-3;7,0,4-7;7,1,8-9");
-  run.plan.rounds = parse_rounds("0,0,0-3\n7,0,4-7\n7,1,8-9", "--groups", 16);
-  EXPECT_TRUE(run.notes("groups: 3 groups in 2 rounds (0,0,0-3;"));
-}
-
-TEST(RunHeader, GivesTheTableWhatItsOptionsChange) {
-  HeaderRun run;
-  EXPECT_EQ(run.context().graph, 0U);
-  EXPECT_FALSE(run.context().skipped.has_value());
   run.options.graph_launches = 4;
   run.options.unalign = 3;
   run.options.enqueue_times = run.options.per_operation = true;
   run.options.skipped_samples = 2;
-  run.plan.kind = GroupPlan::Kind::OneWay;
-  EXPECT_EQ(run.context().graph, 4U);
-  EXPECT_EQ(run.context().unalign, 3U);
-  EXPECT_TRUE(run.context().enqueue_times);
-  EXPECT_EQ(run.context().skipped, 2U);
-  EXPECT_TRUE(run.notes("pairs: every ordered pair of ranks, one way"));
+  const RunContext context = run.context();
+  EXPECT_EQ(context.sweep.factor, 1U);
+  EXPECT_EQ(context.operations, 20U);
+  EXPECT_EQ(context.warmup, 1U);
+  EXPECT_EQ(context.blocking, 2);
+  EXPECT_EQ(context.graph, 4U);
+  EXPECT_EQ(context.unalign, 3U);
+  EXPECT_TRUE(context.enqueue_times);
+  EXPECT_EQ(context.skipped, 2U);
 }
 
-TEST(RunHeader, ReportsWhatToDoForARankWithAGpuAndOneProcessor) {
+TEST(RunHeader, NotesHowAnOrdinaryRunMeasures) {
+  EXPECT_THAT(
+      HeaderRun().context().notes,
+      ElementsAre(
+          AllOf(HasSubstr(": all-reduce over "),
+                EndsWith(", mpi backend (auto: best available of mpi), 16 ranks on 4 nodes")),
+          "time: median over samples of the max over ranks; cadence streaming; until its 95 % "
+          "interval is within 2 % or 3 s have passed",
+          StartsWith("interval: of the moment when a row was measured; "),
+          "ranks wait by yielding to each other: oversubscribed, 16 ranks on 2 processors of host "
+          "vm",
+          "memory: 16 GiB available, of which 85 % may be used, for 16 ranks on the fullest host",
+          "memory plan: 1 MiB to 4 MiB: both placements", "Host: 16 ranks on cores 0-1"));
+}
+
+using R = HeaderRun&;
+/// What a run changes, and the note that it then has, or has not.
+struct Noted {
+  std::string note;
+  void (*change)(R);
+  bool there = true;
+};
+
+const std::vector<Noted> kNoted{
+    {"of the mean over ranks; ", [](R r) { r.options.aggregation = Aggregation::Mean; }},
+    {"; cadence isolated; ", [](R r) { r.options.cadence = Cadence::Isolated; }},
+    {"; 20 operations\n", [](R r) { r.options.operations = 20; }},
+    {"wait inside the library: ", [](R r) { r.progress = Progress::Block; }},
+    {": ranks fit ", [](R r) { r.rank_map.oversubscribed = false; }},
+    {"mpi backend (asked for: ", [](R r) { r.options.backend = "mpi"; }},
+    {"configured with A=8k ", [](R r) { r.library_settings = "A=8k"; }},
+    {"memory: 2 GiB (--memory-limit) for 16 ranks on the fullest host\n",
+     [](R r) { r.memory = {.ranks = 16, .free = 2 * kGiB, .by_option = true}; }},
+    {"memory: 80 GiB available, of which 95 % may be used, for 1 rank on the fullest GPU\n",
+     [](R r) { r.memory = {.place = "GPU", .ranks = 1, .free = 80 * kGiB, .share = 0.95}; }},
+    {"plan: 1 MiB: both placements\nmemory plan: 2 MiB: in place only (out of place needs 3 GiB) "
+     "in segments of 16 MiB\nmemory plan: 4 MiB: skipped (needs 6 GiB)\n",
+     [](R r) {
+       r.plans[1].out_of_place = r.plans[2].out_of_place = r.plans[2].in_place = false;
+       r.plans[1].reason = "needs 3 GiB";
+       r.plans[1].segment = 4194304;
+       r.plans[2].reason = "needs 6 GiB";
+     }},
+    {"1 MiB: out of place only (in place: would overwrite)",
+     [](R r) { r.forbid_in_place(Placement::Both); }},
+    {"would overwrite", [](R r) { r.forbid_in_place(Placement::Out); }, false},
+    {"Host:", [](R r) { r.bound.note.clear(); }, false},
+    {"cache of 32 MiB: --cache rotate", [](R r) { r.fill_cache(0); }},
+    {"--cache rotate", [](R r) { r.fill_cache(1); }, false},
+    {"--mix incast:14: no victim: that group needs 17 ranks",
+     [](R r) { r.options.mix = "incast:14"; }},
+    {"victim", [](R r) { r.options.mix = "incast:13"; }, false},
+    {"has 20 ranks: parts of the first 16", [](R r) { r.use_matrix_of(20); }},
+    {"parts of the first", [](R r) { r.use_matrix_of(16); }, false},
+    {"\none rank: ", [](R r) { r.ranks = 1; }},
+    {"not checked (-c 0)", [](R r) { r.options.checks = 0; }},
+    {"data seed 7", [](R r) { r.options.seed = 7; }},
+    {"buffers rotate", [](R r) { r.options.cache = Cache::Rotate; }},
+    {"\nfake: this is the fake GPU machine", [](R r) { r.use_gpus("Fake GPU"); }},
+    {"fake", [](R r) { r.use_gpus("NVIDIA H200"); }, false},
+    {"share a GPU", [](R r) { r.use_gpus("NVIDIA H200"); }, false},
+    {"up to 4 ranks share a GPU (--share-gpus)", [](R r) { r.use_gpus("NVIDIA H200", 2, 4); }},
+    {"\none-processor: rank 0 on vm ", [](R r) { r.use_gpus("NVIDIA H200", 1); }},
+    {"one-processor", [](R r) { r.use_gpus("NVIDIA H200", 2); }, false},
+    {"one-processor", [](R r) { r.rank_map.ranks[2].processors = 1; }, false},  // without a GPU
+    {"pairs: every ordered pair of ranks, one way",
+     [](R r) { r.plan.kind = GroupPlan::Kind::OneWay; }},
+    {"group 0: ranks 0 2 4; all groups at the same time, a row each\ngroup 1: ranks 1 3;",
+     [](R r) { r.use_rounds("0,0,0 2 4;0,1,1 3"); }},
+    {"groups: 3 groups in 2 rounds (0,0,0-3;",
+     [](R r) { r.use_rounds("0,0,0-3;7,0,4-7;7,1,8-9"); }},
+};
+
+TEST(RunHeader, NotesWhatIsUnusualOnlyInWordsThatReadersOfNcclTestsDoNotLookFor) {
+  const std::string usual = HeaderRun().notes();
+  for (const Noted& each : kNoted) {
+    HeaderRun run;
+    each.change(run);
+    const std::string notes = run.notes();
+    EXPECT_EQ(notes.find(each.note) != std::string::npos, each.there) << each.note << notes;
+    EXPECT_FALSE(each.there && usual.find(each.note) != std::string::npos) << each.note;
+    for (const char* word : {"bandwidth", "FAILED", "out-of-place", "Out of bounds", "\n\n"}) {
+      EXPECT_THAT(notes, Not(HasSubstr(word)));
+    }
+  }
+}
+
+TEST(RunHeader, HasTheGroupOfEachRankWhereTheyAreSplit) {
   HeaderRun run;
-  run.rank_map.ranks[2].processors = 1;
-  EXPECT_FALSE(run.notes("one-processor: "));  // host memory is content with one
-  run.devices.resize(16);
-  for (RankInfo& place : run.rank_map.ranks) place.processors = 2;
-  EXPECT_FALSE(run.notes("one-processor: "));
-  run.rank_map.ranks[2].processors = 1;
-  run.expect_notes({"\none-processor: rank 2 on vm ", "--cpus-per-task"});
+  run.use_rounds("0,0,0-4;0,1,5-15");
+  const RunContext context = run.context();
+  EXPECT_EQ(context.devices[5].group, 1);
+  EXPECT_THAT(fact(context, "rank_5"), EndsWith(" group 1"));
+  EXPECT_EQ(context.groups.at({0, 1}).front(), 5);
 }
 
 TEST(DriverVersion, IsReadFromBothKindsOfKernelModuleIfThereIsADriver) {
