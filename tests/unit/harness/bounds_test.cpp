@@ -15,10 +15,14 @@ const HostBandwidth& limits() {
 }
 
 /// The bound of a size beyond the caches, or 0.
-double bound(std::string_view name, int ranks, bool in_place = false, Bytes size = kGiB) {
-  const BoundRow row{
-      .collective = &test::collective(name), .ranks = ranks, .size = size, .in_place = in_place};
-  return host_bound_GBps(limits(), row).value_or(0);
+double bound(std::string_view name, int ranks, bool in_place = false, Bytes size = kGiB,
+             std::uint64_t slots = 1, const HostBandwidth& limits = busbar::limits()) {
+  const BoundRow row{.collective = &test::collective(name),
+                     .ranks = ranks,
+                     .size = size,
+                     .in_place = in_place,
+                     .slots = slots};
+  return host_bound_GBps(limits, row).value_or(0);
 }
 
 /// Bounds of collectives, out of place unless said otherwise.
@@ -49,16 +53,13 @@ TEST(HostBound, GoesByTheBytesThatARowTouches) {
   EXPECT_DOUBLE_EQ(bound("allreduce", 4, true, 16 * kMiB), 6);
   EXPECT_DOUBLE_EQ(bound("allreduce", 4, true, 16 * kMiB - 64), 48);
   EXPECT_DOUBLE_EQ(bound("gather", 16, false, 32 * kMiB), 12 * 15);  // only the root has it all
-  BoundRow rotating{.collective = &test::collective("sendrecv"), .ranks = 2, .size = kMiB};
-  EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), rotating).value_or(0), 60);
-  rotating.slots = 16;
-  EXPECT_DOUBLE_EQ(host_bound_GBps(limits(), rotating).value_or(0), 12);
+  EXPECT_DOUBLE_EQ(bound("sendrecv", 2, false, kMiB), 60);
+  EXPECT_DOUBLE_EQ(bound("sendrecv", 2, false, kMiB, 16), 12);  // rotates through 16 buffers
 }
 
 TEST(HostBound, IsKnownForEveryCollectiveButNotForOneRankOrWithoutLimits) {
-  EXPECT_FALSE(
-      host_bound_GBps(limits(), {.collective = &test::collective("allreduce"), .ranks = 1}));
-  EXPECT_FALSE(host_bound_GBps({}, {.collective = &test::collective("allreduce"), .ranks = 2}));
+  EXPECT_EQ(bound("allreduce", 1), 0);
+  EXPECT_EQ(bound("allreduce", 2, false, kGiB, 1, {}), 0);
   for (const Collective* collective : measured_collectives()) {
     if (!collective->equal_parts) continue;
     EXPECT_GT(bound(collective->name, 3), 0) << collective->name;
@@ -142,11 +143,13 @@ TEST(DeviceBound, OfOtherCollectivesIsKnownBelowASwitchOnly) {
 
 TEST(DeviceBound, IsNoneAndGivesTheReasonWhereNothingIsKnown) {
   const HostTopology host = host_of("dgx-1v");
-  EXPECT_THAT(device_bound(host, devices_of({0, 1}), false, kRing).note, HasSubstr("network"));
-  EXPECT_THAT(device_bound(host, devices_of({0, 9}), true, kRing).note, HasSubstr("does not show"));
-  EXPECT_THAT(device_bound(host, devices_of({1, 1}), true, kRing).note, HasSubstr("share a GPU"));
-  EXPECT_THAT(device_bound({.missing = "no driver"}, devices_of({0}), true, kRing).note,
-              HasSubstr("no bound: no driver"));
+  const auto note = [](const HostTopology& of, const std::vector<int>& numbers, bool one_host) {
+    return device_bound(of, devices_of(numbers), one_host, kRing).note;
+  };
+  EXPECT_THAT(note(host, {0, 1}, false), HasSubstr("network"));
+  EXPECT_THAT(note(host, {0, 9}, true), HasSubstr("does not show"));
+  EXPECT_THAT(note(host, {1, 1}, true), HasSubstr("share a GPU"));
+  EXPECT_THAT(note({.missing = "no driver"}, {0}, true), HasSubstr("no bound: no driver"));
   EXPECT_EQ(rate(device_bound(host, devices_of({3}), true, kRing)), std::nullopt);
 }
 
@@ -170,18 +173,15 @@ TEST(ChooseAmong, TakesWhatMayBeTakenAndNumbersItAsTheMachineDoes) {
 
 TEST(ChooseAmong, RefusesWhatIsHiddenOrAbsentOrTooLittle) {
   const topo::Graph graph = host_of("dgx-1v").graph;
-  const auto refusal = [&](int count, topo::Selection request) {
-    return test::failure_of([&] {
-             (void)choose_among(graph, {0, 1}, count, std::move(request));
-           })
-        .message;
+  const auto expect_refused = [&](int count, const topo::Selection& request, const char* words) {
+    EXPECT_TRUE(test::failure_of([&] {
+                  (void)choose_among(graph, {0, 1}, count, request);
+                }).says(words));
   };
-  EXPECT_THAT(refusal(2, {topo::Policy::List, {0, 5}}),
-              HasSubstr("GPU 5 is hidden by CUDA_VISIBLE_DEVICES"));
-  EXPECT_THAT(refusal(2, {topo::Policy::List, {0, 8}}), HasSubstr("GPU 8 does not exist"));
-  EXPECT_THAT(refusal(3, {.policy = topo::Policy::Best}),
-              HasSubstr("3 ranks on a host that shows 2 GPUs"));
-  EXPECT_THAT(refusal(2, {topo::Policy::List, {1}}), HasSubstr("--devices names 1 device"));
+  expect_refused(2, {topo::Policy::List, {0, 5}}, "GPU 5 is hidden by CUDA_VISIBLE_DEVICES");
+  expect_refused(2, {topo::Policy::List, {0, 8}}, "GPU 8 does not exist");
+  expect_refused(3, {.policy = topo::Policy::Best}, "3 ranks on a host that shows 2 GPUs");
+  expect_refused(2, {topo::Policy::List, {1}}, "--devices names 1 device");
 }
 
 TEST(DeviceRequest, IsTheDeviceOfThisRanksIndexInTheChoice) {
@@ -218,14 +218,10 @@ TEST(MemoryKernels, CopyEveryByteAndAddEveryElement) {
   EXPECT_EQ(sums[kCount - 2], 11.0F + 2.0F * static_cast<float>(kCount - 2));
 }
 
-HostBandwidth three_sets() {
-  return {{{.set = 256 * kKiB, .copy_GBps = 40, .reduce_GBps = 30},
-           {.set = 8 * kMiB, .copy_GBps = 20, .reduce_GBps = 15},
-           {.set = 64 * kMiB, .copy_GBps = 8, .reduce_GBps = 6}}};
-}
-
 TEST(HostBandwidth, IsThatOfTheLargestSetThatIsNotLargerOrTheFastest) {
-  const HostBandwidth limits = three_sets();
+  const HostBandwidth limits{{{.set = 256 * kKiB, .copy_GBps = 40, .reduce_GBps = 30},
+                              {.set = 8 * kMiB, .copy_GBps = 20, .reduce_GBps = 15},
+                              {.set = 64 * kMiB, .copy_GBps = 8, .reduce_GBps = 6}}};
   EXPECT_DOUBLE_EQ(limits.of(64 * kMiB).copy_GBps, 8);
   EXPECT_DOUBLE_EQ(limits.of(kGiB).reduce_GBps, 6);
   EXPECT_DOUBLE_EQ(limits.of(64 * kMiB - 1).copy_GBps, 20);
@@ -234,19 +230,18 @@ TEST(HostBandwidth, IsThatOfTheLargestSetThatIsNotLargerOrTheFastest) {
   EXPECT_DOUBLE_EQ(limits.of(8).copy_GBps, 40);
 }
 
+/// In KiB; of a rank no more than it has, and 64 MiB.
 TEST(SetsToMeasure, LieNextToTheProcessorsInTheCacheAndBeyondIt) {
-  EXPECT_EQ(sets_to_measure(32 * kMiB, 2, kGiB),
-            (std::vector<Bytes>{256 * kKiB, 8 * kMiB, 64 * kMiB}));
-  EXPECT_EQ(sets_to_measure(32 * kMiB, 16, kGiB),
-            (std::vector<Bytes>{2 * kMiB, 8 * kMiB, 64 * kMiB}));
-  EXPECT_EQ(sets_to_measure(kMiB, 4, kGiB), (std::vector<Bytes>{512 * kKiB, 2 * kMiB}));
-  EXPECT_EQ(sets_to_measure(0, 2, kGiB), (std::vector<Bytes>{256 * kKiB, 128 * kMiB}));
-}
-
-TEST(SetsToMeasure, TakeNoMoreOfARankThanItHasAndSixtyFourMebibytes) {
-  EXPECT_EQ(sets_to_measure(32 * kMiB, 2, 2 * kMiB), (std::vector<Bytes>{256 * kKiB, 4 * kMiB}));
-  EXPECT_EQ(sets_to_measure(kGiB, 2, kGiB).back(), 128 * kMiB);
-  EXPECT_TRUE(sets_to_measure(32 * kMiB, 2, 100).empty());
+  const auto sets = [](Bytes cache, int processors, Bytes memory) {
+    return mapped(sets_to_measure(cache, processors, memory), [](Bytes set) { return set / kKiB; });
+  };
+  EXPECT_THAT(sets(32 * kMiB, 2, kGiB), ElementsAre(256, 8192, 65536));
+  EXPECT_THAT(sets(32 * kMiB, 16, kGiB), ElementsAre(2048, 8192, 65536));
+  EXPECT_THAT(sets(kMiB, 4, kGiB), ElementsAre(512, 2048));
+  EXPECT_THAT(sets(0, 2, kGiB), ElementsAre(256, 131072));
+  EXPECT_THAT(sets(32 * kMiB, 2, 2 * kMiB), ElementsAre(256, 4096));
+  EXPECT_EQ(sets(kGiB, 2, kGiB).back(), 131072U);
+  EXPECT_THAT(sets(32 * kMiB, 2, 100), IsEmpty());
 }
 
 TEST(TimeOfAll, IsTheSlowestRanksOrAllTheirWorkWhereTheyShareProcessors) {
@@ -267,9 +262,7 @@ TEST(MeasureHostLimits, GivesTheSameFallingRatesToAllRanksAndTakesOneBuffer) {
     EXPECT_EQ(communicator.allocated, kMiB + kSourceSkew);  // half of the larger set
   });
   const auto& rates = found[0].rates;
-  ASSERT_EQ(rates.size(), 2U);
-  EXPECT_EQ(rates[0].set, 256 * kKiB);
-  EXPECT_EQ(rates[1].set, 2 * kMiB);
+  ASSERT_THAT(mapped(rates, &MemoryRates::set), ElementsAre(256 * kKiB, 2 * kMiB));
   EXPECT_GT(rates[1].copy_GBps, 0);
   EXPECT_GT(rates[1].reduce_GBps, 0);
   EXPECT_GE(rates[0].copy_GBps, rates[1].copy_GBps);

@@ -32,28 +32,21 @@ std::vector<GroupRound> rounds_of(const char* spec, GroupInput input = blocks())
   return plan_rounds(parsed, input);
 }
 
-struct PlanCase {
-  const char* spec;
-  const char* rounds;
-};
-
-class PlannedRounds : public testing::TestWithParam<PlanCase> {};
-
-TEST_P(PlannedRounds, DivideTheRanks) {
-  EXPECT_EQ(text_of(rounds_of(GetParam().spec)), GetParam().rounds);
+TEST(PlanRounds, DivideTheRanksByEveryRule) {
+  const std::map<const char*, const char*> rounds{
+      {"hosts", "0: 0-1 2-3 4-5 6-7"},
+      {"halves", "0: 0-3 4-7"},
+      {"rails", "0: 0,2,4,6 1,3,5,7"},
+      {"pairs", "0: 0-1,6-7 2-5 | 1: 2-3,6-7 0-1,4-5 | 2: 4-7 0-3"},
+      {"and:3", "0: 0,4 1,5 2,6 3,7"},
+      {"or:3", "0: 0-3 4-7"},
+      {"or:2", "0: 0,2 1,3 4,6 5,7"},
+      {"mod:3", "0: 0,3,6 1,4,7 2,5"},
+      {"div:3", "0: 0-2 3-5 6-7"},
+      {"0,0,0-1 4;0,3,7;2,0,1-7", "0: 0-1,4 7 | 2: 1-7"},
+      {"round,group,ranks;1,0,5;0,1,\"0 2\";# end;0,0,1", "0: 0,2 1 | 1: 5"}};
+  for (const auto& [spec, text] : rounds) EXPECT_EQ(text_of(rounds_of(spec)), text) << spec;
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Specs, PlannedRounds,
-    testing::Values(PlanCase{"hosts", "0: 0-1 2-3 4-5 6-7"}, PlanCase{"halves", "0: 0-3 4-7"},
-                    PlanCase{"rails", "0: 0,2,4,6 1,3,5,7"},
-                    PlanCase{"pairs", "0: 0-1,6-7 2-5 | 1: 2-3,6-7 0-1,4-5 | 2: 4-7 0-3"},
-                    PlanCase{"and:3", "0: 0,4 1,5 2,6 3,7"}, PlanCase{"or:3", "0: 0-3 4-7"},
-                    PlanCase{"or:2", "0: 0,2 1,3 4,6 5,7"}, PlanCase{"mod:3", "0: 0,3,6 1,4,7 2,5"},
-                    PlanCase{"div:3", "0: 0-2 3-5 6-7"},
-                    PlanCase{"0,0,0-1 4;0,3,7;2,0,1-7", "0: 0-1,4 7 | 2: 1-7"},
-                    PlanCase{"round,group,ranks;1,0,5;0,1,\"0 2\";# end;0,0,1",
-                             "0: 0,2 1 | 1: 5"}));
 
 TEST(PlanRounds, KeepHostsTogetherWhoseRanksAreNotInBlocks) {
   const GroupInput input = input_of({{"h1", {0, 2, 4}}, {"h2", {1, 3}}}, 5);
@@ -86,32 +79,32 @@ TEST(PlanRounds, PairHostsLevelByLevel) {
               rounds[1].groups[0].contains(2) != rounds[1].groups[0].contains(6));
 }
 
-struct BadPlan {
-  const char* spec;
-  const char* message;
-};
-
-class RefusedRounds : public testing::TestWithParam<BadPlan> {};
-
-TEST_P(RefusedRounds, AreNamedWithTheirLineOnOneLine) {
-  const auto failure = test::failure_of([] { (void)rounds_of(GetParam().spec); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.message.starts_with(GetParam().message)) << failure.message;
-  EXPECT_TRUE(failure.is_one_line());
+/// Expects the parser to refuse a text in one line that begins and goes on so.
+void expect_refused(const char* text, const std::string& begin, const std::string& words,
+                    void (*parse)(const std::string&)) {
+  const auto failure = test::failure_of([&] { parse(text); });
+  EXPECT_EQ(failure.status, Status::Usage) << text;
+  EXPECT_TRUE(failure.message.starts_with(begin) && failure.says(words)) << failure.message;
+  EXPECT_TRUE(failure.is_one_line()) << failure.message;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Lines, RefusedRounds,
-    testing::Values(BadPlan{"0,0,0-3;0,1,3-4", "--groups:2: rank 3 is in group 0 of round 0, too"},
-                    BadPlan{"0,0,0-8", "--groups:1: there is no rank 8; give 0 to 7"},
-                    BadPlan{"0,0,0;0,0,1", "--groups:2: round 0 has a group 0 already"},
-                    BadPlan{"0,0,0;1,1,", "--groups:2: a group without ranks"},
-                    BadPlan{"0,0,0 0", "--groups:1: rank 0 twice"},
-                    BadPlan{"0,0,3-1", "--groups:1: '3-1' is not a list of ranks"},
-                    BadPlan{"0,0", "--groups:1: expected round,group,ranks"},
-                    BadPlan{"0,x,1", "--groups:1: expected round,group,ranks"},
-                    BadPlan{"-1,0,1", "--groups:1: expected round,group,ranks"},
-                    BadPlan{"round,group,ranks", "--groups: no groups"}));
+TEST(PlanRounds, RefuseALineByItsNumber) {
+  const std::map<const char*, const char*> lines{
+      {"0,0,0-3;0,1,3-4", ":2: rank 3 is in group 0 of round 0, too"},
+      {"0,0,0-8", ":1: there is no rank 8; give 0 to 7"},
+      {"0,0,0;0,0,1", ":2: round 0 has a group 0 already"},
+      {"0,0,0;1,1,", ":2: a group without ranks"},
+      {"0,0,0 0", ":1: rank 0 twice"},
+      {"0,0,3-1", ":1: '3-1' is not a list of ranks"},
+      {"0,0", ":1: expected round,group,ranks"},
+      {"0,x,1", ":1: expected round,group,ranks"},
+      {"-1,0,1", ":1: expected round,group,ranks"},
+      {"round,group,ranks", ": no groups"}};
+  for (const auto& [text, words] : lines) {
+    expect_refused(text, std::string("--groups") + words, "",
+                   [](const std::string& spec) { (void)rounds_of(spec.c_str()); });
+  }
+}
 
 TEST(PlanRounds, NeedTwoHostsWhereHostsMeet) {
   for (const char* spec : {"pairs", "random-pairs:2", "halves"}) {
@@ -173,20 +166,14 @@ TEST(ParseGroupSpec, ReadsEveryRuleAndHasItsSpellingBack) {
   EXPECT_EQ(parse_group_spec("--groups", "mod:0b101").number, 5U);
 }
 
-class BadGroupSpec : public testing::TestWithParam<const char*> {};
-
-TEST_P(BadGroupSpec, IsRefusedOnOneLine) {
-  const auto failure = test::failure_of([] { (void)parse_group_spec("--groups", GetParam()); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says(std::string("invalid value '") + GetParam() + "' for --groups"));
-  EXPECT_TRUE(failure.is_one_line());
+TEST(ParseGroupSpec, RefusesWhatIsNoRule) {
+  for (const char* text : {"", "host", "hosts:2", "pairs:", "random-pairs", "random-pairs:0",
+                           "random-pairs:x", "levels", "levels:-1", "mod", "mod:", "mod:0", "div:0",
+                           "mod:0xffffffff", "and:", "xor:3", "MOD 2", "rounds.txt"}) {
+    expect_refused(text, "", std::string("invalid value '") + text + "' for --groups",
+                   [](const std::string& spec) { (void)parse_group_spec("--groups", spec); });
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Texts, BadGroupSpec,
-                         testing::Values("", "host", "hosts:2", "pairs:", "random-pairs",
-                                         "random-pairs:0", "random-pairs:x", "levels", "levels:-1",
-                                         "mod", "mod:", "mod:0", "div:0", "mod:0xffffffff",
-                                         "and:", "xor:3", "MOD 2", "rounds.txt"));
 
 TEST(ParseSplit, ReadsDecimalHexadecimalAndBinaryNumbers) {
   EXPECT_EQ(parse_split("MOD 12").number, 12U);
@@ -207,11 +194,8 @@ TEST(ParseSplit, RefusesWhatIsNoRuleAndDivisionByZeroOnOneLine) {
   for (const char* text :
        {"", "8", "MOD", "MOD x", "MOD -1", "MOD 1.5", "XOR 3", "AND 0x", "OR 0b2", "MOD 8 9",
         "AND 0xffffffff", "* 3", "MOD 99999999999999999999", "MOD 0", "DIV 0", "%0x0", "/0b0"}) {
-    const test::Failure failure = test::failure_of([&] { (void)parse_split(text); });
-    EXPECT_EQ(failure.status, Status::Usage) << text;
-    EXPECT_TRUE(failure.message.starts_with("NCCL_TESTS_SPLIT: ")) << failure.message;
-    EXPECT_TRUE(failure.says(text)) << failure.message;
-    EXPECT_TRUE(failure.is_one_line()) << failure.message;
+    expect_refused(text, "NCCL_TESTS_SPLIT: ", text,
+                   [](const std::string& rule) { (void)parse_split(rule); });
   }
 }
 
@@ -225,9 +209,8 @@ TEST(ParseSplitMask, IsAHexadecimalAnd) {
 
 TEST(ParseSplitMask, RefusesOtherTextByTheVariablesName) {
   for (const char* text : {"", "0x", "MOD 8", "7 ", "g"}) {
-    const auto failure = test::failure_of([&] { (void)parse_split_mask(text); });
-    EXPECT_EQ(failure.status, Status::Usage) << text;
-    EXPECT_TRUE(failure.message.starts_with("NCCL_TESTS_SPLIT_MASK: ")) << failure.message;
+    expect_refused(text, "NCCL_TESTS_SPLIT_MASK: ", "",
+                   [](const std::string& mask) { (void)parse_split_mask(mask); });
   }
 }
 

@@ -30,33 +30,25 @@ TEST(SlotStride, IsOfWholePagesAndOneAtLeast) {
   EXPECT_EQ(slot_stride(4097), 8192U);
 }
 
+/// "host: 4 of 40 GiB * 0.85": how many ranks share which part of what.
+std::string text_of(const MemoryPool& pool) {
+  return fmt::format("{}: {} of {} * {}{}", pool.place, pool.ranks, format_bytes(pool.free),
+                     pool.share, pool.by_option ? " by option" : "");
+}
+
 TEST(FindMemory, IsTheHostsOrTheDevicesWhereThereIsOneDividedAmongItsRanks) {
-  const MemoryPool host = find({});
-  EXPECT_EQ(host.place, "host");
-  EXPECT_EQ(host.ranks, 4);
-  EXPECT_EQ(host.free, 42949672960U);  // 40 GiB
-  EXPECT_DOUBLE_EQ(host.share, 0.85);
-  EXPECT_FALSE(host.by_option);
-  const MemoryPool device = find({}, 80 * kGiB);
-  EXPECT_EQ(device.place, "GPU");
-  EXPECT_EQ(device.ranks, 1);
-  EXPECT_EQ(device.free, 85899345920U);  // 80 GiB
-  EXPECT_DOUBLE_EQ(device.share, 0.95);
-  const MemoryPool shared = find({}, 80 * kGiB, 5);
-  EXPECT_EQ(shared.ranks, 5);
-  EXPECT_EQ(shared.free, 85899345920U);
-  EXPECT_EQ(shared.per_rank(), 16320875724U);  // 95 % of 16 GiB
+  EXPECT_EQ(text_of(find({})), "host: 4 of 40 GiB * 0.85");
+  EXPECT_EQ(text_of(find({}, 80 * kGiB)), "GPU: 1 of 80 GiB * 0.95");
+  EXPECT_EQ(text_of(find({}, 80 * kGiB, 5)), "GPU: 5 of 80 GiB * 0.95");
+  EXPECT_EQ(find({}, 80 * kGiB, 5).per_rank(), 16320875724U);  // 95 % of 16 GiB
 }
 
 TEST(FindMemory, IsTheLimitWhereOneIsGiven) {
   Options options;
-  options.memory_limit = 4000;
-  const MemoryPool host = find(options);
-  EXPECT_EQ(host.per_rank(), 1000U);
-  EXPECT_TRUE(host.by_option);
-  const MemoryPool device = find(options, 80 * kGiB, 2);
-  EXPECT_EQ(device.place, "GPU");
-  EXPECT_EQ(device.per_rank(), 2000U);
+  options.memory_limit = 4096;
+  EXPECT_EQ(text_of(find(options)), "host: 4 of 4 KiB * 1 by option");
+  EXPECT_EQ(find(options).per_rank(), 1024U);
+  EXPECT_EQ(text_of(find(options, 80 * kGiB, 2)), "GPU: 2 of 4 KiB * 1 by option");
 }
 
 TEST(FindMemory, IsThatOfTheFullestDeviceOnEveryRank) {
@@ -96,46 +88,39 @@ struct MemoryPlan : testing::Test {
   [[nodiscard]] SizePlan plan(const char* name, Bytes available, Bytes wanted) const {
     return plan(request(name, available), wanted);
   }
-  /// Whether the plan runs a size as expected.
-  static void expect_runs(const SizePlan& plan, bool out_of_place, bool in_place) {
-    EXPECT_EQ(plan.out_of_place, out_of_place);
-    EXPECT_EQ(plan.in_place, in_place);
+  /// What the plan runs of a size: "out, in", with the reason of what it does not.
+  static std::string runs(const SizePlan& plan) {
+    std::string text = plan.out_of_place ? "out" : "";
+    if (plan.in_place) text += text.empty() ? "in" : ", in";
+    if (!plan.reason.empty()) text += "; " + plan.reason;
+    return text;
   }
 
   test::FakeCommunicator communicator;
 };
 
 TEST_F(MemoryPlan, RunsBothBufferModesWhereThereIsRoomToTheByte) {
-  const SizePlan both = plan("allreduce", 4 * kGiB, kGiB);
-  expect_runs(both, true, true);
+  const Bytes need = 2 * kGiB + kGiB / 2 + kMemorySlack;
+  const SizePlan both = plan("allreduce", need, kGiB);
+  EXPECT_EQ(runs(both), "out, in");
   EXPECT_EQ(both.segment, 0U);
   EXPECT_EQ(both.slots, 1U);
-  EXPECT_EQ(both.reason, "");
-  EXPECT_EQ(both.need, 2 * kGiB + kGiB / 2 + kMemorySlack);
-  const Bytes need = 2 * kGiB + kGiB / 2 + kMemorySlack;
-  EXPECT_TRUE(plan("allreduce", need, kGiB).out_of_place);
+  EXPECT_EQ(both.need, need);
   EXPECT_FALSE(plan("allreduce", need - 1, kGiB).out_of_place);
 }
 
-TEST_F(MemoryPlan, DropsTheOutOfPlaceHalfFirst) {
+/// Of an all-reduce of 1 GiB: first the half out of place, then whole calls, then all of it.
+TEST_F(MemoryPlan, DropsWhatThereIsNoRoomForWithNeedAndAvailable) {
   const SizePlan in_place = plan("allreduce", 2 * kGiB, kGiB);
-  expect_runs(in_place, false, true);
+  EXPECT_EQ(runs(in_place), "in; needs 40.5 GiB for 16 ranks of a host, 32 GiB may be used");
   EXPECT_EQ(in_place.segment, 0U);
   EXPECT_EQ(in_place.need, kGiB + kGiB / 2 + kMemorySlack);
-  EXPECT_EQ(in_place.reason, "needs 40.5 GiB for 16 ranks of a host, 32 GiB may be used");
-}
-
-TEST_F(MemoryPlan, IssuesTheInPlaceCallInSegmentsNext) {
   const SizePlan segmented = plan("allreduce", kGiB + 64 * kMiB, kGiB);
-  expect_runs(segmented, false, true);
+  EXPECT_THAT(runs(segmented), StartsWith("in; "));
   EXPECT_EQ(segmented.segment, 4194304U);  // 16 MiB of float
   EXPECT_EQ(segmented.need, kGiB + 8 * kMiB + kMemorySlack);
-}
-
-TEST_F(MemoryPlan, SkipsTheSizeLastWithNeedAndAvailable) {
   const SizePlan skipped = plan("allreduce", kGiB, kGiB);
-  expect_runs(skipped, false, false);
-  EXPECT_EQ(skipped.reason, "needs 16.62 GiB for 16 ranks of a host, 16 GiB may be used");
+  EXPECT_EQ(runs(skipped), "; needs 16.62 GiB for 16 ranks of a host, 16 GiB may be used");
   EXPECT_EQ(skipped.need, kGiB + 8 * kMiB + kMemorySlack);
 }
 
@@ -150,41 +135,35 @@ TEST_F(MemoryPlan, DoesNotSegmentAnAllGatherAndCountsItsSmallerBufferAtItsOwnSiz
 TEST_F(MemoryPlan, PlansOnlyWhatWasAskedFor) {
   MemoryRequest out_only = request("allreduce", 2 * kGiB);
   out_only.in_place = false;
-  EXPECT_FALSE(plan(out_only, kGiB).in_place);
-  EXPECT_FALSE(plan(out_only, kGiB).out_of_place);  // does not fit: 2.5 GiB
-  EXPECT_TRUE(plan(out_only, kGiB / 2).out_of_place);
+  EXPECT_THAT(runs(plan(out_only, kGiB)), StartsWith("; "));  // does not fit: 2.5 GiB
+  EXPECT_EQ(runs(plan(out_only, kGiB / 2)), "out");
   MemoryRequest in_only = request("allreduce", 4 * kGiB);
   in_only.out_of_place = false;
-  EXPECT_FALSE(plan(in_only, kGiB).out_of_place);
-  EXPECT_TRUE(plan(in_only, kGiB).in_place);
-  EXPECT_EQ(plan(in_only, kGiB).reason, "");
-}
-
-TEST_F(MemoryPlan, SkipsASizeOfLessThanOneElementPerRank) {
-  const SizePlan empty = plan("allgather", 4 * kGiB, 64);
-  expect_runs(empty, false, false);
-  EXPECT_EQ(empty.wanted, 64U);
-  EXPECT_EQ(empty.reason, "64 B is less than one element for each rank");
+  EXPECT_EQ(runs(plan(in_only, kGiB)), "in");
 }
 
 TEST_F(MemoryPlan, RunsOutOfPlaceWhatTheLibraryCannotDoInPlace) {
   communicator.in_place_obstacle = "it would overwrite";
   const SizePlan half = plan("sendrecv", 4 * kGiB, kGiB);
-  expect_runs(half, true, false);
-  EXPECT_EQ(half.reason, "");
+  EXPECT_EQ(runs(half), "out");
   EXPECT_EQ(half.in_place_reason, "it would overwrite");
   EXPECT_EQ(half.need, 2 * kGiB + kGiB / 2 + kMemorySlack);
 }
 
-TEST_F(MemoryPlan, SkipsWhatHasNoExactData) {
+TEST_F(MemoryPlan, SkipsWhatHasNoElementForEachRankNoExactDataOrNoSegments) {
+  const SizePlan empty = plan("allgather", 4 * kGiB, 64);
+  EXPECT_EQ(empty.wanted, 64U);
+  EXPECT_EQ(runs(empty), "; 64 B is less than one element for each rank");
   MemoryRequest average = request("allreduce", 4 * kGiB);
   average.type = DataType::F8e4m3;
   average.op = ReduceOp::Avg;
-  EXPECT_TRUE(plan(average, kMiB).out_of_place);
+  EXPECT_EQ(runs(plan(average, kMiB)), "out, in");
   average.ranks = 65;
-  const SizePlan skipped = plan(average, kMiB);
-  expect_runs(skipped, false, false);
-  EXPECT_TRUE(skipped.reason.starts_with("no data has one average over 65 ranks in f8e4m3"));
+  EXPECT_THAT(runs(plan(average, kMiB)),
+              StartsWith("; no data has one average over 65 ranks in f8e4m3"));
+  communicator.largest = 1000;
+  EXPECT_THAT(runs(plan("allgather", 64 * kGiB, kMiB)),
+              StartsWith("; 16384 elements in one call, the library takes 1000;"));
 }
 
 TEST_F(MemoryPlan, SegmentsWhatIsTooMuchForOneLibraryCallByAGibibyteWhereTheLibraryTakesThat) {
@@ -192,19 +171,12 @@ TEST_F(MemoryPlan, SegmentsWhatIsTooMuchForOneLibraryCallByAGibibyteWhereTheLibr
   bytes.type = DataType::Int8;
   communicator.largest = 1000000000;
   const SizePlan segmented = plan(bytes, 3 * kGiB);
-  expect_runs(segmented, true, true);
+  EXPECT_EQ(runs(segmented), "out, in");
   EXPECT_GT(segmented.segment, 0U);
   EXPECT_LE(segmented.segment, 1000000000U);
   communicator.largest = 2147483647;
   EXPECT_EQ(plan(bytes, 3 * kGiB).segment, 1073741824U);
   EXPECT_EQ(plan(bytes, kGiB).segment, 0U);
-}
-
-TEST_F(MemoryPlan, SkipsWhatIsTooMuchForOneLibraryCallAndHasNoSegments) {
-  communicator.largest = 1000;
-  const SizePlan skipped = plan("allgather", 64 * kGiB, kMiB);
-  expect_runs(skipped, false, false);
-  EXPECT_TRUE(skipped.reason.starts_with("16384 elements in one call, the library takes 1000;"));
 }
 
 TEST_F(MemoryPlan, RotatesThroughAsManyBuffersAsCoverWhatIsAskedForAndCountsAll) {

@@ -18,8 +18,10 @@ std::string text_of(const std::vector<MixGroup>& groups) {
   });
 }
 
-std::string file_of(std::string_view lines) {
-  return fmt::format("[[group]]\nname = \"a\"\ncollective = \"allreduce\"\nsize = 64\n{}", lines);
+std::string file_of(std::string_view lines, std::string_view collective = "allreduce",
+                    std::string_view size = "64", std::string_view name = "a") {
+  return fmt::format("[[group]]\nname = \"{}\"\ncollective = \"{}\"\nsize = {}\n{}", name,
+                     collective, size, lines);
 }
 
 TEST(MixSpec, HasRanksInThreeSpellings) {
@@ -32,11 +34,10 @@ TEST(MixSpec, HasRanksInThreeSpellings) {
 }
 
 TEST(MixSpec, HasRanksInSeveralGroupsAndAllFigures) {
-  const auto groups = parse_mix(
-      "[[group]]\nname = \"x\"\nranks = \"0-3\"\ncollective = \"broadcast\"\nsize = \"2M\"\n"
-      "root = 3\ngap_us = 50\nstart_us = 7\n" +
-          file_of("ranks = [3, 4]"),
-      "m.toml", 5);
+  const auto groups = parse_mix(file_of("ranks = \"0-3\"\nroot = 3\ngap_us = 50\nstart_us = 7\n",
+                                        "broadcast", "\"2M\"", "x") +
+                                    file_of("ranks = [3, 4]"),
+                                "m.toml", 5);
   EXPECT_EQ(text_of(groups), "x broadcast 2097152 0-3\na allreduce 64 3-4");
   EXPECT_EQ(groups[0].root, 3);
   EXPECT_EQ(groups[0].gap_us, 50);
@@ -45,56 +46,44 @@ TEST(MixSpec, HasRanksInSeveralGroupsAndAllFigures) {
   EXPECT_EQ(*groups[1].set_of(4), (std::vector{3, 4}));
 }
 
-struct MixMistake {
-  std::string lines;
-  const char* message;
-};
-
-class WrongMix : public testing::TestWithParam<MixMistake> {};
-
-TEST_P(WrongMix, IsRefusedWithItsPlace) {
-  const MixMistake& mistake = GetParam();
-  const auto failure = test::failure_of([&] { (void)parse_mix(mistake.lines, "m.toml", 4); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.says("m.toml:")) << failure.message;
-  EXPECT_TRUE(failure.says(mistake.message)) << failure.message;
+TEST(MixSpec, IsRefusedWithThePlaceOfTheMistake) {
+  const std::string two = "ranks = [0, 1]\n";
+  const std::vector<std::pair<std::string, const char*>> mistakes{
+      {"", "no [[group]]"},
+      {"group = 3", "must be a list"},
+      {"[group]\nname = \"a\"", "must be a list"},
+      {"x = 1", "x"},
+      {file_of(""), "ranks"},
+      {file_of("ranks = []"), "two ranks"},
+      {file_of("ranks = [1]"), "two ranks"},
+      {file_of("ranks = [\"0-1\", \"2\"]"), "two ranks"},
+      {file_of("ranks = \"0-4\""), "no rank 4; give 0 to 3"},
+      {file_of("ranks = [-3, 1]"), "no rank"},
+      {file_of("ranks = [4294967296, 1]"), "no rank"},
+      {file_of("ranks = [\"0-1\", \"1-2\"]"), "rank 1 twice"},
+      {file_of("ranks = [1, \"2-3\"]"), "not both"},
+      {file_of("ranks = [1.5, 2]"), "expected numbers"},
+      {file_of("ranks = \"all\""), "not a list of ranks"},
+      {file_of("ranks = \"0,2147483647\""), "no rank 2147483647; give 0 to 3"},
+      {file_of("ranks = 3"), "must be a list"},
+      {file_of(two + "gap_us = -1"), "gap_us"},
+      {file_of(two + "gap_us = \"1\""), "gap_us"},
+      {file_of(two + "root = 0"), "has no root"},
+      {file_of(two + "gap = 1"), "gap_us"},
+      {file_of(two + file_of(two)), "already"},
+      {file_of(two, "reduce", "1", "a b"), "one word"},
+      {file_of(two, "allredcue"), "allreduce"},
+      {file_of(two, "alltoallv"), "alltoall"},
+      {file_of(two, "reduce", "\"x\""), "size"},
+      {file_of(two, "reduce", "0"), "expected bytes"},
+      {file_of(two + "root = 2", "reduce"), "root"}};
+  for (const auto& [file, words] : mistakes) {
+    const auto failure =
+        test::failure_of([&, &text = file] { (void)parse_mix(text, "m.toml", 4); });
+    EXPECT_EQ(failure.status, Status::Usage) << file;
+    EXPECT_TRUE(failure.says("m.toml:") && failure.says(words)) << words << failure.message;
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Files, WrongMix,
-    testing::Values(
-        MixMistake{"", "no [[group]]"}, MixMistake{"group = 3", "must be a list"},
-        MixMistake{"[group]\nname = \"a\"", "must be a list"}, MixMistake{"x = 1", "x"},
-        MixMistake{file_of(""), "ranks"}, MixMistake{file_of("ranks = []"), "two ranks"},
-        MixMistake{file_of("ranks = [1]"), "two ranks"},
-        MixMistake{file_of("ranks = [\"0-1\", \"2\"]"), "two ranks"},
-        MixMistake{file_of("ranks = \"0-4\""), "no rank 4; give 0 to 3"},
-        MixMistake{file_of("ranks = [-3, 1]"), "no rank"},
-        MixMistake{file_of("ranks = [4294967296, 1]"), "no rank"},
-        MixMistake{file_of("ranks = [\"0-1\", \"1-2\"]"), "rank 1 twice"},
-        MixMistake{file_of("ranks = [1, \"2-3\"]"), "not both"},
-        MixMistake{file_of("ranks = [1.5, 2]"), "expected numbers"},
-        MixMistake{file_of("ranks = \"all\""), "not a list of ranks"},
-        MixMistake{file_of("ranks = \"0,2147483647\""), "no rank 2147483647; give 0 to 3"},
-        MixMistake{file_of("ranks = 3"), "must be a list"},
-        MixMistake{file_of("ranks = [0, 1]\ngap_us = -1"), "gap_us"},
-        MixMistake{file_of("ranks = [0, 1]\ngap_us = \"1\""), "gap_us"},
-        MixMistake{file_of("ranks = [0, 1]\nroot = 0"), "has no root"},
-        MixMistake{file_of("ranks = [0, 1]\ngap = 1"), "gap_us"},
-        MixMistake{file_of("ranks = [0, 1]\n" + file_of("ranks = [0, 1]")), "already"},
-        MixMistake{"[[group]]\nname = \"a b\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 1",
-                   "one word"},
-        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"allredcue\"\nsize = 1",
-                   "allreduce"},
-        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"alltoallv\"\nsize = 1",
-                   "alltoall"},
-        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = \"x\"",
-                   "size"},
-        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 0",
-                   "expected bytes"},
-        MixMistake{"[[group]]\nname = \"a\"\nranks = [0, 1]\ncollective = \"reduce\"\nsize = 1\n"
-                   "root = 2",
-                   "root"}));
 
 TEST(ReadMix, RefusesGapsInWhichRanksSeemToHang) {
   const test::TemporaryFolder folder;

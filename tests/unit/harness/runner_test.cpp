@@ -83,12 +83,8 @@ std::function<Seconds(std::size_t)> failing_at(std::size_t failing, const Error&
     return Seconds{1e-3};
   };
 }
-std::function<Seconds(std::size_t)> broken_at(std::size_t n) {
-  return failing_at(n, runtime_failure("the library broke"));
-}
-std::function<Seconds(std::size_t)> refused_at(std::size_t n) {
-  return failing_at(n, Error{Status::Unavailable, "NCCL: invalid argument"});
-}
+const Error kBroken = runtime_failure("the library broke");
+const Error kRefused{Status::Unavailable, "NCCL: invalid argument"};
 
 TEST_F(FakeRun, HasARowPerSizeAndBufferMode) {
   const auto rows = run();
@@ -165,7 +161,7 @@ TEST_F(FakeRun, ChecksTheFirstVisitOnly) {
 TEST_F(FakeRun, MakesOnlyTheVisitsThatARunWhichBrokeLacks) {
   options.visits = 4;
   options.operations = 4;
-  communicator.operation_time = broken_at(23);
+  communicator.operation_time = failing_at(23, kBroken);
   (void)run();
   EXPECT_EQ(failure.status, Status::Runtime);
   const std::size_t before = communicator.calls.size();
@@ -190,11 +186,10 @@ TEST_F(FakeRun, SkipsTheHalfThatCannotRunInPlace) {
 
 TEST_F(FakeRun, GivesACallItsPeersWhereTheCollectiveHasThem) {
   (void)run("sendrecv");
-  EXPECT_EQ(communicator.calls.at(0).peers.to, 0);
-  EXPECT_EQ(communicator.calls.at(0).peers.from, 0);
-  communicator.calls.clear();
+  EXPECT_EQ(communicator.calls.front().peers.to, 0);
+  EXPECT_EQ(communicator.calls.front().peers.from, 0);
   (void)run_again();
-  EXPECT_EQ(communicator.calls.at(0).peers.to, -1);
+  EXPECT_EQ(communicator.calls.back().peers.to, -1);
 }
 
 TEST_F(FakeRun, SkipsWhatDoesNotFitWithTheReason) {
@@ -229,29 +224,17 @@ TEST_F(FakeRun, SkipsASizeForWhichARankGetsNoMemoryButEndsWhereTheDeviceFails) {
 }
 
 TEST_F(FakeRun, RecordsTheRowThatFailedAndMeasuresItAgainWhenResumed) {
-  communicator.operation_time = broken_at(11);
+  communicator.operation_time = failing_at(11, kBroken);
   const auto broken = run();
   EXPECT_EQ(failure.status, Status::Runtime);
   EXPECT_TRUE(failure.says("the library broke"));
   EXPECT_EQ(cells(broken, "status"), "ok ok failed");
-  EXPECT_TRUE(broken.at(2).reason.starts_with("the library broke")) << broken[2].reason;
+  EXPECT_THAT(broken.at(2).reason, StartsWith("the library broke"));
   EXPECT_FALSE(broken.at(2).time_median_us.has_value());
+  EXPECT_THAT(output, Not(HasSubstr("wrong data")));
   options.resume = true;
   EXPECT_EQ(cells(run(), "size_bytes status"), "1024|ok 1024|ok 2048|failed 2048|ok 2048|ok");
   EXPECT_EQ(failure.message, "");
-}
-
-TEST_F(FakeRun, DoesNotCallAFailureWrongData) {
-  options.placement = Placement::In;
-  communicator.operation_time = broken_at(1);
-  (void)run();
-  EXPECT_EQ(output.find("wrong data"), std::string::npos) << output;
-}
-
-TEST_F(FakeRun, FlagsRanksThatAreTooMany) {
-  EXPECT_FALSE(has_flag(run().at(0), Flag::Oversubscribed));
-  rank_map.oversubscribed = true;
-  EXPECT_TRUE(has_flag(run_again().at(0), Flag::Oversubscribed));
 }
 
 TEST_F(FakeRun, RotatesThroughBuffersWhereAsked) {
@@ -280,9 +263,13 @@ TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
 }
 
 TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
+  EXPECT_FALSE(has_flag(run().at(0), Flag::Oversubscribed));
   flags = {Flag::SharedGpu, Flag::Graph};
-  for (const Record& row : run()) {
-    EXPECT_TRUE(has_flag(row, Flag::SharedGpu) && has_flag(row, Flag::Graph)) << row.flags;
+  rank_map.oversubscribed = true;
+  for (const Record& row : run_again()) {
+    for (const Flag flag : {Flag::SharedGpu, Flag::Graph, Flag::Oversubscribed}) {
+      EXPECT_TRUE(has_flag(row, flag)) << row.flags;
+    }
   }
 }
 
@@ -305,14 +292,14 @@ TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
 
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   on_devices = true;
-  communicator.operation_time = refused_at(1);
+  communicator.operation_time = failing_at(1, kRefused);
   EXPECT_EQ(cells(run(), "status reason"), "skipped|NCCL: invalid argument ok| ok| ok|");
   EXPECT_EQ(failure.message, "");
 }
 
 TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   on_devices = true;
-  communicator.operation_time = refused_at(3);
+  communicator.operation_time = failing_at(3, kRefused);
   EXPECT_EQ(cells(run(), "status"), "failed");
   EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
 }
@@ -397,26 +384,6 @@ std::vector<Record> rows_of_rounds(int ranks, Options options, const char* colle
   return read_csv(options.csv_path).records;
 }
 
-std::vector<Record> rows_of_pairs(int ranks, Options options) {
-  options.pairs = Pairs::All;
-  return rows_of_rounds(ranks, options, "sendrecv");
-}
-
-TEST(RunOfPairs, HasARowForEveryPairSizeAndBufferMode) {
-  Options options;
-  options.placement = Placement::Out;
-  std::multiset<std::string> rows;
-  for (const Record& row : rows_of_pairs(3, options)) {
-    rows.insert(cells(row, "ranks operations sender receiver size_bytes"));
-  }
-  std::multiset<std::string> all;
-  for (const char* pair : {"0|1", "0|2", "1|0", "1|2", "2|0", "2|1"}) {
-    for (const int size : {1024, 2048}) all.insert(fmt::format("2|3|{}|{}", pair, size));
-  }
-  EXPECT_EQ(rows, all);
-  EXPECT_EQ(rows_of_pairs(2, {}).size(), 8U);  // two pairs, two sizes, two placements
-}
-
 TEST(RunOfRounds, HasARowForEveryGroupRoundByRoundWhileOthersWait) {
   Options options;
   options.placement = Placement::Out;
@@ -450,6 +417,27 @@ TEST(RunOfRounds, SkipsAllToAllInAGroupOfMoreThan256Ranks) {
         << plans.front().reason;
     EXPECT_EQ(plans.front().out_of_place, !skipped);
   }
+}
+
+/// What a simulated all-reduce prints.
+std::string table_of(const std::string& system, int ranks) {
+  Options options;
+  options.sweep.last = kMiB, options.system = system, options.ranks = ranks;
+  testing::internal::CaptureStdout();
+  (void)run_simulation(options, test::collective("allreduce"), {});
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Simulation, ListsSixteenRanksButOfMoreTheFirstAndTheLast) {
+  EXPECT_THAT(table_of("dgx-2", 16), HasSubstr(" Rank  8 "));
+  EXPECT_THAT(table_of("dgx-h100", 17),
+              testing::ContainsRegex(" Rank  0 .*\n.* 15 ranks more\n.* Rank 16 "));
+}
+
+TEST(Simulation, SkipsDevicesThatNothingJoins) {
+  const test::TemporaryFolder folder;
+  folder.write("two.toml", "name = \"two\"\nnode = [{ name = \"GPU0-1\", kind = \"gpu\" }]");
+  EXPECT_THAT(table_of(folder.path("two.toml"), 2), HasSubstr("skipped: not modelled"));
 }
 
 }  // namespace
