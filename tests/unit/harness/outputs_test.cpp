@@ -39,7 +39,7 @@ struct OutputsOfARun : testing::Test {
       resumed.push_back(outputs.resume_rows({{.record = row}}));
       if (!resumed.back()) outputs.write({row, {1, 2}});
     }
-    outputs.end("");
+    outputs.end("Total 3 GiB");
     summary = outputs.summary();
     return resumed;
   }
@@ -54,9 +54,9 @@ using Resumed = std::vector<bool>;
 TEST_F(OutputsOfARun, WriteEveryRowToEveryFile) {
   EXPECT_EQ(run({measured(false), measured(true)}, false), (Resumed{false, false}));
   EXPECT_EQ(read_csv(csv()).records.size(), 2U);
-  EXPECT_EQ(split(text_of(folder.path("s.csv")), '\n').size(),
-            6U);  // names, twice two samples, nothing
-  EXPECT_NE(text_of(folder.path("x.json")).find("\"measured_rows\":2"), std::string::npos);
+  // Names, twice two samples, nothing.
+  EXPECT_THAT(split(text_of(folder.path("s.csv")), '\n'), SizeIs(6));
+  EXPECT_THAT(text_of(folder.path("x.json")), HasSubstr("\"measured_rows\":2"));
 }
 
 TEST_F(OutputsOfARun, GoOnBehindTheLastWholeLineOfFacts) {
@@ -70,7 +70,7 @@ TEST_F(OutputsOfARun, GoOnBehindTheLastWholeLineOfFacts) {
             "at,host,fact,instance,value,reason\n1,h,kernel.boot,,a,\n2,h,kernel.boot,,a,\n");
 }
 
-TEST_F(OutputsOfARun, CountRows) {
+TEST_F(OutputsOfARun, CountRowsAndHaveTheMemoryThatWasTaken) {
   Record wrong = measured(true);
   wrong.status = RowStatus::Wrong;
   wrong.busbw_GBps = 2;
@@ -81,40 +81,35 @@ TEST_F(OutputsOfARun, CountRows) {
   EXPECT_EQ(summary.wrong_rows, 1U);
   EXPECT_EQ(summary.skipped, 1U);
   EXPECT_DOUBLE_EQ(summary.mean_busbw_GBps, 3);
-}
-
-TEST_F(OutputsOfARun, CountRowsWithAPlantedFaultAlsoOfAnEarlierRun) {
-  Record faulty = measured(false);
-  faulty.flags = "oversubscribed fault-injected";
-  (void)run({faulty, measured(true)}, false);
-  EXPECT_EQ(summary.fault_rows, 1U);
-  (void)run({faulty, measured(true)}, true);
-  EXPECT_EQ(summary.fault_rows, 1U);
+  EXPECT_EQ(summary.memory_use, "Total 3 GiB");
 }
 
 TEST_F(OutputsOfARun, GoOnWithTheFirstMissingRowUntilAllAreThere) {
-  EXPECT_EQ(run({measured(false)}, true), (Resumed{false}));  // nothing to resume
-  EXPECT_EQ(read_csv(csv()).records.size(), 1U);
-  EXPECT_EQ(run({measured(false), measured(true)}, true), (Resumed{true, false}));
-  EXPECT_EQ(read_csv(csv()).records.size(), 2U);
-  EXPECT_EQ(summary.rows, 2U);
-  EXPECT_EQ(run({measured(false), measured(true)}, true), (Resumed{true, true}));
-  EXPECT_EQ(read_csv(csv()).records.size(), 2U);
-  EXPECT_NE(text_of(folder.path("x.json")).find("\"measured_rows\":2"), std::string::npos);
+  Record faulty = measured(false);
+  faulty.flags = "oversubscribed fault-injected";
+  EXPECT_EQ(run({faulty}, true), (Resumed{false}));  // nothing to resume
+  EXPECT_EQ(summary.fault_rows, 1U);
+  for (const bool all : {false, true}) {
+    EXPECT_EQ(run({faulty, measured(true)}, true), (Resumed{true, all}));
+    EXPECT_EQ(read_csv(csv()).records.size(), 2U);
+    EXPECT_EQ(summary.rows, 2U);
+    EXPECT_EQ(summary.fault_rows, 1U);  // also of an earlier run
+  }
+  EXPECT_THAT(text_of(folder.path("x.json")), HasSubstr("\"measured_rows\":2"));
 }
 
 TEST_F(OutputsOfARun, DistinguishRowsByEverythingThatASweepVaries) {
   (void)run({measured(false)}, false);
-  std::vector<Record> others(9, measured(false));
-  others[0].type = "double";
-  others[1].op = "max";
-  others[2].root = 1;
-  others[3].size = 8;
-  others[4].cycle = 1;
-  others[5].in_place = true;
-  others[6].group = 1;
-  others[7].sender = others[8].receiver = 0;
-  others[7].receiver = others[8].sender = 1;
+  const Record row = measured(false);
+  const std::vector<Record> others{test::with(row, &Record::type, "double"),
+                                   test::with(row, &Record::op, "max"),
+                                   test::with(row, &Record::root, 1),
+                                   test::with(row, &Record::size, Bytes{8}),
+                                   test::with(row, &Record::cycle, 1U),
+                                   measured(true),
+                                   test::with(row, &Record::group, 1),
+                                   test::with(row, &Record::sender, 0, &Record::receiver, 1),
+                                   test::with(row, &Record::sender, 1, &Record::receiver, 0)};
   EXPECT_EQ(run(others, true), Resumed(9, false));
 }
 
@@ -153,42 +148,27 @@ TEST_F(OutputsOfARun, HaveTheSamplesOfARowBeforeTheRow) {
   EXPECT_EQ(split(text_of(folder.path("s.csv")), '\n').size(), 4U);
 }
 
-TEST_F(OutputsOfARun, EndWithTheMemoryThatWasTaken) {
-  Outputs outputs(bootstrap, options());
-  outputs.begin(test::context());
-  outputs.end("Total 3 GiB");
-  EXPECT_EQ(outputs.summary().memory_use, "Total 3 GiB");
-}
-
 TEST_F(OutputsOfARun, ResumeASizeAsOftenAsItWasMeasured) {
   (void)run({measured(false), measured(false)}, false);
   EXPECT_EQ(run({measured(false), measured(false), measured(false)}, true),
             (Resumed{true, true, false}));
 }
 
-TEST_F(OutputsOfARun, RefuseAnotherConfigurationNamingTheFirstDifference) {
-  (void)run({measured(false)}, false);
-  Outputs outputs(bootstrap, options(true));
-  const test::Failure failure =
-      test::failure_of([&] { outputs.check_resumable("collective=allreduce ranks=8"); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.message.starts_with("--resume: ")) << failure.message;
-  EXPECT_TRUE(failure.says("it has ranks=16, this run ranks=8")) << failure.message;
-}
-
-TEST_F(OutputsOfARun, ResumeAFileOfAnOlderVersionWithTheDefaultsOfOptionsThatItLacks) {
+/// It lacks host-limits, whose default is auto.
+TEST_F(OutputsOfARun, ResumeAFileOfAnOlderVersionAndNameTheFirstDifferenceOfAnother) {
   (void)run({measured(false)}, false);
   Outputs outputs(bootstrap, options(true));
   const std::string known = "host-limits=auto collective=allreduce ranks=16";
   EXPECT_NO_THROW(outputs.check_resumable(known));
-  EXPECT_TRUE(test::failure_of([&] {
-                outputs.check_resumable("collective=allreduce ranks=16 host-limits=off");
-              }).says("it has host-limits=auto, this run host-limits=off"));
-  EXPECT_TRUE(test::failure_of([&] {
-                outputs.check_resumable("collective=allreduce");
-              }).says("it has ranks=16, this run none"));
-  EXPECT_TRUE(
-      test::failure_of([&] { outputs.check_resumable(known + " a=1"); }).says("this run has a=1"));
+  for (const auto& [configuration, difference] : std::map<std::string, std::string>{
+           {"collective=allreduce ranks=8", "it has ranks=16, this run ranks=8"},
+           {"collective=allreduce ranks=16 host-limits=off",
+            "it has host-limits=auto, this run host-limits=off"},
+           {"collective=allreduce", "it has ranks=16, this run none"},
+           {known + " a=1", "this run has a=1"}}) {
+    test::expect_failure(Status::Usage, {"--resume: ", difference},
+                         [&, &text = configuration] { outputs.check_resumable(text); });
+  }
 }
 
 TEST_F(OutputsOfARun, AreRefusedBeforeAnythingIsMeasuredWhereAFileCannotBeWritten) {

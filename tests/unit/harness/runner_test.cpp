@@ -84,7 +84,7 @@ std::function<Seconds(std::size_t)> failing_at(std::size_t failing, const Error&
   };
 }
 const Error kBroken = runtime_failure("the library broke");
-const Error kRefused{Status::Unavailable, "NCCL: invalid argument"};
+const Error kInvalidArgument{Status::Unavailable, "NCCL: invalid argument"};
 
 TEST_F(FakeRun, HasARowPerSizeAndBufferMode) {
   const auto rows = run();
@@ -292,14 +292,14 @@ TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
 
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   on_devices = true;
-  communicator.operation_time = failing_at(1, kRefused);
+  communicator.operation_time = failing_at(1, kInvalidArgument);
   EXPECT_EQ(cells(run(), "status reason"), "skipped|NCCL: invalid argument ok| ok| ok|");
   EXPECT_EQ(failure.message, "");
 }
 
 TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   on_devices = true;
-  communicator.operation_time = failing_at(3, kRefused);
+  communicator.operation_time = failing_at(3, kInvalidArgument);
   EXPECT_EQ(cells(run(), "status"), "failed");
   EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
 }

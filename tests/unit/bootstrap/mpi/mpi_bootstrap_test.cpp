@@ -11,15 +11,15 @@ namespace busbar {
 namespace {
 
 TEST(ReadMpiLibrary, KnowsMpichAndOpenMpi) {
-  const MpiLibrary library = read_mpi_library(
-      "MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n");
-  EXPECT_EQ(library.name, "MPICH 4.0.2");
-  EXPECT_EQ(library.family, MpiFamily::Mpich);
-  const MpiLibrary debian = read_mpi_library(
-      "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022");
-  EXPECT_EQ(debian.name, "Open MPI 4.1.4");
-  EXPECT_EQ(debian.family, MpiFamily::OpenMpi);
-  EXPECT_EQ(read_mpi_library("Open MPI v5.0.3rc1, package: x").name, "Open MPI 5.0.3rc1");
+  for (const auto& [text, name, family] :
+       {std::tuple{"MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\n",
+                   "MPICH 4.0.2", MpiFamily::Mpich},
+        {"Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022",
+         "Open MPI 4.1.4", MpiFamily::OpenMpi},
+        {"Open MPI v5.0.3rc1, package: x", "Open MPI 5.0.3rc1", MpiFamily::OpenMpi}}) {
+    EXPECT_EQ(read_mpi_library(text).name, name);
+    EXPECT_EQ(read_mpi_library(text).family, family);
+  }
 }
 
 TEST(ReadMpiLibrary, CallsEveryOtherByItsFirstLine) {
@@ -36,9 +36,8 @@ TEST(ReadMpiLibrary, CallsEveryOtherByItsFirstLine) {
 TEST(MemoryNote, NamesALibraryThatWasNotMeasured) {
   EXPECT_EQ(memory_note(read_mpi_library("MPICH Version:\t4.0.2\n")), "");
   EXPECT_EQ(memory_note(read_mpi_library("Open MPI v4.1.4, package")), "");
-  const std::string note = memory_note(read_mpi_library("Intel(R) MPI Library 2021.10"));
-  EXPECT_NE(note.find("Intel(R) MPI Library 2021.10"), std::string::npos) << note;
-  EXPECT_NE(note.find("larger"), std::string::npos) << note;
+  EXPECT_THAT(memory_note(read_mpi_library("Intel(R) MPI Library 2021.10")),
+              AllOf(HasSubstr("Intel(R) MPI Library 2021.10"), HasSubstr("larger")));
 }
 
 TEST(MpiLibrary, IsANameAndAVersionWithoutControlCharacters) {
@@ -77,16 +76,12 @@ Bootstrap& mpi_singleton() {
 
 namespace {
 
-TEST(MpiBootstrap, IsOneRankOnOneNodeWithoutALauncher) {
-  const Bootstrap& mpi = test::mpi_singleton();
+TEST(MpiBootstrap, IsOneRankWithoutALauncherAndAgreesWithItself) {
+  Bootstrap& mpi = test::mpi_singleton();
   EXPECT_EQ(mpi.rank(), 0);
   EXPECT_EQ(mpi.size(), 1);
   EXPECT_EQ(mpi.node(), 0);
   EXPECT_EQ(mpi.nodes(), 1);
-}
-
-TEST(MpiBootstrap, AgreesWithItself) {
-  Bootstrap& mpi = test::mpi_singleton();
   EXPECT_TRUE(mpi.agree(true));
   EXPECT_FALSE(mpi.agree(false));
   std::array values{1.5, -2.0};
@@ -149,11 +144,9 @@ TEST(MpiCommOf, IsTheWorldOnlyOfABootstrapThatIsNotOfMpi) {
 TEST(CheckMpi, ThrowsMpisMessageOnOneLineWithTheSourceLineUnlessItIsSuccess) {
   (void)test::mpi_singleton();
   EXPECT_EQ(test::failure_of([] { check_mpi(MPI_SUCCESS); }).status, Status::Ok);
-  const test::Failure failure = test::failure_of([] { check_mpi(MPI_ERR_COUNT); });
-  EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_TRUE(failure.message.starts_with("MPI: ")) << failure.message;
-  EXPECT_TRUE(failure.says("mpi_bootstrap_test.cpp:")) << failure.message;
-  EXPECT_TRUE(failure.is_one_line());
+  const auto fail = [] { check_mpi(MPI_ERR_COUNT); };
+  test::expect_failure(Status::Runtime, "mpi_bootstrap_test.cpp:", fail);
+  EXPECT_THAT(test::failure_of(fail).message, StartsWith("MPI: "));
 }
 
 TEST(MpiComm, ReturnsErrorsInsteadOfEndingTheJob) {
