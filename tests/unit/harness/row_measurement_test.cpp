@@ -259,16 +259,16 @@ TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
 }
 
 TEST_F(RowMeasurement, FlagsARowOfADeviceWhoseTimeIsThatOfIssuing) {
-  struct Case {
+  struct Issuing {
     bool on_devices;
     Blocking blocking;  // issuing includes the waits
     double seconds;
     bool launch_bound;
   };
-  for (const Case& c : {Case{false, Blocking::Off, 1e-3, false},
-                        {true, Blocking::Off, 1e-3, true},
-                        {true, Blocking::Wait, 1e-3, false},
-                        {true, Blocking::Off, 1, false}}) {
+  for (const Issuing& c : {Issuing{false, Blocking::Off, 1e-3, false},
+                           {true, Blocking::Off, 1e-3, true},
+                           {true, Blocking::Wait, 1e-3, false},
+                           {true, Blocking::Off, 1, false}}) {
     communicator.operation_time = [&](std::size_t) {
       std::this_thread::sleep_for(Seconds{1e-3});
       return Seconds{c.seconds};

@@ -134,7 +134,9 @@ struct HeaderRun {
   }
   void forbid_in_place(Placement wanted) {
     options.placement = wanted;
-    plans.assign(1, {.wanted = kMiB, .in_place = false, .in_place_reason = "would overwrite"});
+    plans.resize(1);
+    plans[0].in_place = false;
+    plans[0].in_place_reason = "would overwrite";
   }
 };
 

@@ -80,17 +80,17 @@ TEST_F(Sampling, DoesExactlyTheOperationsThatWereAskedFor) {
 ///   makes 99 batches of 100 out of 9900, not 100 of 99
 /// - a hundred of 1 us would be a sample of 100, but 7 are asked for
 TEST_F(Sampling, PutsSmallOperationsIntoBatchesOfAHundredTimerCostsAndLargeOnesIntoNone) {
-  struct Case {
+  struct Batched {
     double time_us;
     double timer_cost_us;
     std::uint64_t operations;
     std::uint64_t batch;
     std::size_t samples;
   };
-  for (const Case& c : {Case{1000, 0.04, 5, 1, 5},
-                        {1, 0.04, 40, 4, 10},
-                        {1, 0.995, 9900, 100, 99},
-                        {1, 1, 7, 7, 1}}) {
+  for (const Batched& c : {Batched{1000, 0.04, 5, 1, 5},
+                           {1, 0.04, 40, 4, 10},
+                           {1, 0.995, 9900, 100, 99},
+                           {1, 1, 7, 7, 1}}) {
     communicator.calls.clear();
     communicator.operation_time = [&](std::size_t n) {
       return Seconds{n == 1 ? 1 : c.time_us / 1e6};
