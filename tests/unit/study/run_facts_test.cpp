@@ -6,15 +6,10 @@
 namespace busbar::study {
 namespace {
 
-struct File {
-  std::string file{};
-  Facts facts{};
-  std::vector<Record> records{};
-};
-FileView view(const File& f) { return {.path = f.file, .facts = f.facts, .records = f.records}; }
+FileView view(const Dataset& f) { return {.path = f.path, .facts = f.facts, .records = f.records}; }
 
-File two_gpus() {
-  return {.file = "a.csv",
+Dataset two_gpus() {
+  return {.path = "a.csv",
           .facts = {{"hosts", "h1"},
                     {"library", "NCCL 2.29.2"},
                     {"device_set", "0,1"},
@@ -29,12 +24,12 @@ File two_gpus() {
 
 using ExpectedFacts = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-void expect_facts(const File& o, const ExpectedFacts& facts) {
+void expect_facts(const Dataset& o, const ExpectedFacts& facts) {
   for (const auto& [name, value] : facts) EXPECT_EQ(fact_of(view(o), name), value) << name;
 }
 
 TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
-  File o = two_gpus();
+  Dataset o = two_gpus();
   expect_facts(o, {{"gpu", "NVIDIA H200"},
                    {"gpus_per_node", "2"},
                    {"library", "NCCL 2.29.2"},
@@ -47,22 +42,22 @@ TEST(RunFacts, OfRankLinesAreNameAndNumberOfGpus) {
   o.facts["driver"] = "550.54.15";
   expect_facts(o, {{"gpus_per_node", "16"}, {"nics_per_node", "8"}, {"driver", "550.54.15"}});
   // An imported log, and one whose list of devices is cut short.
-  File log{.facts = {{"devices", "1 x NVIDIA H100 80GB HBM3"}},
-           .records = {{.ranks = 16, .nodes = 2}}};
+  Dataset log{.facts = {{"devices", "1 x NVIDIA H100 80GB HBM3"}},
+              .records = {{.ranks = 16, .nodes = 2}}};
   expect_facts(log, {{"gpu", "NVIDIA H100 80GB HBM3"}, {"gpus_per_node", "8"}});
   log.records.front().nodes = 0;
   expect_facts(log, {{"gpus_per_node", std::nullopt}});
 }
 
 TEST(RunFacts, HostsOfUnequalNumbersOfGpusAreNoKnownMachine) {
-  File o = two_gpus();
+  Dataset o = two_gpus();
   o.facts["gpus_per_node"] = "4; 8";
   test::expect_failure(Status::Usage, "a.csv reports 4; 8 GPUs",
                        [&] { (void)identity_of(view(o), {}); });
 }
 
 TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
-  File o = two_gpus();
+  Dataset o = two_gpus();
   o.records.push_back({.ranks = 8, .nodes = 0});
   o.facts["rank_1"] = "host h1 node 0 device 1 bus 0000:08:00.0 uuid GPU-2 name NVIDIA H100";
   expect_facts(o, {{"gpu", "NVIDIA H100; NVIDIA H200"}});
@@ -71,9 +66,9 @@ TEST(RunFacts, AreOfRowsThatHaveNodesAndOfAllGpus) {
 }
 
 TEST(RunFacts, IdentifyTheMachineAndHowManyOfItMeasured) {
-  File log{.file = "b.csv",
-           .facts = {{"devices", "8 x NVIDIA H100 80GB HBM3"}},
-           .records = {{.ranks = 16, .nodes = 0}}};
+  Dataset log{.path = "b.csv",
+              .facts = {{"devices", "8 x NVIDIA H100 80GB HBM3"}},
+              .records = {{.ranks = 16, .nodes = 0}}};
   const auto none = test::failure_of([&] { (void)identity_of(view(log), {}); });
   EXPECT_EQ(none.message, "auto: b.csv does not report gpus_per_node; name the system");
   log.records = {{.ranks = 8, .nodes = 1}, {.ranks = 16, .nodes = 2}, {.ranks = 8, .nodes = 1}};
@@ -126,7 +121,7 @@ TEST(RunFacts, AreWantedAsAPartNumbersAsTheyAreAndGpusByTheirWholeNames) {
 }
 
 TEST(RunFacts, TakeAnAssumptionForAGenericOrShortenedNameOfAGpu) {
-  File log{.file = "l.csv", .facts = {{"devices", "8 x AMD Radeon Graphics"}}};
+  Dataset log{.path = "l.csv", .facts = {{"devices", "8 x AMD Radeon Graphics"}}};
   EXPECT_EQ(fact_of(view(log), "gpu"), "AMD Radeon Graphics");
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI355X");
   EXPECT_THAT(
@@ -140,9 +135,6 @@ TEST(RunFacts, TakeAnAssumptionForAGenericOrShortenedNameOfAGpu) {
   EXPECT_EQ(fact_of(view(log), "gpu", {{"gpu", "AMD Instinct MI355X"}}), "AMD Instinct MI300X");
   EXPECT_EQ(generic_gpu_note(view(log), "AMD Instinct MI355X"), "");
 }
-
-using test::dataset;
-using test::with;
 
 Record row(Bytes size, double busbw) { return test::study_row(size, busbw, 4); }
 Record flagged(Bytes size, const std::string& flags) {

@@ -23,3 +23,10 @@ namespace busbar::test {
 }
 
 }  // namespace busbar::test
+
+namespace busbar::study {
+
+using test::dataset;
+using test::with;
+
+}  // namespace busbar::study

@@ -92,24 +92,19 @@ TEST(CheckHost, ReportsWhatFactsMarkAndSlotsAsHints) {
 }
 
 TEST(CheckHost, ReportsWhatNcclsVariablesTurnOff) {
-  struct Case {
-    const char* variable;
-    const char* value;
-    const char* check;
-    Severity severity;
-  };
   HostView view = view_of(kGpus);
   view.facts.values[{"ib.state", "mlx5_0:1"}].text = "4: ACTIVE";
-  for (const Case& one : {Case{"NCCL_IB_DISABLE", "1", "nccl-ib-disable", Severity::Problem},
-                          Case{"NCCL_IB_DISABLE", "0", "nccl-ib-disable", Severity::Note},
-                          Case{"NCCL_NET", "Socket", "nccl-net", Severity::Problem},
-                          Case{"NCCL_IB_SPLIT_DATA_ON_QPS", "1", "nccl-split-data", Severity::Hint},
-                          Case{"NCCL_CHUNK_SIZE", "1048576", "nccl-chunk-size", Severity::Hint}}) {
-    view.nccl.emplace()[one.variable] = one.value;
+  for (const auto& [variable, value, check, expected] :
+       {std::tuple{"NCCL_IB_DISABLE", "1", "nccl-ib-disable", Severity::Problem},
+        {"NCCL_IB_DISABLE", "0", "nccl-ib-disable", Severity::Note},
+        {"NCCL_NET", "Socket", "nccl-net", Severity::Problem},
+        {"NCCL_IB_SPLIT_DATA_ON_QPS", "1", "nccl-split-data", Severity::Hint},
+        {"NCCL_CHUNK_SIZE", "1048576", "nccl-chunk-size", Severity::Hint}}) {
+    view.nccl.emplace()[variable] = value;
     view.facts.values[{"ib.link_layer", "mlx5_0:1"}].text = "InfiniBand";
-    EXPECT_EQ(severity(view, one.check), one.severity) << one.variable;
+    EXPECT_EQ(severity(view, check), expected) << variable;
     view.facts.values[{"ib.link_layer", "mlx5_0:1"}].text = "Unspecified";  // EFA
-    EXPECT_NE(severity(view, one.check), Severity::Problem) << one.variable;
+    EXPECT_NE(severity(view, check), Severity::Problem) << variable;
   }
 }
 

@@ -7,8 +7,7 @@ namespace {
 /// Rates in GB/s from 4 MiB on, each size twice the one before.
 std::vector<SizePoint> points_of(const std::vector<double>& rates_GBps) {
   std::vector<SizePoint> points;
-  Bytes size = 4 * kMiB;
-  for (const double rate_GBps : rates_GBps) {
+  for (Bytes size = 4 * kMiB; const double rate_GBps : rates_GBps) {
     const double time_us = rate_GBps > 0 ? static_cast<double>(size) / rate_GBps / 1e3 : 0;
     points.push_back({.size = size, .busbw_GBps = {rate_GBps}, .time_us = {time_us}});
     size *= 2;
@@ -19,10 +18,6 @@ std::vector<SizePoint> points_of(const std::vector<double>& rates_GBps) {
 SizeCurve placed(bool in_place, const std::vector<double>& rates_GBps) {
   return {.key = {.label = "a", .in_place = in_place}, .points = points_of(rates_GBps)};
 }
-
-/// All-to-all of 16 GPUs without peer access, as published.
-const std::vector<double> kOut{22.4, 30.2, 1.60, 1.38, 0.79, 1.22,
-                               2.41, 4.59, 7.59, 11.1, 24.2, 34.2};
 
 /// Texts of what is found in a curve of these rates.
 std::vector<std::string> found_in(const std::vector<SizePoint>& points) {
@@ -73,21 +68,19 @@ TEST(CurveFindings, AreSizesThatTakeLongerThanLargerOnes) {
 }
 
 TEST(CurveFindings, NameTheFallItsSizesAndWhatNcclChose) {
-  SizeCurve curve = placed(false, kOut);
-  auto found = curve_findings({&curve, 1});
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(
-      found[0].text,
+  // All-to-all of 16 GPUs without peer access, as published.
+  auto points = points_of({22.4, 30.2, 1.60, 1.38, 0.79, 1.22, 2.41, 4.59, 7.59, 11.1, 24.2, 34.2});
+  const std::string fall =
       "out of place falls from 30.2 GB/s at 8 MiB to 0.79 at 64 MiB (1/38.2): slow from 16 MiB "
-      "to 2 GiB");
-  EXPECT_EQ(found[0].size, 2 * kGiB);
-  curve.points[1].choice = "Ring/Simple";
-  curve.points[4].choice = "Tree/LL";
-  found = curve_findings({&curve, 1});
-  EXPECT_THAT(found[0].text, HasSubstr("NCCL chose Ring/Simple at 8 MiB, Tree/LL at 64 MiB"));
-  curve.points[4].choice = "Ring/Simple";
-  found = curve_findings({&curve, 1});
-  EXPECT_THAT(found[0].text, Not(HasSubstr("NCCL chose")));
+      "to 2 GiB";
+  EXPECT_THAT(found_in(points), ElementsAre(fall));
+  EXPECT_EQ(curve_findings(std::array{SizeCurve{.points = points}}).at(0).size, 2 * kGiB);
+  points[1].choice = "Ring/Simple";
+  points[4].choice = "Tree/LL";
+  EXPECT_THAT(found_in(points),
+              ElementsAre(HasSubstr("NCCL chose Ring/Simple at 8 MiB, Tree/LL at 64 MiB")));
+  points[4].choice = "Ring/Simple";
+  EXPECT_THAT(found_in(points), ElementsAre(Not(HasSubstr("NCCL chose"))));
 }
 
 TEST(CurveFindings, ComparePlacementsAtEachSize) {

@@ -8,8 +8,6 @@
 namespace busbar::study {
 namespace {
 
-using test::dataset;
-using test::with;
 using Records = std::vector<Record>;
 using Datasets = std::vector<Dataset>;
 
@@ -63,18 +61,16 @@ TEST(SizeCurves, LeaveAGapForASkippedRowAndForOneThatTheHeadPlanned) {
   };
   const Record skipped = with(row(2048, 0), &Record::status, RowStatus::Skipped);
   EXPECT_TRUE(has_gap(dataset("a", {row(1024, 1), skipped, row(4096, 2)})));
-  Dataset cut = dataset("a", {row(1024, 1), row(4096, 2)});
-  EXPECT_FALSE(has_gap(cut));
-  for (const auto& [sizes, planned] : {std::pair{"1024-4096x2", true},
-                                       {"1024-4096x4", false},
-                                       {"1024-4096+1536", true},
-                                       {"1024-4096+2200", false}}) {
-    cut.facts["configuration"] = std::string("collective=allreduce sizes=") + sizes;
-    EXPECT_EQ(has_gap(cut), planned) << sizes;
-  }
-  Dataset rounded = dataset("a", {row(1000, 1), row(2000, 2)});  // down from 1024 and 2048
-  rounded.facts["configuration"] = "collective=allreduce sizes=1024-4096+1024";
-  EXPECT_FALSE(has_gap(rounded));
+  const auto gap_in = [&](Bytes first, Bytes second, const std::string& sizes) {
+    return has_gap(dataset("a", {row(first, 1), row(second, 2)},
+                           {{"configuration", "collective=allreduce sizes=" + sizes}}));
+  };
+  EXPECT_FALSE(has_gap(dataset("a", {row(1024, 1), row(4096, 2)})));
+  EXPECT_TRUE(gap_in(1024, 4096, "1024-4096x2"));
+  EXPECT_FALSE(gap_in(1024, 4096, "1024-4096x4"));
+  EXPECT_TRUE(gap_in(1024, 4096, "1024-4096+1536"));
+  EXPECT_FALSE(gap_in(1024, 4096, "1024-4096+2200"));
+  EXPECT_FALSE(gap_in(1000, 2000, "1024-4096+1024")) << "rounded down from 1024 and 2048";
 }
 
 TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
@@ -87,8 +83,7 @@ TEST(BusbwFigure, MarksSizesThatWereMeasuredInPlaceOnly) {
   const ChartCurve& marks = figure.curves.back();
   EXPECT_EQ(marks.kind, CurveKind::Hollow);
   EXPECT_EQ(marks.title, "hollow: measured in place only");
-  ASSERT_EQ(marks.points.size(), 1U);
-  EXPECT_DOUBLE_EQ(marks.points[0].x, 2048);
+  EXPECT_THAT(mapped(marks.points, &ChartPoint::x), ElementsAre(2048));
   for (const PlotPlacement placement : {PlotPlacement::In, PlotPlacement::Out}) {
     const SizeCurves in_place = curves_of(Records{placed(1024, 11, true)}, placement);
     EXPECT_FALSE(in_place.curves.at(0).points.at(0).in_place_only) << "as all of its curve";
@@ -121,20 +116,20 @@ Record flagged(Bytes size, const std::string& flags) {
   return with(row(size, 10), &Record::flags, flags);
 }
 
-TEST(CurveNames, NameImportedMeansAndFakeGpus) {
+TEST(CurveNames, NameImportedMeansAndFakeGpusWhereOthersAreBesideThem) {
   const Record imported = flagged(1024, "imported mean");
   const Record fake = flagged(1024, "fake");
+  const auto titles = [](const Datasets& files) {
+    return mapped(curves_of(files).curves, &SizeCurve::title);
+  };
   EXPECT_EQ(curves_of(Records{imported}).common,
             "a, allreduce, float sum, out of place, imported means");
-  EXPECT_EQ(curves_of(Records{imported}).curves[0].title, "a") << "all are";
-  const SizeCurves mixed = curves_of(
-      Datasets{dataset("a", {imported}), dataset("b", {row(1024, 1)}), dataset("c", {fake})});
-  EXPECT_EQ(mixed.curves[0].title, "a (imported means)");
-  EXPECT_EQ(mixed.curves[1].title, "b");
-  EXPECT_EQ(mixed.curves[2].title, "c (fake GPUs)");
-  const SizeCurves last =
-      curves_of(Datasets{dataset("a", {row(1024, 1)}), dataset("b", {imported})});
-  EXPECT_EQ(last.curves[1].title, "b (imported means)");
+  EXPECT_THAT(titles({dataset("a", {imported})}), ElementsAre("a")) << "all are";
+  EXPECT_THAT(
+      titles({dataset("a", {imported}), dataset("b", {row(1024, 1)}), dataset("c", {fake})}),
+      ElementsAre("a (imported means)", "b", "c (fake GPUs)"));
+  EXPECT_THAT(titles({dataset("a", {row(1024, 1)}), dataset("b", {imported})}),
+              ElementsAre("a", "b (imported means)"));
 }
 
 TEST(CurveNames, HaveAnOperationWhereThereIsOne) {
@@ -144,38 +139,30 @@ TEST(CurveNames, HaveAnOperationWhereThereIsOne) {
   }
 }
 
-TEST(CurveStyles, DistinguishCollectivesOfOneSystemByMoreThanADash) {
-  Records records;
+TEST(CurveStyles, DistinguishCollectivesAndDeviceSetsOfOneSystemByMoreThanADash) {
+  Records collectives;
+  Records sets;
   for (const char* collective : {"allgather", "allreduce", "broadcast", "reduce", "sendrecv"}) {
-    records.push_back(with(row(1024, 10), &Record::collective, collective));
+    collectives.push_back(with(row(1024, 10), &Record::collective, collective));
   }
-  std::set<int> points;
-  const Datasets files{dataset("dgx-2", records), dataset("x", {row(1024, 1)})};
-  for (const SizeCurve& curve : curves_of(files).curves) {
-    if (curve.key.label == "dgx-2") points.insert(curve.style.point);
-  }
-  EXPECT_EQ(points.size(), 5U);
-}
-
-TEST(CurveStyles, DistinguishDeviceSetsOfEachCollective) {
-  Records records;
-  for (const char* collective : {"allgather", "allreduce"}) {
+  for (const std::size_t one : {0U, 1U}) {
     for (const char* devices : {"0,1,2,3", "0,2,4,6"}) {
-      records.push_back(
-          with(row(1024, 10), &Record::collective, collective, &Record::device_set, devices));
+      sets.push_back(with(collectives[one], &Record::device_set, devices));
     }
   }
-  std::set<int> points;
-  for (const SizeCurve& curve : curves_of(records).curves) points.insert(curve.style.point);
-  EXPECT_EQ(points.size(), 4U);
+  const auto points_of = [](const Datasets& files) {
+    return set_of(filtered(curves_of(files).curves,
+                           [](const SizeCurve& curve) { return curve.key.label == "a"; }),
+                  [](const SizeCurve& curve) { return curve.style.point; });
+  };
+  EXPECT_THAT(points_of({dataset("a", collectives), dataset("x", {row(1024, 1)})}), SizeIs(5));
+  EXPECT_THAT(points_of({dataset("a", sets)}), SizeIs(4));
 }
 
 TEST(BusbwFigure, NamesTheNodesOfAPanelWhereTheyAreKnownAndOne) {
   const auto title = [](const std::vector<int>& nodes) {
-    Records records;
-    for (const int count : nodes) {
-      records.push_back(with(row(1024, 10), &Record::nodes, count));
-    }
+    const Records records =
+        mapped(nodes, [](int count) { return with(row(1024, 10), &Record::nodes, count); });
     return busbw_figure(curves_of(records)).panels.at(0).title;
   };
   EXPECT_EQ(title({2}), "4 ranks on 2 nodes");
@@ -186,26 +173,23 @@ TEST(BusbwFigure, NamesTheNodesOfAPanelWhereTheyAreKnownAndOne) {
 TEST(BusbwFigure, NamesTheBoundsOfAPanelOnce) {
   const auto bounded = [](double bound) { return with(row(1024, 10), &Record::bound_GBps, bound); };
   const auto titles = [](const Datasets& files) {
-    std::vector<std::string> all;
-    for (const ChartCurve& curve : busbw_figure(curves_of(files)).curves) {
-      if (curve.kind == CurveKind::Bound) all.push_back(curve.title);
-    }
-    return all;
+    const Chart figure = busbw_figure(curves_of(files));
+    return mapped(filtered(figure.curves,
+                           [](const ChartCurve& curve) { return curve.kind == CurveKind::Bound; }),
+                  &ChartCurve::title);
   };
   EXPECT_THAT(titles({dataset("a", {bounded(200)}), dataset("b", {bounded(300)})}),
               ElementsAre("bound, in the colour of its system", ""));
   // Of one system's sets of devices all bounds are grey.
-  for (const auto& [bound, lines] : {std::pair{200.0, 1U}, {300.0, 2U}}) {
-    const Record other = with(bounded(bound), &Record::device_set, "0,2,4,6");
-    EXPECT_EQ(titles({dataset("a", {bounded(200), other})}).size(), lines) << bound;
-  }
+  const auto of_sets = [&](double bound) {
+    return titles({dataset("a", {bounded(200), with(bounded(bound), &Record::device_set, "0,2")})});
+  };
+  EXPECT_THAT(of_sets(200), SizeIs(1));
+  EXPECT_THAT(of_sets(300), SizeIs(2));
 }
 
-TEST(ShareFigure, IsPercentOfTheRowsOwnBound) {
+TEST(ShareFigure, IsPercentOfTheRowsOwnBoundAndNamesTheSizeOfTheOnlyPointThatHasOne) {
   EXPECT_DOUBLE_EQ(share_figure(curves_of(Records{row(1024, 50)})).curves.at(0).points.at(0).y, 25);
-}
-
-TEST(ShareFigure, NamesTheSizeOfTheOnlyPointThatHasABound) {
   const Record unbound = with(row(1024, 50), &Record::bound_GBps, std::nullopt);
   const Chart figure = share_figure(curves_of(Records{unbound, row(2048, 50)}));
   EXPECT_THAT(figure.curves.at(0).title, EndsWith(": 25 at 2 KiB"));
@@ -231,8 +215,7 @@ TEST(ScalingFigure, TakesTheBestOfSeveralDeviceSets) {
         scaling({row(1024, 50, 2), with(row(1024, near), &Record::device_set, "0,1,2,3"),
                  with(row(1024, far), &Record::device_set, "0,2,4,6")});
     ASSERT_EQ(figure.curves.size(), 4U);
-    ASSERT_EQ(figure.curves[0].points.size(), 2U);
-    EXPECT_DOUBLE_EQ(figure.curves[0].points[1].y, 45);
+    EXPECT_THAT(mapped(figure.curves[0].points, &ChartPoint::y), ElementsAre(50, 45));
   }
 }
 
@@ -256,9 +239,7 @@ TEST(ScalingFigure, JoinsNodesAndLeavesAGapWhereTheSizeIsMissing) {
   const Chart figure = scaling(records, 1024);
   ASSERT_EQ(figure.curves.size(), 4U);
   const std::vector<ChartPoint>& points = figure.curves[0].points;
-  ASSERT_EQ(points.size(), 3U);
-  EXPECT_EQ(std::tuple(points[0].gap_before, points[1].gap_before, points[2].gap_before),
-            std::tuple(false, true, false));
+  EXPECT_THAT(mapped(points, &ChartPoint::gap_before), ElementsAre(false, true, false));
   // Ideal is the bandwidth of 4 ranks: 100 us at 10 of 40 GB/s would be 25.
   EXPECT_DOUBLE_EQ(figure.curves[2].points[2].y, 40);
   EXPECT_DOUBLE_EQ(figure.curves[3].points[2].y, 25);
@@ -289,11 +270,10 @@ TEST(ChoiceMarks, StandBetweenTwoSizesOfDifferentChoices) {
       curves_of(Records{chosen(1024, 5, "Ring", "LL"), chosen(4096, 10, "Tree", "LL"),
                         chosen(16384, 190, "Tree", "LL"), chosen(65536, 195, "NVLS", "Simple")});
   for (const Chart& figure : {busbw_figure(curves), latency_figure(curves)}) {
-    ASSERT_EQ(figure.marks.size(), 2U);
-    EXPECT_DOUBLE_EQ(figure.marks[0].x, 2048);
-    EXPECT_EQ(figure.marks[0].panel, 0);
-    EXPECT_EQ(figure.marks[0].text, "Ring/LL → Tree/LL");
-    EXPECT_EQ(figure.marks[1].text, "Tree/LL → NVLS/Simple");
+    EXPECT_THAT(mapped(figure.marks, &ChartMark::text),
+                ElementsAre("Ring/LL → Tree/LL", "Tree/LL → NVLS/Simple"));
+    EXPECT_DOUBLE_EQ(figure.marks.at(0).x, 2048);
+    EXPECT_EQ(figure.marks.at(0).panel, 0);
   }
   EXPECT_EQ(busbw_figure(curves).marks[0].place, ChartMark::Place::Above);
   EXPECT_EQ(busbw_figure(curves).marks[1].place, ChartMark::Place::Below);
@@ -331,11 +311,9 @@ TEST(ChoiceMarks, HaveNoLabelsWhereTheyAreMany) {
   for (int power = 0; power < 12; ++power) {
     records.push_back(chosen(Bytes{1024} << power, 5, power % 2 == 0 ? "Ring" : "Tree", "LL"));
   }
-  const std::vector<ChartMark> marks = marks_of(records);
-  ASSERT_EQ(marks.size(), 11U);
-  for (const ChartMark& mark : marks) EXPECT_TRUE(mark.text.empty());
+  EXPECT_THAT(mapped(marks_of(records), &ChartMark::text), AllOf(SizeIs(11), testing::Each("")));
   records.pop_back();
-  for (const ChartMark& mark : marks_of(records)) EXPECT_FALSE(mark.text.empty());
+  EXPECT_THAT(mapped(marks_of(records), &ChartMark::text), Not(Contains("")));
 }
 
 Dataset launch(const std::string& day, double busbw, const std::string& library) {
@@ -359,10 +337,9 @@ TEST(HistoryFigure, LeavesAGapWhereLaunchesAreMoreThanTwiceTheUsualTimeApart) {
   for (const char* day : {"01", "02", "03", "04", "06", "09"}) {
     launches.push_back(launch(std::string("2026-11-") + day, 50, ""));
   }
-  std::vector<bool> gaps;
   const Chart figure = history_figure(launches, PlotPlacement::Out, {});
-  for (const ChartPoint& point : figure.curves.at(0).points) gaps.push_back(point.gap_before);
-  EXPECT_THAT(gaps, ElementsAre(false, false, false, false, false, true));
+  EXPECT_THAT(mapped(figure.curves.at(0).points, &ChartPoint::gap_before),
+              ElementsAre(false, false, false, false, false, true));
 }
 
 TEST(LoadPlotInput, NamesEachFileAsRequested) {
@@ -374,19 +351,17 @@ TEST(LoadPlotInput, NamesEachFileAsRequested) {
   EXPECT_EQ(labelled_path("B=b.csv").path, "b.csv");
   const PlotInput input = load_plot_input(std::vector<std::string>{
       folder.path("a.csv"), "B=" + folder.path("b.csv"), "S=" + folder.path("s.csv")});
-  EXPECT_EQ(input.datasets.at(0).label, "a");
-  EXPECT_EQ(input.datasets.at(1).label, "B");
-  ASSERT_EQ(input.samples.size(), 1U);
-  EXPECT_EQ(input.samples[0].key.label, "S");
+  EXPECT_THAT(mapped(input.datasets, &Dataset::label), ElementsAre("a", "B"));
+  EXPECT_EQ(input.samples.at(0).key.label, "S");
 }
 
 TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
   SampleSet set{.size = 1024, .times_us = std::vector<double>(40, 5)};
   set.times_us.back() = 4;  // one of 40: 2.5 %
   const Chart chart = sample_figure("samples", std::vector{set}, PlotPlacement::Out, {});
-  std::vector<std::pair<double, double>> points;
-  for (const auto& point : chart.curves.at(0).points) points.emplace_back(point.x, point.y);
-  EXPECT_THAT(points, ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));
+  EXPECT_THAT(mapped(chart.curves.at(0).points,
+                     [](const ChartPoint& one) { return std::pair(one.x, one.y); }),
+              ElementsAre(std::pair(4, 0), std::pair(4, 2.5), std::pair(5, 100)));
 }
 
 TEST(RanksFigure, HasAPointOfEachRankWithTheMiddleHalfOfItsTimes) {
@@ -405,11 +380,10 @@ TEST(RanksFigure, HasAPointOfEachRankWithTheMiddleHalfOfItsTimes) {
   ASSERT_EQ(charts.size(), 1U);  // the samples of ranks are no distribution of the row's
   EXPECT_EQ(charts[0].name, "ranks");
   const auto& points = charts[0].curves.at(0).points;
-  ASSERT_EQ(points.size(), 2U);
-  EXPECT_EQ(std::pair(points[0].x, points[0].y), std::pair(0.0, 10.0));
-  EXPECT_EQ(std::pair(points[1].x, points[1].y), std::pair(3.0, 6.0));
+  EXPECT_THAT(mapped(points, &ChartPoint::x), ElementsAre(0, 3));
+  EXPECT_THAT(mapped(points, &ChartPoint::y), ElementsAre(10, 6));
   EXPECT_EQ(std::pair(points[1].low, points[1].high),
-            std::pair(std::optional{5.0}, std::optional{7.0}));
+            std::pair(std::optional(5.0), std::optional(7.0)));
 }
 
 TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {

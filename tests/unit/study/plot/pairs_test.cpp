@@ -5,17 +5,12 @@
 namespace busbar::study {
 namespace {
 
-using test::dataset;
-using test::with;
-using Records = std::vector<Record>;
-using Datasets = std::vector<Dataset>;
-
 Record pair(Bytes size, double busbw, int sender, int receiver) {
   return with(test::study_row(size, busbw, 2), &Record::sender, sender, &Record::receiver,
               receiver);
 }
-Chart pairs(const Records& records, std::optional<Bytes> size = {}) {
-  return pairs_figure(Datasets{dataset("a", records)}, size, {});
+Chart pairs(const std::vector<Record>& records, std::optional<Bytes> size = {}) {
+  return pairs_figure(std::array{dataset("a", records)}, size, {});
 }
 
 TEST(PairsFigure, HasTheSenderAsRowAndTheReceiverAsColumn) {
@@ -33,12 +28,13 @@ TEST(PairsFigure, HasTheSenderAsRowAndTheReceiverAsColumn) {
   // 24 in fives: from 20 to 45.
   EXPECT_DOUBLE_EQ(figure.colours->low, 20);
   EXPECT_DOUBLE_EQ(figure.colours->high, 45);
-  EXPECT_EQ(figure.panels.at(0).x.names, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_THAT(figure.panels.at(0).x.names, ElementsAre("0", "1", "2"));
 }
 
 TEST(PairsFigure, IsOfTheLargestSizeThatWasMeasured) {
-  const Records records{pair(1024, 10, 0, 1), pair(4096, 20, 0, 1), pair(2048, 30, 0, 1),
-                        with(pair(8192, 77, 0, 1), &Record::status, RowStatus::Failed)};
+  const std::vector<Record> records{pair(1024, 10, 0, 1), pair(4096, 20, 0, 1),
+                                    pair(2048, 30, 0, 1),
+                                    with(pair(8192, 77, 0, 1), &Record::status, RowStatus::Failed)};
   EXPECT_EQ(pairs(records).title, "Pairs: allreduce, 4 KiB");
   EXPECT_EQ(pairs(records).curves.at(0).points.at(0).low, 20.0);
   EXPECT_EQ(pairs(records, 1024).curves.at(0).points.at(0).low, 10.0);
@@ -55,14 +51,13 @@ TEST(PairsFigure, HasARowAndAColumnForEveryRankOfRowsWithBothEnds) {
 }
 
 TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {
-  const Datasets files{
+  const std::vector<Dataset> files{
       dataset("a", {pair(4096, 20, 0, 2), pair(4096, 25, 2, 0)}),
       with(dataset("b", {pair(1024, 42, 0, 1), pair(1024, 30, 1, 0)}), &Dataset::simulated, true)};
   const Chart figure = pairs_figure(files, {}, {});
   EXPECT_EQ(figure.title, "Pairs: allreduce");
-  ASSERT_EQ(figure.panels.size(), 2U);
-  EXPECT_EQ(figure.panels[0].title, "a, 4 KiB");
-  EXPECT_EQ(figure.panels[1].title, "b (simulated), 1 KiB");
+  EXPECT_THAT(mapped(figure.panels, &ChartPanel::title),
+              ElementsAre("a, 4 KiB", "b (simulated), 1 KiB"));
   EXPECT_DOUBLE_EQ(figure.colours->low, 20);
   EXPECT_DOUBLE_EQ(figure.colours->high, 45);
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tuple>
-
 #include "study/report/data.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
 namespace {
 
-using test::dataset;
 using test::study_row;
-using test::with;
 
 Record row(const std::string& collective, int ranks, Bytes size, double busbw) {
   return with(study_row(size, busbw, ranks), &Record::collective, collective);
@@ -49,11 +45,9 @@ TEST(Findings, NameWhatIsLowOrSuspect) {
   EXPECT_THAT(suspect_findings(papers()), IsEmpty());
   const ReportData odd = make_report_data(
       {run_of("dgx-2", {row("allreduce", 2, kMiB, 60), row("allreduce", 4, kMiB, 200)})}, {});
-  const std::vector<std::string> found = suspect_findings(odd);
-  ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0], HasSubstr("40 % of its bound"));
-  EXPECT_THAT(found[0], HasSubstr("low"));
-  EXPECT_THAT(found[1], HasSubstr("more than the links allow"));
+  EXPECT_THAT(suspect_findings(odd),
+              ElementsAre(AllOf(HasSubstr("40 % of its bound"), HasSubstr("low")),
+                          HasSubstr("more than the links allow")));
 }
 
 /// A run of NCCL on so many nodes of eight GPUs.
@@ -64,11 +58,11 @@ Dataset measured_run(const std::string& label, int nodes, double busbw) {
 
 TEST(Findings, NameWhatIsBelowWhatOthersMeasuredOnAsManyNodes) {
   const ReportData data = make_report_data({measured_run("dgx-h100", 2, 196.5)}, {});
-  const std::vector<std::string> found = suspect_findings(data);
-  ASSERT_EQ(found.size(), 1U) << "one finding, not another by the bound";
-  EXPECT_THAT(found[0], AllOf(HasSubstr("all-reduce, 16 ranks: dgx-h100 has 196 GB/s at 8 GiB, "),
-                              HasSubstr("of the median that others measured"), HasSubstr("too low"),
-                              HasSubstr("GPUDirect RDMA")));
+  EXPECT_THAT(suspect_findings(data),
+              ElementsAre(AllOf(HasSubstr("all-reduce, 16 ranks: dgx-h100 has 196 GB/s at 8 GiB, "),
+                                HasSubstr("of the median that others measured"),
+                                HasSubstr("too low"), HasSubstr("GPUDirect RDMA"))))
+      << "one finding, not another by the bound";
   const SizeCurve& curve = data.collectives[0].curves[0];
   EXPECT_EQ(curve.points[0].bound_GBps, 750);
   EXPECT_THAT(curve.limit, HasSubstr("8 InfiniBand NDR links of every host"));
@@ -77,12 +71,12 @@ TEST(Findings, NameWhatIsBelowWhatOthersMeasuredOnAsManyNodes) {
 }
 
 TEST(Findings, CompareNoRunOfAnotherLibraryOrOfTheFakeMachine) {
-  Dataset mpi = measured_run("dgx-h100", 1, 20);
-  mpi.records[0].backend = "mpi";
-  EXPECT_THAT(make_report_data({mpi}, {}).expectations, IsEmpty());
-  Dataset fake = measured_run("dgx-h100", 1, 20);
-  fake.records[0].flags = "fake";
-  EXPECT_THAT(make_report_data({fake}, {}).expectations, IsEmpty());
+  for (const auto& [member, text] :
+       {std::pair{&Record::backend, "mpi"}, std::pair{&Record::flags, "fake"}}) {
+    Dataset run = measured_run("dgx-h100", 1, 20);
+    run.records[0].*member = text;
+    EXPECT_THAT(make_report_data({run}, {}).expectations, IsEmpty()) << text;
+  }
 }
 
 TEST(Findings, NameSizesAtWhichACurveFalls) {
@@ -106,13 +100,11 @@ TEST(SuspectFindings, NameWhoIsLastToArriveInAFile) {
 TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
   const ReportData data = make_report_data(
       {measured_run("p4de", 1, 230), measured_run("p4d", 1, 220), measured_run("P4D", 1, 210)}, {});
-  std::vector<std::string> names;
   for (const ReportSystem& system : data.systems) {
-    names.push_back(system.name);
     EXPECT_TRUE(system.graph) << system.name;
     EXPECT_EQ(system.built_in, "p4d");
   }
-  EXPECT_THAT(names, ElementsAre("p4de", "p4d", "P4D"));
+  EXPECT_THAT(mapped(data.systems, &ReportSystem::name), ElementsAre("p4de", "p4d", "P4D"));
   EXPECT_EQ(data.collectives[0].curves.size(), 3U);
 }
 
@@ -165,9 +157,7 @@ TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
       {run_of("mine", {row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 30),
                        row("allreduce", 2, kMiB, 11), skipped})},
       {});
-  ASSERT_EQ(data.collectives.size(), 1U);
-  ASSERT_EQ(data.collectives[0].curves.size(), 1U);
-  const SizeCurve& curve = data.collectives[0].curves[0];
+  const SizeCurve& curve = data.collectives.at(0).curves.at(0);
   ASSERT_EQ(curve.points.size(), 1U);
   EXPECT_EQ(curve.points[0].busbw_GBps.median, 11);
   EXPECT_THAT(curve.missing, ElementsAre(2 * kMiB));
@@ -183,15 +173,13 @@ using Points = std::vector<SizePoint>;
 
 /// The loser and the winner of a crossing, and the sizes that it lies between.
 using Lead = std::tuple<std::size_t, std::size_t, Bytes, Bytes>;
+using Leads = std::vector<Lead>;
 
-std::vector<Lead> crossings(const std::vector<Points>& points) {
-  std::vector<SizeCurve> curves;
-  for (const Points& one : points) curves.push_back({.points = one});
-  std::vector<Lead> leads;
-  for (const LeadChange& one : study::crossings(curves)) {
-    leads.emplace_back(one.loser, one.winner, one.after, one.until);
-  }
-  return leads;
+Leads crossings(const std::vector<Points>& points) {
+  const auto curves = mapped(points, [](const Points& one) { return SizeCurve{.points = one}; });
+  return mapped(study::crossings(curves), [](const LeadChange& one) {
+    return Lead(one.loser, one.winner, one.after, one.until);
+  });
 }
 
 TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
@@ -200,34 +188,27 @@ TEST(Crossings, LieBetweenTheLastSizeOfTheOldLeaderAndTheFirstOfTheNew) {
       {64 * kMiB, 90}, {128 * kMiB, 104}, {256 * kMiB, 112}, {512 * kMiB, 124}, {kGiB, 128}};
   const Points dgx2{
       {64 * kMiB, 110}, {128 * kMiB, 114}, {256 * kMiB, 117}, {512 * kMiB, 118}, {kGiB, 119}};
-  EXPECT_THAT(crossings({p3, dgx2}), ElementsAre(Lead(1, 0, 256 * kMiB, 512 * kMiB)));
-  EXPECT_THAT(crossings({dgx2, p3}), ElementsAre(Lead(0, 1, 256 * kMiB, 512 * kMiB)));
+  EXPECT_EQ(crossings({p3, dgx2}), Leads({{1, 0, 256 * kMiB, 512 * kMiB}}));
+  EXPECT_EQ(crossings({dgx2, p3}), Leads({{0, 1, 256 * kMiB, 512 * kMiB}}));
+  // wider where both are level
+  EXPECT_EQ(
+      crossings({{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}}, {{1, 30}, {2, 30}, {4, 30}, {8, 30}}}),
+      Leads({{1, 0, 2, 8}}));
 }
 
-TEST(Crossings, AreNoneWhereOneLeadsAtAllSizesOfBothOrTheLeaderLacksTheSize) {
-  EXPECT_TRUE(crossings({Points{{1, 2}, {2, 3}}, Points{{1, 1}, {2, 2}}}).empty());
-  EXPECT_TRUE(crossings({Points{}, Points{{1, 1}}}).empty());
-  EXPECT_TRUE(crossings({Points{{1, 10}, {2, 99}, {4, 10}}, Points{{1, 20}, {4, 20}}}).empty());
-  EXPECT_TRUE(
-      crossings({Points{{1, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 10}}, Points{{2, 99}}})
-          .empty());
-}
-
-TEST(Crossings, WidenOverSizesAtWhichBothAreLevel) {
-  const Points rising{{1, 10}, {2, 20}, {4, 30.1}, {8, 50}};
-  const Points even{{1, 30}, {2, 30}, {4, 30}, {8, 30}};
-  EXPECT_THAT(crossings({rising, even}), ElementsAre(Lead(1, 0, 2, 8)));
-}
-
-TEST(Crossings, AreOfTheLeadAloneAndMayBeSeveral) {
-  EXPECT_THAT(crossings({Points{{1, 10}, {2, 30}, {4, 10}}, Points{{1, 20}, {2, 20}, {4, 20}}}),
-              ElementsAre(Lead(1, 0, 1, 2), Lead(0, 1, 2, 4)));
-  EXPECT_THAT(crossings({Points{{1, 90}, {2, 90}, {4, 90}}, Points{{1, 10}, {2, 20}, {4, 95}},
-                         Points{{1, 20}, {2, 10}, {4, 10}}}),
-              ElementsAre(Lead(0, 1, 2, 4)));
-  // beside a curve that ends before
-  EXPECT_THAT(crossings({Points{{1, 10}}, Points{{2, 20}, {4, 20}}, Points{{2, 10}, {4, 30}}}),
-              ElementsAre(Lead(1, 2, 2, 4)));
+TEST(Crossings, AreOfTheLeadAloneNoneOrSeveral) {
+  EXPECT_EQ(crossings({{{1, 2}, {2, 3}}, {{1, 1}, {2, 2}}}), Leads{}) << "one leads at all sizes";
+  EXPECT_EQ(crossings({{}, {{1, 1}}}), Leads{});
+  EXPECT_EQ(crossings({{{1, 10}, {2, 99}, {4, 10}}, {{1, 20}, {4, 20}}}), Leads{});
+  EXPECT_EQ(crossings({{{1, 90}, {4, 90}}, {{1, 10}, {2, 20}, {4, 10}}, {{2, 99}}}), Leads{});
+  EXPECT_EQ(crossings({{{1, 10}, {2, 30}, {4, 10}}, {{1, 20}, {2, 20}, {4, 20}}}),
+            Leads({{1, 0, 1, 2}, {0, 1, 2, 4}}));
+  EXPECT_EQ(
+      crossings(
+          {{{1, 90}, {2, 90}, {4, 90}}, {{1, 10}, {2, 20}, {4, 95}}, {{1, 20}, {2, 10}, {4, 10}}}),
+      Leads({{0, 1, 2, 4}}));
+  EXPECT_EQ(crossings({{{1, 10}}, {{2, 20}, {4, 20}}, {{2, 10}, {4, 30}}}), Leads({{1, 2, 2, 4}}))
+      << "beside a curve that ends before";
 }
 
 TEST(Leader, IsNullWithinTwoPercentOfTheGreater) {
@@ -259,9 +240,7 @@ std::string page_of(std::vector<Dataset> datasets) {
 
 TEST(ReportDocument, BeginsWithOneTableOfAllSystems) {
   const Document document = report_document(papers());
-  const std::vector<DocumentBlock>& blocks = document.sections.at(0).blocks;
-  ASSERT_EQ(blocks.size(), 1U);
-  const auto& table = std::get<Table>(blocks[0]);
+  const auto& table = std::get<Table>(document.sections.at(0).blocks.at(0));
   EXPECT_THAT(table.columns, ElementsAre("system", "collective", "devices", "bound", "highest",
                                          "of bound", "at", "limit"));
   EXPECT_THAT(table.rows, Contains(ElementsAre("p3dn (simulated)", "all-reduce", "8", "150", "130",
@@ -302,22 +281,19 @@ TEST(ReportDocument, NamesImportedMeansAndTheLogWithoutItsFolder) {
       dataset("a", {flagged(1024, 10, "imported mean")},
               {{"tool", "nccl-tests 2.17.8"}, {"imported_from", "/home/me/secret/a.txt"}});
   const std::string page = page_of({imported});
-  EXPECT_THAT(page, HasSubstr("Runs: imported means (1)."));
-  EXPECT_THAT(page, HasSubstr("imported means (nccl-tests 2.17.8)"));
-  EXPECT_THAT(page, HasSubstr("a.txt"));
-  EXPECT_THAT(page, Not(HasSubstr("secret")));
-  const std::string both = page_of({imported, dataset("b", {flagged(1024, 20)})});
-  EXPECT_THAT(both, HasSubstr("a (imported means)"));
-  EXPECT_THAT(both, HasSubstr("imported means (a); measured medians (b)"));
+  EXPECT_THAT(page, AllOf(HasSubstr("Runs: imported means (1)."),
+                          HasSubstr("imported means (nccl-tests 2.17.8)"), HasSubstr("a.txt"),
+                          Not(HasSubstr("secret"))));
+  EXPECT_THAT(page_of({imported, dataset("b", {flagged(1024, 20)})}),
+              AllOf(HasSubstr("a (imported means)"),
+                    HasSubstr("imported means (a); measured medians (b)")));
 }
 
 TEST(ReportDocument, LabelsFakeGpusAndSizesMeasuredInPlaceOnly) {
-  const std::string page = page_of({dataset("a", {flagged(1024, 10, "fake")})});
-  EXPECT_THAT(page, HasSubstr("a (fake GPUs)"));
-  EXPECT_THAT(page, HasSubstr("no figure is real"));
-  EXPECT_THAT(
-      page_of({dataset("a", {flagged(1024, 10, "fake")}), dataset("b", {flagged(1024, 20)})}),
-      HasSubstr("fake GPUs (a); measured medians (b)"));
+  const Dataset fake = dataset("a", {flagged(1024, 10, "fake")});
+  EXPECT_THAT(page_of({fake}), AllOf(HasSubstr("a (fake GPUs)"), HasSubstr("no figure is real")));
+  EXPECT_THAT(page_of({fake, dataset("b", {flagged(1024, 20)})}),
+              HasSubstr("fake GPUs (a); measured medians (b)"));
   EXPECT_THAT(page_of({dataset("a", {flagged(1024, 10), in_place(2048, 20)})}),
               HasSubstr("| 2 KiB | 20 (in place) |"));
 }

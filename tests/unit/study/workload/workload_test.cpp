@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/workload/workload.hpp"
 
-#include <cmath>
-
 #include "tests/unit/support/study_rows.hpp"
 
 namespace busbar::study {
 namespace {
 
+using test::refusal_of;
 using test::study_row;
-using test::with;
-
-/// The message of a refusal of the command line or of a file.
-template <class Work>
-std::string refusal_of(const Work& work) {
-  return test::refusal_of(work);
-}
 
 RateCurve constant(int ranks, double GBps) {
   return {.system = "box", .ranks = ranks, .GBps = {{1, GBps}, {kGiB, GBps}}};
@@ -46,9 +38,9 @@ TEST(Workload, StepIsComputingAndWhatIsExposed) {
 TEST(Workload, NeededRateGivesTheTarget) {
   WorkloadRequest asked = request();
   asked.target = 0.8;
-  for (std::size_t overlap = 0; overlap < 2; ++overlap) {
+  for (const std::size_t overlap : {0U, 1U}) {
     asked.curves = {constant(4, 1)};
-    asked.curves.front() = constant(4, workload_rows(asked)[overlap].needed_GBps);
+    asked.curves = {constant(4, workload_rows(asked)[overlap].needed_GBps)};
     EXPECT_NEAR(workload_rows(asked)[overlap].efficiency, 0.8, 1e-9);
   }
 }
@@ -76,16 +68,15 @@ TEST(WorkloadModel, OfTheUserIsAddedOrReplacesOneOfTheSameName) {
   auto models = built_in_workload_models();
   EXPECT_EQ(models.size(), 13U);
   for (const WorkloadModel& model : models) EXPECT_GT(model.batch, 0) << model.name;
-  add_workload_models(models,
-                      kLeast +
-                          "[[model]]\nname = \"alexnet\"\nsource = \"me\"\n"
-                          "parameters_M = 60\nbatch = 3\n",
-                      "m.toml");
+  const std::string alexnet =
+      "[[model]]\nname = \"alexnet\"\nsource = \"me\"\nparameters_M = 60\nbatch = 3\n";
+  add_workload_models(models, kLeast + alexnet, "m.toml");
   EXPECT_EQ(models.size(), 14U);
-  EXPECT_EQ(named(models, "alexnet").parameters, 60e6);
-  EXPECT_EQ(named(models, "alexnet").batch, 3);
-  EXPECT_EQ(named(models, "net").parameters, 7.5e6);
-  EXPECT_EQ(named(models, "net").batch, 0);
+  const auto of = [&](const char* name) {
+    return std::pair(named(models, name).parameters, named(models, name).batch);
+  };
+  EXPECT_EQ(of("alexnet"), std::pair(60e6, 3));
+  EXPECT_EQ(of("net"), std::pair(7.5e6, 0));
 }
 
 TEST(WorkloadModel, FaultsAreReportedWithTheirPlace) {
@@ -105,7 +96,7 @@ TEST(WorkloadModel, FaultsAreReportedWithTheirPlace) {
   }
 }
 
-Dataset dataset(std::vector<Record> records) { return test::dataset("box", std::move(records)); }
+Dataset box(std::vector<Record> records) { return dataset("box", std::move(records)); }
 
 std::vector<RateCurve> rates(const std::vector<Dataset>& datasets) {
   return rates_of(datasets, "float");
@@ -113,9 +104,9 @@ std::vector<RateCurve> rates(const std::vector<Dataset>& datasets) {
 
 /// Rates on two ranks by size.
 RateCurve on_two(const std::vector<std::pair<Bytes, double>>& points) {
-  std::vector<Record> records;
-  for (const auto& [size, GBps] : points) records.push_back(study_row(size, GBps, 2));
-  return rates({dataset(records)}).at(0);
+  const auto records =
+      mapped(points, [](const auto& point) { return study_row(point.first, point.second, 2); });
+  return rates({box(records)}).at(0);
 }
 
 TEST(WorkloadRates, AreReadAtTheSizeOfTheMessage) {
@@ -140,27 +131,25 @@ TEST(WorkloadRates, OfCyclesAreTheirMedian) {
 TEST(WorkloadRates, PreferTheTypeSumsAndOutOfPlace) {
   const Record other = study_row(kMiB, 60, 2);
   const std::vector<Dataset> files{
-      dataset({with(other, &Record::type, "half", &Record::busbw_GBps, 50.0),
-               with(other, &Record::op, "max", &Record::busbw_GBps, 55.0),
-               with(other, &Record::in_place, true, &Record::busbw_GBps, 70.0), other})};
+      box({with(other, &Record::type, "half", &Record::busbw_GBps, 50.0),
+           with(other, &Record::op, "max", &Record::busbw_GBps, 55.0),
+           with(other, &Record::in_place, true, &Record::busbw_GBps, 70.0), other})};
   EXPECT_EQ(rates_of(files, "float")[0].GBps.at(kMiB), 60);
   EXPECT_EQ(rates_of(files, "half")[0].GBps.at(kMiB), 50);
   EXPECT_EQ(rates_of(files, "bfloat16")[0].GBps.at(kMiB), 60) << "of the types that there are";
 }
 
 TEST(WorkloadRates, OfOneLabelHaveACurvePerNumberOfRanks) {
-  const auto curves = rates({dataset({study_row(kMiB, 10, 8)}), dataset({study_row(kMiB, 20, 4)}),
-                             test::dataset("another", {study_row(kMiB, 30, 4)})});
-  ASSERT_EQ(curves.size(), 3U);
-  EXPECT_EQ(curves[0].system, "another");
-  EXPECT_EQ(curves[1].ranks, 4);
-  EXPECT_EQ(curves[2].ranks, 8);
+  const auto curves = rates({box({study_row(kMiB, 10, 8)}), box({study_row(kMiB, 20, 4)}),
+                             dataset("another", {study_row(kMiB, 30, 4)})});
+  EXPECT_THAT(mapped(curves, &RateCurve::system), ElementsAre("another", "box", "box"));
+  EXPECT_THAT(mapped(curves, &RateCurve::ranks), ElementsAre(4, 4, 8));
 }
 
 TEST(WorkloadRates, OfBucketsAddUp) {
-  EXPECT_NEAR(sync_time(constant(2, 10), 100'000'000, 30'000'000).seconds, 10e-3, 1e-12);
-  EXPECT_NEAR(sync_time(constant(2, 10), 100'000'000, 0).seconds, 10e-3, 1e-12);
-  EXPECT_NEAR(sync_time(constant(2, 10), 100'000'000, 200'000'000).seconds, 10e-3, 1e-12);
+  for (const Bytes bucket : {0U, 30'000'000U, 200'000'000U}) {
+    EXPECT_NEAR(sync_time(constant(2, 10), 100'000'000, bucket).seconds, 10e-3, 1e-12) << bucket;
+  }
   const RateCurve rising = on_two({{kMiB, 10}, {4 * kMiB, 40}});
   const MessageTime time = sync_time(rising, 5 * kMiB, 4 * kMiB);
   EXPECT_NEAR(time.seconds, 4 * kMiB / 40e9 + kMiB / 10e9, 1e-12);
@@ -172,15 +161,15 @@ TEST(WorkloadRates, OfBucketsAddUp) {
 TEST(WorkloadRates, MarkWhatIsSimulatedAndAreNotMixedWithIt) {
   const Record measured = study_row(kMiB, 10, 2);
   const Dataset file =
-      with(dataset({with(measured, &Record::backend, "sim")}), &Dataset::simulated, true);
+      with(box({with(measured, &Record::backend, "sim")}), &Dataset::simulated, true);
   EXPECT_TRUE(rates({file})[0].simulated);
-  const std::vector<Dataset> both{file, dataset({measured})};
+  const std::vector<Dataset> both{file, box({measured})};
   EXPECT_THAT(refusal_of([&] { (void)rates(both); }), HasSubstr("'box' has 2 ranks on"));
 }
 
 TEST(WorkloadRates, RefuseWhatIsNoRate) {
   const auto refusal = [](const std::vector<Record>& records) {
-    return refusal_of([&] { (void)rates({dataset(records)}); });
+    return refusal_of([&] { (void)rates({box(records)}); });
   };
   const Record here = study_row(kMiB, 10, 2);
   EXPECT_THAT(refusal({with(here, &Record::collective, "broadcast")}), HasSubstr("no allreduce"));
@@ -224,20 +213,15 @@ void expect_within(double value, double expected, double relative, const std::st
 }
 
 TEST(WorkloadCases, GradientsHaveTheSizesOfTheSecondTable) {  // W1, W2
-  EXPECT_EQ(60'000'000 * info(DataType::Float).size, 240'000'000U);
-  struct Case {
-    std::string_view model;
-    double fp32_MB;
-  };
-  for (const Case& c :
-       {Case{"alexnet", 244.40}, Case{"resnet18", 46.76}, Case{"resnet50", 102.24},
-        Case{"resnet101", 178.20}, Case{"resnet152", 240.76}, Case{"bert-swag", 438.00},
-        Case{"bert-squad", 438.00}, Case{"llama-3-8b", 32121.04}, Case{"llama-3-70b", 282214.83},
-        Case{"googlenet", 22}, Case{"cifarnet", 0.040}}) {
-    const std::string name(c.model);
-    expect_within(static_cast<double>(gradients(c.model)) / 1e6, c.fp32_MB, 1e-3, name);
+  const std::map<std::string, double> fp32_MB{
+      {"alexnet", 244.40},    {"resnet18", 46.76},      {"resnet50", 102.24},
+      {"resnet101", 178.20},  {"resnet152", 240.76},    {"bert-swag", 438.00},
+      {"bert-squad", 438.00}, {"llama-3-8b", 32121.04}, {"llama-3-70b", 282214.83},
+      {"googlenet", 22},      {"cifarnet", 0.040}};
+  for (const auto& [model, expected] : fp32_MB) {
+    expect_within(static_cast<double>(gradients(model)) / 1e6, expected, 1e-3, model);
     for (const DataType half : {DataType::Half, DataType::Bfloat16}) {
-      EXPECT_EQ(gradients(c.model, half) * 2, gradients(c.model)) << name;
+      EXPECT_EQ(gradients(model, half) * 2, gradients(model)) << model;
     }
   }
 }
@@ -261,10 +245,10 @@ TEST(WorkloadCases, TheAllReduceTakesItsTime) {  // W3 to W7
     }
   }
   const Bytes alexnet = 240'000'000;
-  expect_within(step(alexnet, 8, 10).sync_ms, 42.0, 2e-3, "W7");
-  expect_within(step(alexnet, 8, 7).sync_ms, 60.0, 2e-3, "W7");
-  expect_within(step(alexnet, 2, 10).sync_ms, 24.0, 2e-3, "W7");
-  expect_within(step(alexnet, 2, 7).sync_ms, 34.29, 2e-3, "W7");
+  for (const auto& [ranks, GBps, ms] :
+       {std::tuple{8, 10, 42.0}, {8, 7, 60.0}, {2, 10, 24.0}, {2, 7, 34.29}}) {
+    expect_within(step(alexnet, ranks, GBps).sync_ms, ms, 2e-3, "W7");
+  }
 }
 
 TEST(WorkloadCases, AFasterNetworkHelpsByTheShareOfTheExchange) {  // W8
@@ -306,20 +290,18 @@ TEST(WorkloadCases, ALargerBatchHasLessExchange) {  // W10, W12
 }
 
 TEST(WorkloadCases, SpeedUpsAreEfficienciesAndExposedTimes) {  // W11
-  struct Case {
-    double speedup;
-    int ranks;
-    double efficiency;
-    double exposed;  // over the compute time
-  };
-  for (const Case& c : {Case{29.43, 32, 0.9197, 0.0873}, Case{25.84, 32, 0.8075, 0.2384},
-                        Case{21.95, 32, 0.6859, 0.4579}, Case{23.72, 32, 0.7413, 0.3491},
-                        Case{3.55, 4, 0.8875, 4 / 3.55 - 1}, Case{3.58, 4, 0.895, 4 / 3.58 - 1}}) {
-    const Bytes bytes = 1'000'000'000;
-    const double implied = step(bytes, c.ranks, 1, 1, 0, c.speedup / c.ranks).needed_GBps;
-    const Step reached = step(bytes, c.ranks, implied, 1);
-    expect_within(reached.efficiency, c.efficiency, 1e-3, "efficiency");
-    expect_within(reached.exposed_ms, c.exposed, 1e-3, "exposed");
+  const Bytes bytes = 1'000'000'000;
+  // The last is exposed over the compute time.
+  for (const auto& [speedup, ranks, efficiency, exposed] : {std::tuple{29.43, 32, 0.9197, 0.0873},
+                                                            {25.84, 32, 0.8075, 0.2384},
+                                                            {21.95, 32, 0.6859, 0.4579},
+                                                            {23.72, 32, 0.7413, 0.3491},
+                                                            {3.55, 4, 0.8875, 4 / 3.55 - 1},
+                                                            {3.58, 4, 0.895, 4 / 3.58 - 1}}) {
+    const double implied = step(bytes, ranks, 1, 1, 0, speedup / ranks).needed_GBps;
+    const Step reached = step(bytes, ranks, implied, 1);
+    expect_within(reached.efficiency, efficiency, 1e-3, "efficiency");
+    expect_within(reached.exposed_ms, exposed, 1e-3, "exposed");
   }
 }
 
