@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/child_process.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/error.hpp"
 #include "tests/unit/support/processes.hpp"
 
 namespace busbar {
@@ -25,11 +19,9 @@ std::ptrdiff_t open_files() {
 
 TEST(RunCommand, KeepsOutputErrorsAndStatusApart) {
   const CommandResult result = shell("echo out; echo err >&2; exit 9");
-  EXPECT_EQ(result.out, "out\n");
-  EXPECT_EQ(result.err, "err\n");
-  EXPECT_EQ(result.exit_status, 9);
-  EXPECT_FALSE(result.timed_out);
-  EXPECT_FALSE(result.not_found);
+  EXPECT_EQ(std::tuple(result.out, result.err, result.exit_status),
+            std::tuple("out\n", "err\n", 9));
+  EXPECT_FALSE(result.timed_out || result.not_found);
   EXPECT_EQ(shell("kill -KILL $$").exit_status, 128 + SIGKILL);
   EXPECT_EQ(run_command("echo", {"$HOME; ls", "a  b"}).out, "$HOME; ls a  b\n");  // no shell
 }
@@ -129,8 +121,7 @@ TEST_F(CommandLoopTest, TakesMuchOutputOfAll) {
   for (std::size_t i = 0; i < 4; ++i) start(i, "head -c 300000 /dev/zero | tee /dev/stderr");
   run();
   for (const auto& [number, result] : results_) {
-    EXPECT_EQ(result.out.size(), 300000U);
-    EXPECT_EQ(result.err.size(), 300000U);
+    EXPECT_EQ(std::tuple(result.out.size(), result.err.size()), std::tuple(300000U, 300000U));
   }
 }
 

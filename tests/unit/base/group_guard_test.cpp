@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/group_guard.hpp"
 
-#include <cstdlib>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -113,10 +113,9 @@ TEST(ParseOptions, SeparatesTheCommandAndPositionalsWhichAreAllAfterTwoDashes) {
 }
 
 TEST(SyntaxOfATable, HasTheValuesThatASetterNamesWhenItRefusesAnother) {
-  std::vector<std::string> known;
-  for (const OptionSyntax& option : syntax_of(kTable).options) {
-    known.push_back(fmt::format("{}:{}", option.names, join(option.values, "|")));
-  }
+  const auto known = mapped(syntax_of(kTable).options, [](const OptionSyntax& option) {
+    return fmt::format("{}:{}", option.names, join(option.values, "|"));
+  });
   EXPECT_THAT(known, testing::IsSupersetOf({"--colour:red|green", "-o,--output:", "--limit:"}));
 }
 
@@ -158,13 +157,10 @@ TEST(Alternatives, AreJoinedByOr) {
   EXPECT_EQ(alternatives(Texts{"a", "b", "c"}), "a, b or c");
 }
 
-TEST(RemovedWords, NamesWhatDoesTheWorkNow) {
+TEST(RemovedWords, NamesWhatDoesTheWorkNowAndHasNothingToSayOfOthers) {
   EXPECT_THAT(removed_word("busbar", "published"),
               HasSubstr("busbar published was removed: results/reference"));
   EXPECT_THAT(removed_word("", "--preset"), StartsWith("--preset was removed: give "));
-}
-
-TEST(RemovedWords, HasNothingToSayOfWordsThatNeverWere) {
   EXPECT_THAT(removed_word("busbar", "nosuch"), IsEmpty());
   EXPECT_THAT(removed_word("busbar topo", "published"), IsEmpty());
 }

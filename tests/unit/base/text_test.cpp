@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.hpp"
 
+#include "base/embedded_text.hpp"
 #include "base/enum_names.hpp"
 
 namespace busbar {
@@ -33,6 +34,8 @@ TEST(Split, GivesOnePartMoreThanThereAreSeparators) {
   EXPECT_EQ(split(":", ':'), (Words{"", ""}));
   EXPECT_EQ(split("", ':'), (Words{""}));
   EXPECT_EQ(split("abc", ':'), (Words{"abc"}));
+  EXPECT_EQ(split_words("  a \t b\n"), (Words{"a", "b"})) << "without any blanks";
+  EXPECT_EQ(split_words(" \r\n"), Words{});
 }
 
 TEST(Trim, RemovesBlanksAndLineEndsAtBothSides) {
@@ -74,11 +77,6 @@ TEST(OneLine, HasBlanksForLineEndsAndNoControlCharacters) {
   EXPECT_EQ(one_line(" a "), "a");
 }
 
-TEST(SplitWords, LeavesOutAllBlanks) {
-  EXPECT_EQ(split_words("  a \t b\n"), (std::vector<std::string>{"a", "b"}));
-  EXPECT_TRUE(split_words(" \r\n").empty());
-}
-
 TEST(Lower, ChangesLettersOnly) {
   EXPECT_EQ(lower("NVIDIA H200-1\xc3\x84"), "nvidia h200-1\xc3\x84");
 }
@@ -96,24 +94,20 @@ TEST(ToNumber, TakesTheWholeTextOrNothing) {
   }
 }
 
-TEST(ReadFile, GivesAllBytesOrNothing) {
+TEST(ReadFile, GivesAllBytesOrNothingAndFirstLineOfNoLineEnd) {
   const test::TemporaryFolder folder;
   folder.write("two", "first\r\nsecond");
+  folder.write("lines", "first\nsecond\n");
+  EXPECT_EQ(first_line_of(folder.path("lines")), "first");
+  folder.write("unfinished", "only");
+  EXPECT_EQ(first_line_of(folder.path("unfinished")), "only");
+  EXPECT_EQ(first_line_of(folder.path("none")), "");
   EXPECT_EQ(read_file(folder.path("two")), "first\r\nsecond");
   EXPECT_EQ(read_file(folder.path("none")), std::nullopt);
   for (const std::string& other : {folder.path(), std::string("/dev/zero")}) {
     EXPECT_EQ(read_file(other), std::nullopt) << other << " is no file";
   }
   EXPECT_EQ(read_file("/dev/null"), "");
-}
-
-TEST(FirstLineOf, LeavesOutTheLineEndAndTheRest) {
-  const test::TemporaryFolder folder;
-  folder.write("two", "first\nsecond\n");
-  folder.write("unfinished", "only");
-  EXPECT_EQ(first_line_of(folder.path("two")), "first");
-  EXPECT_EQ(first_line_of(folder.path("unfinished")), "only");
-  EXPECT_EQ(first_line_of(folder.path("none")), "");
 }
 
 TEST(FormatRanges, JoinsNeighbours) {
@@ -137,11 +131,26 @@ TEST(EnumNames, LeadFromValueToTextAndBack) {
   EXPECT_EQ(all_values<Side>(), (std::array{Side::Both, Side::In, Side::Out}));
 }
 
-TEST(EnumNames, AreWhatAnUnknownTextIsAnsweredWith) {
-  const test::Failure failure =
-      test::failure_of([] { (void)parse_value<Side>("--placement", "foo"); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_EQ(failure.message, "invalid value 'foo' for --placement; expected both, in or out");
+TEST(EmbeddedText, IsFoundByItsPathAndNothingOfAnUnknownOne) {
+  EXPECT_TRUE(embedded_text("topo/systems/dgx-2.toml").find("dgx-2") != std::string_view::npos);
+  EXPECT_TRUE(embedded_text("docs/options.md").starts_with("usage: "));
+  EXPECT_TRUE(embedded_text("VERSION").ends_with('\n'));
+  EXPECT_TRUE(embedded_text("docs/option.md").empty());
+  EXPECT_TRUE(embedded_text("").empty());
+}
+
+TEST(EmbeddedText, ListsAFolderByPathAndNotThoseBelowOrBesideIt) {
+  const std::vector<EmbeddedText> systems = embedded_texts("topo/systems");
+  ASSERT_GE(systems.size(), 8U);
+  EXPECT_EQ(systems.front().path, "topo/systems/a3-highgpu-8g.toml");
+  EXPECT_TRUE(std::is_sorted(systems.begin(), systems.end(),
+                             [](const auto& a, const auto& b) { return a.path < b.path; }));
+  for (const EmbeddedText& system : systems) {
+    EXPECT_TRUE(system.path.starts_with("topo/systems/")) << system.path;
+    EXPECT_FALSE(system.text.empty()) << system.path;
+  }
+  EXPECT_TRUE(embedded_texts("topo").empty());
+  EXPECT_TRUE(embedded_texts("topo/system").empty());
 }
 
 }  // namespace

@@ -94,17 +94,16 @@ TEST(Palette, GivesNoTwoSystemsOneColourUpToEightAndNoTwoOneLookWhateverTheirOrd
        {Names{"DGX-1V", "HGX H100 (8)", "ABCI", "GCP", "H200", "p4de", "p5", "8x RTX 2080 Ti"},
         Names{"ac922", "ac922-x4", "dgx-2", "a", "b", "c", "d", "e"}}) {
     const Palette styles(systems);
-    std::set<int> colours;
-    for (const std::string& system : systems) colours.insert(styles.of(system).colour);
-    EXPECT_EQ(colours.size(), 8U);
+    EXPECT_THAT(set_of(systems, [&](const auto& system) { return styles.of(system).colour; }),
+                SizeIs(8));
     std::swap(systems.front(), systems.back());
     for (const std::string& system : systems) {
       EXPECT_EQ(Palette(systems).of(system), styles.of(system)) << system;
     }
     for (int i = 0; i < 17; ++i) systems.push_back("system" + std::to_string(i));
-    std::set<Look> looks;
-    for (const std::string& system : systems) looks.insert(look_of(Palette(systems).of(system)));
-    EXPECT_EQ(looks.size(), 25U);
+    EXPECT_THAT(
+        set_of(systems, [&](const auto& system) { return look_of(Palette(systems).of(system)); }),
+        SizeIs(25));
   }
 }
 
@@ -112,10 +111,9 @@ TEST(Palette, GiveTheLinesOfALoneSystemColours) {
   const Names one{"dgx-2"};
   const Palette styles(one);
   EXPECT_EQ(styles.of("dgx-2").colour, 0x009E73);
-  std::set<int> colours;
-  for (std::size_t line = 0; line < 8; ++line) {
-    EXPECT_TRUE(colours.insert(styles.of("dgx-2", line).colour).second) << line;
-  }
+  EXPECT_THAT(set_of(first_numbers<std::size_t>(8),
+                     [&](std::size_t line) { return styles.of("dgx-2", line).colour; }),
+              SizeIs(8));
   EXPECT_NE(styles.of("dgx-2", 8), styles.of("dgx-2", 0));
 }
 
@@ -153,11 +151,8 @@ std::string svg_of(const Document& document, std::size_t block) {
 
 std::vector<std::string> found(const std::string& text, const char* expression) {
   const std::regex pattern(expression);
-  std::vector<std::string> all;
-  for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-    all.push_back((*it)[1]);
-  }
-  return all;
+  const std::sregex_token_iterator all(text.begin(), text.end(), pattern, 1);
+  return {all, std::sregex_token_iterator()};
 }
 
 TEST(DrawCharts, ShowsHostileNamesAsTheyAre) {

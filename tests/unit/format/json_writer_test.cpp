@@ -36,11 +36,10 @@ TEST_F(NcclTestsJsonFile, HasTheMembersOfVersionThreeAndItsTextsOfTruth) {
   writer.write({measured(true)});
   writer.end({.rows = 2, .mean_busbw_GBps = 178.222, .finished_at = "2026-11-21 14:05:00"});
   const Json json = document();
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"version", "start_time", "args", "env", "nccl_version",
-                                            "config", "results", "out_of_bounds",
-                                            "average_bus_bandwidth", "errors", "end_time"}));
+  EXPECT_THAT(
+      mapped(json.items(), [](const auto& item) { return item.key(); }),
+      ElementsAre("version", "start_time", "args", "env", "nccl_version", "config", "results",
+                  "out_of_bounds", "average_bus_bandwidth", "errors", "end_time"));
   EXPECT_EQ(json["version"], 3);
   EXPECT_EQ(json["args"][2], "32 M");
   const Json& config = json["config"];

@@ -8,54 +8,24 @@ using test::Failure;
 using test::failure_of;
 using Mode = OutputFile::Mode;
 
-TEST(OutputFile, IsOnDiskAfterEveryAppend) {
-  const test::TemporaryFolder folder;
-  OutputFile file(folder.path("x"), "--csv", Mode::New);
-  file.append("one\n");
-  EXPECT_EQ(test::text_of(folder.path("x")), "one\n");
-  file.append("two\n");
-  EXPECT_EQ(test::text_of(folder.path("x")), "one\ntwo\n");
-  EXPECT_EQ(file.size(), 8U);
-}
-
-TEST(OutputFile, WritesOverWhatIsThereAndGrows) {
-  const test::TemporaryFolder folder;
-  OutputFile file(folder.path("x"), "-J", Mode::New);
-  file.append("head tail");
-  file.write_at(5, "row\ntail");
-  EXPECT_EQ(test::text_of(folder.path("x")), "head row\ntail");
-  EXPECT_EQ(file.size(), 13U);
-}
-
-TEST(OutputFile, IsCutOnRequest) {
-  const test::TemporaryFolder folder;
-  folder.write("x", "whole\nhalf");
-  OutputFile file(folder.path("x"), "--csv", Mode::Continue);
-  EXPECT_EQ(file.size(), 10U);
-  file.truncate(6);
-  file.append("next\n");
-  EXPECT_EQ(test::text_of(folder.path("x")), "whole\nnext\n");
-}
-
-TEST(OutputFile, RefusesAFileThatIsNotEmpty) {
+struct OutputFileInFolder : testing::Test {
   const test::TemporaryFolder folder;
   const std::string path = folder.path("x");
+};
+
+TEST_F(OutputFileInFolder, RefusesAFileThatIsNotEmpty) {
   const auto open = [&] { const OutputFile file(path, "--samples", Mode::New); };
   folder.write("x", "");
   EXPECT_EQ(failure_of(open).status, Status::Ok);
   folder.write("x", "precious");
-  EXPECT_EQ(failure_of(open).status, Status::Usage);
-  EXPECT_TRUE(failure_of(open).says("--samples: " + path)) << failure_of(open).message;
+  test::expect_failure(Status::Usage, "--samples: " + path, open);
   EXPECT_EQ(test::text_of(path), "precious");
 }
 
-TEST(OutputFile, RefusesWhereItCannotBeCreated) {
-  const test::TemporaryFolder folder;
-  for (const std::string& path : {folder.path("none/x.csv"), folder.path()}) {
-    const Failure failure = failure_of([&] { const OutputFile file(path, "--csv", Mode::New); });
-    EXPECT_EQ(failure.status, Status::Usage) << path;
-    EXPECT_TRUE(failure.message.starts_with("--csv: cannot write " + path + ": "))
-        << failure.message;
+TEST_F(OutputFileInFolder, RefusesWhereItCannotBeCreated) {
+  for (const std::string& bad : {folder.path("none/x.csv"), folder.path()}) {
+    EXPECT_THAT(test::refusal_of([&] { const OutputFile file(bad, "--csv", Mode::New); }),
+                StartsWith("--csv: cannot write " + bad + ": "));
   }
 }
 
@@ -66,21 +36,19 @@ TEST(OutputFile, FailsWhereTheDiskIsFull) {
   EXPECT_EQ(failure.message, "cannot write /dev/full: No space left on device");
 }
 
-TEST(OutputFile, FailsWhereItIsDeletedWhileItIsWritten) {
-  const test::TemporaryFolder folder;
-  OutputFile file(folder.path("x"), "--csv", Mode::New);
+TEST_F(OutputFileInFolder, FailsWhereItIsDeletedWhileItIsWritten) {
+  OutputFile file(path, "--csv", Mode::New);
   file.append("row\n");
-  std::filesystem::remove(folder.path("x"));
-  test::expect_failure(Status::Runtime, folder.path("x") + " was deleted while it was written",
+  std::filesystem::remove(path);
+  test::expect_failure(Status::Runtime, path + " was deleted while it was written",
                        [&] { file.append("row\n"); });
 }
 
-TEST(OutputFile, LeavesNothingBehindWhereItsFirstPartDoesNotFit) {
-  const test::TemporaryFolder folder;
+TEST_F(OutputFileInFolder, LeavesNothingBehindWhereItsFirstPartDoesNotFit) {
   const test::SmallDisk disk(4);
-  OutputFile whole(folder.path("x"), "-o", Mode::New);
+  OutputFile whole(path, "-o", Mode::New);
   EXPECT_EQ(failure_of([&] { whole.append("too long"); }).status, Status::Runtime);
-  EXPECT_FALSE(std::filesystem::exists(folder.path("x")));
+  EXPECT_FALSE(std::filesystem::exists(path));
   OutputFile rows(folder.path("y"), "--csv", Mode::New);
   rows.append("row\n");
   EXPECT_EQ(failure_of([&] { rows.append("row\n"); }).status, Status::Runtime);
@@ -92,8 +60,6 @@ TEST(OutputFile, WritesToADeviceThatCannotSeek) {
   EXPECT_EQ(failure_of([&] { file.append("row\n"); }).message, "");
 }
 
-namespace fs = std::filesystem;
-
 struct ReplaceFile : testing::Test {
   void replace(const std::string& text) const { replace_file(path, text, "--prometheus"); }
 
@@ -101,16 +67,13 @@ struct ReplaceFile : testing::Test {
   const std::string path = folder.path("busbar.prom");
 };
 
-TEST_F(ReplaceFile, ReplacesTheWholeTextAndLeavesNothingAside) {
+TEST_F(ReplaceFile, ReplacesTheWholeTextLeavesNothingAsideAndCanBeReadByOthers) {
   replace("a long first text\n");
   replace("short\n");
   EXPECT_EQ(test::text_of(path), "short\n");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
-}
-
-TEST_F(ReplaceFile, CanBeReadByOthers) {
-  replace("x\n");
-  EXPECT_EQ(fs::status(path).permissions() & fs::perms::mask, static_cast<fs::perms>(0644));
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+  EXPECT_EQ(std::filesystem::status(path).permissions(), static_cast<std::filesystem::perms>(0644));
 }
 
 TEST_F(ReplaceFile, IsAnotherFileSoThatAReaderKeepsTheOldOne) {
@@ -123,10 +86,9 @@ TEST_F(ReplaceFile, IsAnotherFileSoThatAReaderKeepsTheOldOne) {
 }
 
 TEST_F(ReplaceFile, NamesTheOptionWhereTheFolderIsAbsent) {
-  const Failure failure =
-      failure_of([&] { replace_file(folder.path("absent/x.prom"), "x\n", "--prometheus"); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.message.starts_with("--prometheus: ")) << failure.message;
+  test::expect_failure(Status::Usage, "--prometheus: ", [&] {
+    replace_file(folder.path("absent/x.prom"), "x\n", "--prometheus");
+  });
 }
 
 }  // namespace

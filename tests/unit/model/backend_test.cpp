@@ -32,33 +32,32 @@ std::optional<std::string> usable(const Backend& /*backend*/) { return std::null
 TEST(ChooseBackend, TakesTheNamedOneOrForAutoTheBestAvailable) {
   EXPECT_EQ(choose_backend(host_memory(), usable).backend->name(), host_memory());
   const BackendChoice choice = choose_backend("auto");
-  ASSERT_NE(choice.backend, nullptr);
-  EXPECT_FALSE(choice.backend->unavailable().has_value());
-  EXPECT_NE(choice.why.find("best available"), std::string::npos) << choice.why;
+  EXPECT_EQ(choice.backend->unavailable(), std::nullopt);
+  EXPECT_THAT(choice.why, HasSubstr("best available"));
 }
 
 TEST(ChooseBackend, ListsWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
-  const test::Failure failure = test::failure_of([] { (void)choose_backend("rccl"); });
-  EXPECT_EQ(failure.status, Status::Unavailable);
-  EXPECT_TRUE(failure.message.starts_with("--backend rccl: not in this build, which has: "))
-      << failure.message;
-  EXPECT_TRUE(failure.says(host_memory()));
+  test::expect_failure(Status::Unavailable,
+                       {"--backend rccl: not in this build, which has: ", host_memory()},
+                       [] { (void)choose_backend("rccl"); });
 }
 
 TEST(ChooseBackend, ReportsWhyEachOneCannotBeUsed) {
   const auto none = [](const Backend& backend) {
     return std::optional("no " + std::string(backend.name()) + " today");
   };
-  const test::Failure any = test::failure_of([&] { (void)choose_backend("auto", none); });
-  EXPECT_EQ(any.status, Status::Unavailable);
-  EXPECT_TRUE(any.message.starts_with("no backend is available: ")) << any.message;
-  EXPECT_TRUE(any.says(host_memory() + " is unavailable: no " + host_memory() + " today"))
-      << any.message;
+  const auto why = [&](const std::string& name) {
+    const test::Failure failure = test::failure_of([&] { (void)choose_backend(name, none); });
+    EXPECT_EQ(failure.status, Status::Unavailable);
+    return failure.message;
+  };
+  const std::string host = host_memory();
+  EXPECT_THAT(why("auto"), AllOf(StartsWith("no backend is available: "),
+                                 HasSubstr(host + " is unavailable: no " + host + " today")));
   const bool has_gloo = names_in_this_build().find("gloo") != std::string::npos;
-  EXPECT_EQ(any.says("gloo is not in this build: install libgloo-dev"), !has_gloo) << any.message;
-  const test::Failure named = test::failure_of([&] { (void)choose_backend(host_memory(), none); });
-  EXPECT_EQ(named.status, Status::Unavailable);
-  EXPECT_EQ(named.message, "--backend " + host_memory() + ": no " + host_memory() + " today");
+  EXPECT_EQ(why("auto").find("gloo is not in this build: install libgloo-dev") == std::string::npos,
+            has_gloo);
+  EXPECT_EQ(why(host), "--backend " + host + ": no " + host + " today");
 }
 
 TEST(ChooseBackend, ReportsWhyABetterOneWasNotTaken) {
@@ -68,9 +67,8 @@ TEST(ChooseBackend, ReportsWhyABetterOneWasNotTaken) {
     return &backend == best ? std::optional<std::string>("broken") : std::nullopt;
   });
   EXPECT_EQ(choice.backend, registered_backends()[1]);
-  EXPECT_TRUE(
-      choice.why.starts_with(std::string(best->name()) + " is unavailable: broken; best available"))
-      << choice.why;
+  EXPECT_THAT(choice.why,
+              StartsWith(std::string(best->name()) + " is unavailable: broken; best available"));
 }
 
 TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
@@ -80,25 +78,18 @@ TEST(ChooseBackend, TakesForAllRanksWhatEachCanUse) {
     const auto all_but_the_last = [&](const Backend&) {
       return world.rank() == 2 ? std::optional<std::string>("broken") : std::nullopt;
     };
-    const test::Failure failure =
-        test::failure_of([&] { (void)choose_backend(host_memory(), world, all_but_the_last); });
-    EXPECT_TRUE(failure.says("rank 2: broken")) << failure.message;
+    test::expect_failure(Status::Unavailable, "rank 2: broken",
+                         [&] { (void)choose_backend(host_memory(), world, all_but_the_last); });
   });
 }
 
-const Backend* backend_with_devices() {
-  for (const Backend* backend : registered_backends()) {
-    if (backend->has_devices()) return backend;
-  }
-  return nullptr;
-}
-
 TEST(ChooseBackend, DoesNotLeaveDevicesUnusedForOneRankThatHasNone) {
-  const Backend* const devices = backend_with_devices();
-  if (devices == nullptr) GTEST_SKIP() << "this build has no backend with devices";
+  const auto all = registered_backends();
+  const auto devices = std::ranges::find_if(all, &Backend::has_devices);
+  if (devices == all.end()) GTEST_SKIP() << "this build has no backend with devices";
   test::on_ranks(3, [&](test::ThreadBootstrap& world) {
     const auto mine = [&](const Backend& backend) {
-      const bool broken = &backend == devices && world.rank() == 1;
+      const bool broken = &backend == *devices && world.rank() == 1;
       return broken ? std::optional<std::string>("driver too old") : std::nullopt;
     };
     test::expect_failure(Status::Unavailable,

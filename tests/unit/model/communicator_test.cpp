@@ -9,43 +9,20 @@
 namespace busbar {
 namespace {
 
-struct Releases {
-  int count = 0;
-
-  [[nodiscard]] Buffer::Release release() {
-    return [this](std::byte*) { ++count; };
-  }
-};
-
-TEST(Buffer, GoesBackOnceAndNotWhenItMoves) {
+TEST(Buffer, GoesBackOnceWhenItIsReplacedOrEndsAndNotWhenItMoves) {
   std::array<std::byte, 8> memory{};
-  Releases releases;
+  std::array<std::byte, 4> other{};
+  std::string released;
   {
-    Buffer first(memory.data(), memory.size(), releases.release());
-    const Buffer second(std::move(first));
-    EXPECT_EQ(releases.count, 0);
-    EXPECT_EQ(second.data(), memory.data());
-    EXPECT_EQ(second.size(), 8U);
+    Buffer first(memory.data(), memory.size(), [&](std::byte*) { released += 'm'; });
+    Buffer second(std::move(first));
+    EXPECT_EQ(released, "");
+    EXPECT_EQ(std::pair(second.data(), second.size()), std::pair(memory.data(), memory.size()));
+    second = Buffer(other.data(), other.size(), [&](std::byte*) { released += 'o'; });
+    EXPECT_EQ(released, "m");
+    EXPECT_EQ(second.data(), other.data());
   }
-  EXPECT_EQ(releases.count, 1);
-}
-
-TEST(Buffer, GoesBackWhenItIsReplaced) {
-  std::array<std::byte, 8> old_memory{};
-  std::array<std::byte, 4> new_memory{};
-  Releases old_releases;
-  Releases new_releases;
-  Buffer buffer(old_memory.data(), old_memory.size(), old_releases.release());
-  buffer = Buffer(new_memory.data(), new_memory.size(), new_releases.release());
-  EXPECT_EQ(old_releases.count, 1);
-  EXPECT_EQ(new_releases.count, 0);
-  EXPECT_EQ(buffer.data(), new_memory.data());
-}
-
-TEST(Buffer, IsNothingUnlessItWasGivenMemory) {
-  const Buffer buffer;
-  EXPECT_EQ(buffer.data(), nullptr);
-  EXPECT_EQ(buffer.size(), 0U);
+  EXPECT_EQ(released, "mo");
 }
 
 TEST(Difference, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
@@ -53,15 +30,8 @@ TEST(Difference, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
   total.add({}, 0);
   total.add({.wrong = 2, .first_wrong = 5, .expected = "1", .got = "2"}, 100);
   total.add({.wrong = 3, .first_wrong = 0, .expected = "8", .got = "9"}, 200);
-  EXPECT_EQ(total.wrong, 5U);
-  EXPECT_EQ(total.first_wrong, 105U);
-  EXPECT_EQ(total.expected, "1");
-  EXPECT_EQ(total.got, "2");
-}
-
-TEST(DeviceMemoryUse, IsInTotalAllThatWasTaken) {
-  EXPECT_EQ((DeviceMemoryUse{.initialization = 100, .user = 20, .collective = 3}.total()), 123U);
-  EXPECT_EQ(DeviceMemoryUse{}.total(), 0U);
+  EXPECT_EQ(std::tuple(total.wrong, total.first_wrong, total.expected, total.got),
+            std::tuple(5U, 105U, "1", "2"));
 }
 
 TEST(FirstText, IsTheLowestRanksThatHasOne) {
@@ -83,13 +53,8 @@ TEST(AgreeOn, AllThrowTheErrorOfTheLowestRankThatHasOne) {
     };
     EXPECT_EQ(fails_from(3), "none");
     for (const auto& [first, text] : {std::pair{0, "no 0"}, std::pair{1, "rank 1: no 1"}}) {
-      try {
-        fails_from(first);
-        ADD_FAILURE() << first;
-      } catch (const AgreedError& error) {
-        EXPECT_STREQ(error.what(), text);
-        EXPECT_EQ(error.status(), Status::Usage);
-      }
+      EXPECT_THROW((void)fails_from(first), AgreedError);
+      EXPECT_EQ(test::refusal_of([&, from = first] { (void)fails_from(from); }), text);
     }
   });
 }
@@ -105,6 +70,43 @@ TEST(ThreadTeam, ARankThatThrowsFailsTheTestAndTheOthersLeaveAlsoASplit) {
                                                           world.barrier();
                                                         }),
                                          "rank 3: broken");
+}
+
+constexpr Seconds kPause{0.002};
+
+TEST(HostStopwatch, TimesConsecutiveIntervals) {
+  HostStopwatch stopwatch;
+  stopwatch.reset(2);
+  stopwatch.start();
+  std::this_thread::sleep_for(kPause);
+  stopwatch.lap();
+  stopwatch.lap();
+  ASSERT_EQ(stopwatch.intervals().size(), 2U);
+  EXPECT_GE(stopwatch.intervals()[0], kPause);
+  EXPECT_GE(stopwatch.intervals()[1].count(), 0);
+}
+
+TEST(HostStopwatch, LeavesOutWhatPassesBeforeStart) {
+  HostStopwatch stopwatch;
+  stopwatch.reset(1);
+  const Clock::time_point before = Clock::now();
+  std::this_thread::sleep_for(kPause);
+  stopwatch.start();
+  stopwatch.lap();
+  EXPECT_LT(stopwatch.intervals().front(), Seconds(Clock::now() - before));
+}
+
+TEST(HostStopwatch, KeepsItsIntervalsWhileItsCostIsMeasuredUntilItIsReset) {
+  HostStopwatch stopwatch;
+  stopwatch.reset(1);
+  stopwatch.start();
+  stopwatch.lap();
+  const Seconds cost = stopwatch.cost();
+  EXPECT_GT(cost, Seconds{1e-9}) << "no clock is read as fast";
+  EXPECT_LT(cost, Seconds{1e-3});
+  EXPECT_EQ(stopwatch.intervals().size(), 1U);
+  stopwatch.reset(1);
+  EXPECT_TRUE(stopwatch.intervals().empty());
 }
 
 }  // namespace

@@ -32,6 +32,19 @@ std::vector<NodePath> fabric(std::size_t nodes) {
   return paths;
 }
 
+/// How often each is the partner of node 0 in the last round that `draw` gives for many seeds.
+template <class Draw>
+std::map<std::size_t, int> partners_of_node_0(const Draw& draw) {
+  std::map<std::size_t, int> partners;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    const auto rounds = draw(seed);
+    for (const auto& [first, second] : rounds.back()) {
+      if (first == 0) ++partners[second];
+    }
+  }
+  return partners;
+}
+
 TEST(Matching, PairsEveryNodeInEveryRoundAndNoPairTwice) {
   for (const std::size_t nodes : {2U, 8U, 64U, 1000U}) {
     const auto rounds = random_matchings(nodes, 6, 1);
@@ -66,13 +79,8 @@ TEST(Matching, IsTheSameForASeedAndAnotherForAnother) {
 }
 
 TEST(Matching, DrawsEveryPartnerAsOften) {
-  std::map<std::size_t, int> partners;  // of node 0
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    const auto rounds = random_matchings(16, 1, seed);
-    for (const auto& [first, second] : rounds.front()) {
-      if (first == 0) ++partners[second];
-    }
-  }
+  const auto partners =
+      partners_of_node_0([](std::uint64_t seed) { return random_matchings(16, 1, seed); });
   ASSERT_EQ(partners.size(), 15U);
   for (const auto& [partner, count] : partners) EXPECT_NEAR(count, 200, 60) << partner;
 }
@@ -92,13 +100,8 @@ TEST(Matching, GivesEachLevelItsShareOfRounds) {
 }
 
 TEST(Matching, PairsAcrossLeavesAtRandom) {
-  std::map<std::size_t, int> partners;  // of node 0, across the pods
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
-    const auto rounds = level_matchings(fabric(16), 3, seed);
-    for (const auto& [first, second] : rounds.back()) {
-      if (first == 0) ++partners[second];
-    }
-  }
+  const auto partners =  // across the pods
+      partners_of_node_0([](std::uint64_t seed) { return level_matchings(fabric(16), 3, seed); });
   ASSERT_EQ(partners.size(), 8U);
   for (const auto& [partner, count] : partners) EXPECT_NEAR(count, 375, 90) << partner;
 }
@@ -147,34 +150,25 @@ TEST(HostLevels, HasThePathsOfHostsByTheirNames) {
   EXPECT_EQ(levels.names(), (std::vector<std::string>{"pod", "leaf"}));
   EXPECT_EQ(levels.paths_of({"h2", "h1.example.org"}),
             (std::vector<NodePath>{{"p1", "l0"}, {"p0", "l0"}}));
-  EXPECT_TRUE(test::failure_of([&] {
+  EXPECT_THAT(test::refusal_of([&] {
                 (void)levels.paths_of({"h1", "h7"});
-              }).says("x: it lacks host h7"));
+              }),
+              HasSubstr("x: it lacks host h7"));
 }
 
-struct BadLevels {
-  const char* text;
-  const char* message;
-};
-
-class RefusedLevels : public testing::TestWithParam<BadLevels> {};
-
-TEST_P(RefusedLevels, AreNamedWithTheirLine) {
-  const auto failure =
-      test::failure_of([] { const HostLevels levels(GetParam().text, "levels.csv"); });
-  EXPECT_EQ(failure.status, Status::Usage);
-  EXPECT_TRUE(failure.message.starts_with(GetParam().message)) << failure.message;
+TEST(HostLevels, ThatAreNoneAreRefusedByTheirLine) {
+  for (const auto& [text, message] :
+       {std::pair{"", "levels.csv: it names no host"},
+        {"host,pod\n", "levels.csv: it names no host"},
+        {"node,pod\nh1,p0\n", "levels.csv:1: expected a header"},
+        {"host\nh1\n", "levels.csv:1: expected a header"},
+        {"host,pod\nh1\n", "levels.csv:2: expected a host and its pod"},
+        {"host,pod,leaf\nh1,p0,\n", "levels.csv:2: expected a host"},
+        {"host,pod\nh1,p0\nh1,p1\n", "levels.csv:3: h1 again"}}) {
+    EXPECT_THAT(test::refusal_of([&, of = text] { const HostLevels levels(of, "levels.csv"); }),
+                StartsWith(message));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Files, RefusedLevels,
-    testing::Values(BadLevels{"", "levels.csv: it names no host"},
-                    BadLevels{"host,pod\n", "levels.csv: it names no host"},
-                    BadLevels{"node,pod\nh1,p0\n", "levels.csv:1: expected a header"},
-                    BadLevels{"host\nh1\n", "levels.csv:1: expected a header"},
-                    BadLevels{"host,pod\nh1\n", "levels.csv:2: expected a host and its pod"},
-                    BadLevels{"host,pod,leaf\nh1,p0,\n", "levels.csv:2: expected a host"},
-                    BadLevels{"host,pod\nh1,p0\nh1,p1\n", "levels.csv:3: h1 again"}));
 
 }  // namespace
 }  // namespace busbar

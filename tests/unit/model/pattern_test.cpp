@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/pattern.hpp"
 
-#include <cmath>
-#include <numeric>
-
 namespace busbar {
 namespace {
 

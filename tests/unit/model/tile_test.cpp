@@ -63,16 +63,6 @@ TEST(Tile, OfAllRanksIsTheReductionInTheTypesOwnArithmeticInEveryOrder) {
   expect_every_op_exact<double>(DataType::Double);
 }
 
-TEST(Tile, OfARankIsWhatThatRankSends) {
-  const Pattern pattern(DataType::Int32, ReduceOp::None, 4, 1);
-  const Tile tile(pattern, 3);
-  for (const std::uint64_t i : {0U, 1U, 4092U}) {
-    EXPECT_EQ(element<std::uint32_t>(tile, i), pattern.value(3, i));
-  }
-  EXPECT_EQ(tile.element_size(), 4U);
-  EXPECT_EQ(tile.type(), DataType::Int32);
-}
-
 TEST(Tile, HoldsTheBitsOfTypesThatTheHostDoesNotHave) {
   for (const SmallFloat& format : kSmallFloats) {
     const Pattern pattern(format.type, ReduceOp::None, 2, 1);

@@ -52,7 +52,9 @@ TEST(Traffic, IsOfTheFullestPort) {
   EXPECT_EQ(traffic.recv_offset(1, 2), 20U);
 }
 
-TEST(Traffic, OfEqualPartsHasTheBusFactorOfAnAllToAll) {
+TEST(Traffic, OfEqualPartsHasTheBusFactorOfAnAllToAllAndOfOneRankPassesNoPort) {
+  EXPECT_EQ(skewed("uniform", kMiB, 1).port_share(), 0);
+  EXPECT_EQ(skewed("uniform", kMiB, 1).imbalance(), 0);
   for (const int ranks : {2, 3, 16}) {
     const Traffic equal = skewed("uniform", kMiB, ranks);
     EXPECT_DOUBLE_EQ(equal.port_share(), test::collective("alltoall").bus_factor(ranks));
@@ -60,11 +62,6 @@ TEST(Traffic, OfEqualPartsHasTheBusFactorOfAnAllToAll) {
     EXPECT_DOUBLE_EQ(skewed("distance", kMiB, ranks).imbalance(), 1);
     EXPECT_EQ(skewed("distance", kMiB, ranks).port_share(), 1);  // no rank keeps a part
   }
-}
-
-TEST(Traffic, OfOneRankPassesNoPort) {
-  EXPECT_EQ(skewed("uniform", kMiB, 1).port_share(), 0);
-  EXPECT_EQ(skewed("uniform", kMiB, 1).imbalance(), 0);
 }
 
 TEST(Traffic, OfHotReceiversIsForTheFewAndTheSizeIsTheirs) {
@@ -109,7 +106,7 @@ TEST(Traffic, OfExpertsCountsTokens) {
 
 TEST(Traffic, OfAMatrixIsItsFirstRanks) {
   const test::TemporaryFolder folder;
-  const std::string path = folder.path() + "/m.txt";
+  const std::string path = folder.path("m.txt");
   folder.write("m.txt", "100 200 150\n\n50 100 75\n300.5\t150 200\n");
   const Distribution matrix = parse_skew("--skew", "matrix:" + path, 2);
   EXPECT_THAT(
@@ -130,25 +127,18 @@ TEST(Traffic, OfATokenThatGoesToAllExpertsIsOneEachHoweverRareTheyAre) {
 }
 
 TEST(Traffic, RefusesMatricesThatAreNone) {
-  struct Row {
-    const char* text;
-    const char* message;
-  };
   const test::TemporaryFolder folder;
   for (const auto& [text, message] :
-       std::initializer_list<Row>{{"1 2\n3\n", "m.txt:2: 1 figure, and the first line has 2"},
-                                  {"1 2\n", "1 line of 2 figures"},
-                                  {"", "0 lines"},
-                                  {"1 x\n2 3\n", "m.txt:1: 'x' is not a number of bytes"},
-                                  {"1 -5\n2 3\n", "m.txt:1: '-5' is not a number of bytes"},
-                                  {"1 nan\n2 3\n", "'nan' is not"},
-                                  {"1 1e30\n2 3\n", "'1e30' is not"}}) {
-    const std::string path = folder.path() + "/m.txt";
+       {std::pair{"1 2\n3\n", "m.txt:2: 1 figure, and the first line has 2"},
+        {"1 2\n", "1 line of 2 figures"},
+        {"", "0 lines"},
+        {"1 x\n2 3\n", "m.txt:1: 'x' is not a number of bytes"},
+        {"1 -5\n2 3\n", "m.txt:1: '-5' is not a number of bytes"},
+        {"1 nan\n2 3\n", "'nan' is not"},
+        {"1 1e30\n2 3\n", "'1e30' is not"}}) {
     folder.write("m.txt", text);
-    const test::Failure failure =
-        test::failure_of([&] { (void)parse_skew("--skew", "matrix:" + path); });
-    EXPECT_EQ(failure.status, Status::Usage);
-    EXPECT_THAT(failure.message, HasSubstr(message)) << text;
+    test::expect_failure(Status::Usage, message,
+                         [&] { (void)parse_skew("--skew", "matrix:" + folder.path("m.txt")); });
   }
   EXPECT_THAT(test::failure_of([] { (void)parse_skew("--skew", "matrix:/nowhere"); }).message,
               HasSubstr("cannot read '/nowhere'"));
@@ -187,10 +177,8 @@ TEST(AllToAllV, HasTheFootprintOfTheRankWithTheMost) {
   const Distribution distribution = parse_skew("--skew", "hot:1:1");
   const Footprint footprint = collective.footprint(
       {.wanted = 1600, .element = 4, .ranks = 4, .distribution = &distribution});
-  EXPECT_EQ(footprint.size, 1600U);
-  EXPECT_EQ(footprint.send, 400U);
-  EXPECT_EQ(footprint.recv, 1600U);
-  EXPECT_EQ(footprint.count, 100U);
+  EXPECT_EQ(std::tuple(footprint.size, footprint.send, footprint.recv, footprint.count),
+            std::tuple(1600U, 400U, 1600U, 100U));
 }
 
 TEST(AllToAllV, ReceivesThePartOfEachSenderInOrder) {
