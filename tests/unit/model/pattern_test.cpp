@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/pattern.hpp"
 
+#include <numeric>
+
 namespace busbar {
 namespace {
 
