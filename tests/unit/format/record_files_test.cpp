@@ -300,6 +300,7 @@ TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
   writer.write({measured(false)});
   EXPECT_EQ(document()["rows"].size(), 1U);
   writer.write({test::skipped(true, "a \"quoted\" reason, \\ and\nmore")});
+  EXPECT_EQ(document()["rows"].size(), 2U);
   writer.end(
       {.rows = 3, .skipped = 2, .wrong_rows = 1, .mean_busbw_GBps = 1.5, .finished_at = "then"});
   EXPECT_EQ(document()["rows"].size(), 2U);

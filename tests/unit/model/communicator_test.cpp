@@ -34,6 +34,10 @@ TEST(Difference, CountsWrongElementsOfAllRunsAndKeepsTheFirst) {
             std::tuple(5U, 105U, "1", "2"));
 }
 
+TEST(DeviceMemoryUse, IsInTotalAllThatWasTaken) {
+  EXPECT_EQ((DeviceMemoryUse{.initialization = 100, .user = 20, .collective = 3}.total()), 123U);
+}
+
 TEST(FirstText, IsTheLowestRanksThatHasOne) {
   test::on_ranks(3, [](test::ThreadBootstrap& world) {
     const std::string mine =
