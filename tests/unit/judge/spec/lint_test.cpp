@@ -6,23 +6,21 @@
 namespace busbar::judge {
 namespace {
 
-using testing::AnyOf;
-
 constexpr const char* kToday = "2026-11-21";
 
 const std::string kMachine =
-    "schema = 1\n[system]\nname = \"pod\"\nfingerprint = { gpu = \"H200\", gpus_per_node = 8 }\n"
-    "[ceiling]\nsystem = \"dgx-h100\"\n" +
-    kHead.substr(kHead.find("[run]")) + kSet +
-    "[[device_set]]\nid = \"pairs\"\nkind = \"pairwise\"\n";
-const std::string kFloor =
-    "[[expect]]\nid = \"floor\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
-    "\"1GiB\"\ncompare = \"theoretical\"\nfail_below = 0.9\nfail_above = 1.0\n";
+    "schema = 1\n[system]\nname = 'pod'\nfingerprint = { gpu = 'H200', gpus_per_node = 8 }\n"
+    "[ceiling]\nsystem = 'dgx-h100'\n" +
+    kHead.substr(kHead.find("[run]")) + kSet + "[[device_set]]\nid = 'pairs'\nkind = 'pairwise'\n";
+const std::string kFloor = with(with(kFleet, "odd", "floor"), "fleet", "theoretical") +
+                           "fail_below = 0.9\nfail_above = 1\n";
+const std::string kOddPair = kFleet + "fail_below = 0.9\n";
 
-std::string rule(const std::string& lines, const std::string& collective = "allreduce",
-                 const std::string& size = "1GiB") {
-  return "[[expect]]\nid = \"one\"\ncollective = \"" + collective +
-         "\"\ndevice_set = \"node\"\nsize = \"" + size + "\"\n" + lines;
+/// The rule "one" of all-reduce on a node.
+std::string rule(const std::string& compare, const std::string& lines) {
+  return "[[expect]]\nid = 'one'\ncollective = 'allreduce'\ndevice_set = 'node'\nsize = '1GiB'\n"
+         "compare = '" +
+         compare + "'\n" + lines;
 }
 
 std::string linted(const std::string& text) {
@@ -40,21 +38,17 @@ void expect_findings(const std::vector<std::pair<std::string, std::string>>& tex
   }
 }
 
-/// The rule "one" beside the floor of all pairs.
-std::string beside_floor(const std::string& lines, const std::string& size = "1GiB") {
-  return kMachine + kFloor + rule(lines, "allreduce", size);
-}
-
+/// The same beside the floor of all pairs.
 std::string absolute(const std::string& value, const std::string& lines = {}) {
-  return beside_floor("compare = \"absolute\"\nvalue = " + value +
-                      "\nfail_below = 0.9\nfail_above = 1.2\n" + lines);
+  return kMachine + kFloor +
+         rule("absolute", "value = " + value + "\nfail_below = 0.9\nfail_above = 1.2\n" + lines);
 }
-
-std::string theoretical(const std::string& fail_below, const std::string& fail_above,
-                        const std::string& size = "1GiB") {
-  return beside_floor("compare = \"theoretical\"\nfail_below = " + fail_below +
-                          "\nfail_above = " + fail_above + "\n",
-                      size);
+std::string theoretical(const std::string& fail_below, const std::string& fail_above) {
+  return kMachine + kFloor +
+         rule("theoretical", "fail_below = " + fail_below + "\nfail_above = " + fail_above + "\n");
+}
+std::string sized(const std::string& size, const std::string& text) {
+  return with(text, "'node'\nsize = '1GiB'", "'node'\nsize = '" + size + "'");
 }
 
 TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
@@ -66,19 +60,18 @@ TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
   const std::string switched = with(absolute("473"), "fail_below = 0.9\nfail_above = 1.2",
                                     "fail_below = 0.97\nfail_above = 1.2");
   const auto timed = [](const std::string& most) {
-    return beside_floor(
-        "compare = \"absolute\"\nmetric = \"time_us\"\nvalue = 1000\nfail_below = 0.1\n"
-        "fail_above = " +
-        most + "\n");
+    return kMachine + kFloor +
+           rule("absolute",
+                "metric = 'time_us'\nvalue = 1000\nfail_below = 0.1\nfail_above = " + most + "\n");
   };
-  const std::string algbw = "metric = \"algbw\"\n";
+  const std::string algbw = "metric = 'algbw'\n";
   expect_findings({
       {absolute("400"), ""},
       {absolute("500"), ""},
       {absolute("501"), "refused"},
       {absolute("480", "warn_below = 0.95\n"), "x warn_below 0.95"},
       {switched, "above the ceiling 450"},
-      {with(switched, "[ceiling]\n", "[ceiling]\nin_network_reduction = \"measured\"\n"), ""},
+      {with(switched, "[ceiling]\n", "[ceiling]\nin_network_reduction = 'measured'\n"), ""},
       // Algorithm bandwidth 280 x 1.75 = 490 GB/s of bus bandwidth on eight ranks.
       {absolute("280", algbw), ""},
       {absolute("290", algbw), "needs 456.8 GB/s"},
@@ -91,81 +84,70 @@ TEST(SpecLint, HoldsEveryFloorAgainstTheCeiling) {
       {absolute("250"), ""},
       {theoretical("0.4", "1.0"),
        "warning: rule one: a floor of 0.4 times the ceiling is under half"},
-      {with(kMachine + kFloor, "[ceiling]\nsystem = \"dgx-h100\"\n", ""),
+      {with(kMachine + kFloor, "[ceiling]\nsystem = 'dgx-h100'\n", ""),
        "[ceiling] has none for alltoall on pairs"},
   });
 }
 
 TEST(SpecLint, FlagsRulesThatProveLittle) {
-  const std::string bounds =
-      "compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\nfail_above = 1.1\n";
-  const std::string fleet =
-      "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
-      "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
-  const std::string node = rule("compare = \"theoretical\"\nfail_below = 0.8\nfail_above = 1.0\n");
+  const std::string node = rule("theoretical", "fail_below = 0.8\nfail_above = 1.0\n");
   const auto until = [](const std::string& day) {
-    return absolute("400", R"(known_issue = { reason = "ticket 1", until = ")" + day + "\" }\n");
+    return absolute("400", "known_issue = { reason = 'ticket 1', until = '" + day + "' }\n");
   };
   expect_findings({
-      {beside_floor(bounds, "8B"),
+      {sized("8B", absolute("400")),
        "pod.toml:33:8: warning: rule one: 8 B of allreduce is mostly latency"},
-      {beside_floor(bounds, "512KiB"), "latency"},
-      {theoretical("0.7", "1.0", "2MiB"), "2 MiB of allreduce is mostly latency"},
+      {sized("512KiB", absolute("400")), "latency"},
+      {sized("2MiB", theoretical("0.7", "1.0")), "2 MiB of allreduce is mostly latency"},
       // 10 MiB x 7/8 at 450 GB/s are 20.4 us; 12.3 us to launch and 7 steps of 1.31 us are 21.5.
-      {with(theoretical("0.7", "1.0", "10MiB"), "\"allreduce\"", "\"allgather\""),
+      {with(sized("10MiB", theoretical("0.7", "1.0")), "'allreduce'", "'allgather'"),
        "10 MiB of allgather is mostly latency"},
-      {kMachine + node + fleet, "rule odd: an all-bad fleet would pass"},
-      {kMachine + node + fleet + kFloor, ""},
-      {beside_floor("compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\n"),
-       "too good to be true"},
-      {until("2026-11-20"), "known_issue \"ticket 1\" ended on 2026-11-20"},
+      {kMachine + node + kOddPair, "rule odd: an all-bad fleet would pass"},
+      {kMachine + node + kOddPair + kFloor, ""},
+      {with(absolute("400"), "fail_above = 1.2\n", ""), "too good to be true"},
+      {until("2026-11-20"), R"(known_issue "ticket 1" ended on 2026-11-20)"},
       {until(kToday), ""},
-      {kMachine + kFloor, "pod.toml:14:1: warning: no rule is for device_set \"node\""},
-      {with(with(absolute("400"), "fingerprint = { gpu = \"H200\", gpus_per_node = 8 }\n", ""),
-            "kind = \"pairwise\"\n", "kind = \"pairwise\"\ngpus = \"0-7\"\n"),
+      {kMachine + kFloor, R"(pod.toml:14:1: warning: no rule is for device_set "node")"},
+      {with(with(absolute("400"), "fingerprint = { gpu = 'H200', gpus_per_node = 8 }\n", ""),
+            "kind = 'pairwise'\n", "kind = 'pairwise'\ngpus = '0-7'\n"),
        "any machine would be accepted"},
   });
-  EXPECT_THAT(linted(with(absolute("400"), "timeout_s", "backend = \"mpi\"\ntimeout_s")),
+  EXPECT_THAT(linted(with(absolute("400"), "timeout_s", "backend = 'mpi'\ntimeout_s")),
               AllOf(HasSubstr("pod.toml:4:15: warning: "), HasSubstr("gpu, gpus_per_node"),
                     HasSubstr("backend = \"nccl\"")));
 }
 
 TEST(SpecLint, SaysWhatAComparisonOfSoFewNodesCannotShow) {
-  const std::string fleet =
-      "[[expect]]\nid = \"odd\"\ncollective = \"alltoall\"\ndevice_set = \"pairs\"\nsize = "
-      "\"1GiB\"\ncompare = \"fleet\"\nfail_below = 0.9\n";
-  const auto text = [&](const std::string& rules, std::size_t nodes) {
+  const auto text = [](const std::string& rules, std::size_t nodes) {
     return lint_text("pod.toml", lint(read(kMachine + rules), kToday, nodes));
   };
-  EXPECT_THAT(text(fleet, 2), AllOf(HasSubstr("always INCONCLUSIVE; give an absolute or"),
-                                    HasSubstr("not which end of a slow pair is at fault")));
-  EXPECT_THAT(text(fleet, 3),
+  EXPECT_THAT(text(kOddPair, 2), AllOf(HasSubstr("always INCONCLUSIVE; give an absolute or"),
+                                       HasSubstr("not which end of a slow pair is at fault")));
+  EXPECT_THAT(text(kOddPair, 3),
               AllOf(HasSubstr("on 3 this rule is"), Not(HasSubstr("which end of a slow pair"))));
-  EXPECT_THAT(text(fleet + kFloor, 3), HasSubstr("always INCONCLUSIVE; leave it out"));
-  EXPECT_THAT(text(fleet, 4), HasSubstr("comparing four nodes cannot distinguish"));
-  for (const std::string& others : {text(fleet + kFloor, 4), text(fleet, 5), text(fleet, 0)}) {
-    EXPECT_THAT(others, Not(AnyOf(HasSubstr("INCONCLUSIVE"), HasSubstr("of four"))));
+  EXPECT_THAT(text(kOddPair + kFloor, 3), HasSubstr("always INCONCLUSIVE; leave it out"));
+  EXPECT_THAT(text(kOddPair, 4), HasSubstr("comparing four nodes cannot distinguish"));
+  for (const std::string& others :
+       {text(kOddPair + kFloor, 4), text(kOddPair, 5), text(kOddPair, 0)}) {
+    EXPECT_THAT(others, Not(testing::AnyOf(HasSubstr("INCONCLUSIVE"), HasSubstr("of four"))));
   }
 }
 
 TEST(SpecLint, WarnsOfAShortSizeOnceForAllCollectives) {
   const std::string text =
-      linted(with(beside_floor("compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\n"
-                               "fail_above = 1.1\n",
-                               "256KiB"),
-                  "collective = \"allreduce\"", "collective = [\"allreduce\", \"allgather\"]"));
+      linted(sized("256KiB", with(absolute("400"), "'allreduce'", "['allreduce', 'allgather']")));
   EXPECT_THAT(text, HasSubstr("256 KiB of allreduce, allgather is mostly latency"));
   EXPECT_EQ(text.find("mostly latency"), text.rfind("mostly latency")) << text;
 }
 
 TEST(SpecLint, RefusesABaselineThatIsNoRun) {
   const test::TemporaryFolder folder;
-  const std::string text = kMachine + kFloor + rule("compare = \"baseline\"\nfail_below = 0.9\n") +
-                           "[baseline]\nrun = \"" + folder.path() + "\"\n";
+  const std::string text = kMachine + kFloor + rule("baseline", "fail_below = 0.9\n") +
+                           "[baseline]\nrun = '" + folder.path() + "'\n";
   EXPECT_THAT(linted(text), HasSubstr("refused: " + folder.path() + " is not the folder of"));
   folder.write("launches.csv", "");
   EXPECT_EQ(linted(text), "");
-  EXPECT_THAT(linted(with(text, "compare = \"baseline\"", "compare = \"theoretical\"")),
+  EXPECT_THAT(linted(with(text, "compare = 'baseline'", "compare = 'theoretical'")),
               HasSubstr("warning: no rule is compared with the [baseline]"));
 }
 

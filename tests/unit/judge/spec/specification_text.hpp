@@ -10,17 +10,20 @@ namespace busbar::judge {
 inline const std::string kHead =
     "schema = 1\n"
     "[system]\n"
-    "name = \"pod\"\n"
+    "name = 'pod'\n"
     "[run]\n"
     "launches = 5\nmin_launches = 3\ntimeout_s = 60\n"
-    "[noise]\nmax_cv = 0.02\non_noisy = \"inconclusive\"\n";
-inline const std::string kSet =
-    "[[device_set]]\nid = \"node\"\nkind = \"per_node\"\ngpus = \"0-7\"\n";
+    "[noise]\nmax_cv = 0.02\non_noisy = 'inconclusive'\n";
+inline const std::string kSet = "[[device_set]]\nid = 'node'\nkind = 'per_node'\ngpus = '0-7'\n";
 inline const std::string kPairs =
-    "[[device_set]]\nid = \"pairs\"\nkind = \"pairwise\"\nranks_per_node = 1\n";
+    "[[device_set]]\nid = 'pairs'\nkind = 'pairwise'\nranks_per_node = 1\n";
 inline const std::string kRule =
-    "[[expect]]\nid = \"one\"\ncollective = \"allreduce\"\ndevice_set = \"node\"\nsize = \"1GiB\"\n"
-    "compare = \"absolute\"\nvalue = 400\nfail_below = 0.9\n";
+    "[[expect]]\nid = 'one'\ncollective = 'allreduce'\ndevice_set = 'node'\nsize = '1GiB'\n"
+    "compare = 'absolute'\nvalue = 400\nfail_below = 0.9\n";
+/// A rule without bounds.
+inline const std::string kFleet =
+    "[[expect]]\nid = 'odd'\ncollective = 'alltoall'\ndevice_set = 'pairs'\nsize = '1GiB'\n"
+    "compare = 'fleet'\n";
 
 inline Specification read(const std::string& text, const std::string& profile = {}) {
   return parse_specification(text, "pod.toml", profile);
