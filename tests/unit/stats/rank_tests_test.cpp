@@ -6,32 +6,23 @@
 namespace busbar::stats {
 namespace {
 
-TEST(BinomialTail, SumsTheUpperTail) {
+TEST(BinomialTail, SumsTheUpperTailAndKnowsImpossibleAndCertainSuccesses) {
   EXPECT_NEAR(binomial_tail(8, 10, 0.5), 56.0 / 1024, 1e-12);
   EXPECT_NEAR(binomial_tail(0, 10, 0.3), 1, 1e-12);
   EXPECT_NEAR(binomial_tail(3, 3, 0.1), 1e-3, 1e-15);
-}
-
-TEST(BinomialTail, KnowsImpossibleAndCertainSuccesses) {
   EXPECT_EQ(binomial_tail(1, 5, 0), 0);
   EXPECT_EQ(binomial_tail(0, 5, 0), 1);
   EXPECT_EQ(binomial_tail(5, 5, 1), 1);
 }
 
-TEST(PrecedenceP, IsTheChanceThatAllTriesAreBelowAllOthers) {
+TEST(PrecedenceP, IsTheChanceThatSoManyTriesAreBelowAllOthers) {
   // Of 9 + 3 values in a random order the last three are those: 3! 9! / 12!.
   EXPECT_NEAR(precedence_p(0, 9, 3, 3), 6.0 / (10 * 11 * 12), 1e-12);
   // One of the nine may be among them: (j+1)(j+2)(j+3) / (10 11 12).
   EXPECT_NEAR(precedence_p(1, 9, 3, 3), 24.0 / (10 * 11 * 12), 1e-12);
-}
-
-TEST(PrecedenceP, CountsTriesThatNeedNotBeLow) {
   // The lowest of 4 and 2 values is one of the two in a third of all orders.
   EXPECT_NEAR(precedence_p(0, 4, 2, 1), 1.0 / 3, 1e-12);
   EXPECT_GT(precedence_p(0, 30, 5, 4), precedence_p(0, 30, 5, 5));
-}
-
-TEST(PrecedenceP, IsOneWhereAllOthersAreLower) {
   EXPECT_EQ(precedence_p(9, 9, 3, 3), 1);
   EXPECT_EQ(precedence_p(0, 0, 3, 3), 1);
 }
@@ -63,7 +54,6 @@ TEST(MannWhitneyTest, AgreesWithHollanderAndWolfe) {
   const Values term{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
   const Values early{1.15, 0.88, 0.90, 0.74, 1.21};
   const auto shift = shift_interval(term, early);
-  ASSERT_TRUE(shift.has_value());
   EXPECT_NEAR(shift->low, -0.76, 1e-9);
   EXPECT_NEAR(shift->high, 0.15, 1e-9);
   EXPECT_NEAR(mann_whitney_p(term, early), 2 * 0.1272, 1e-4);
@@ -79,7 +69,6 @@ TEST(ShiftIntervalTest, CutsOffExactlyItsTail) {
   Values many(39);
   std::iota(many.begin(), many.end(), 1);
   const auto shift = shift_interval(Values{0.5}, many);
-  ASSERT_TRUE(shift.has_value());
   EXPECT_EQ(shift->low, 0.5);
   EXPECT_EQ(shift->high, 38.5);
   many.pop_back();
@@ -96,7 +85,6 @@ TEST(SignedRankTest, AgreesWithHollanderAndWolfe) {
   const SignedRank test = signed_rank(differences);
   EXPECT_NEAR(test.p, 0.0390625, 1e-9);
   EXPECT_NEAR(test.shift, 0.46, 1e-9);
-  ASSERT_TRUE(test.interval.has_value());
   EXPECT_NEAR(test.interval->low, 0.01, 1e-9);
   EXPECT_NEAR(test.interval->high, 0.786, 1e-9);
 }
@@ -109,8 +97,7 @@ TEST(SignedRankTest, CountsTiesExactly) {
 }
 
 TEST(SignedRankTest, LeavesOutPairsWithoutADifference) {
-  const SignedRank test = signed_rank(Values{0, 0, 1, 2, 3, 4, 5, 6});
-  EXPECT_NEAR(test.p, 2.0 / 64, 1e-12);
+  EXPECT_NEAR(signed_rank(Values{0, 0, 1, 2, 3, 4, 5, 6}).p, 2.0 / 64, 1e-12);
   EXPECT_EQ(signed_rank(Values{0, 0}).p, 1);
   EXPECT_EQ(signed_rank(Values{}).p, 1);
 }
@@ -118,7 +105,6 @@ TEST(SignedRankTest, LeavesOutPairsWithoutADifference) {
 TEST(SignedRankTest, HasNoIntervalBelowSixPairs) {
   EXPECT_FALSE(signed_rank(Values{1, 2, 3, 4, 5}).interval.has_value());
   const auto six = signed_rank(Values{1, 2, 3, 4, 5, 6}).interval;
-  ASSERT_TRUE(six.has_value());
   EXPECT_EQ(six->low, 1);
   EXPECT_EQ(six->high, 6);
   EXPECT_EQ(least_signed_p(6), 1.0 / 32);

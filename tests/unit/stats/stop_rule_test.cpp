@@ -15,12 +15,8 @@ std::vector<double> spread(std::size_t count, double by) {
 }
 
 TEST(StopReason, IsSpelledAsInTheCsv) {
-  EXPECT_EQ(name(StopReason::None), "");
-  EXPECT_EQ(name(StopReason::CiWidth), "ci-width");
-  EXPECT_EQ(name(StopReason::MaxSamples), "max-samples");
-  EXPECT_EQ(name(StopReason::TimeBudget), "time-budget");
-  EXPECT_EQ(name(StopReason::Count), "count");
-  EXPECT_EQ(name(StopReason::Visits), "visits");
+  EXPECT_EQ(join_each(all_values<StopReason>(), " ", [](StopReason each) { return name(each); }),
+            " ci-width max-samples time-budget count visits duration interrupted");
 }
 
 TEST(ShareOf, DividesSamplesAndTimeAndWidensWhatAllVisitsTogetherNarrow) {
@@ -50,10 +46,11 @@ TEST(DecideVisits, EndsARowThatIsNarrowAfterThreeQuartersOrHasSpentItsBudgetOrAl
 
 // Equal samples are independent and their interval has no width: ten of them are the fewest.
 TEST(StopRule, StopsAtExactlyItsWidthAndItsFewestIndependentSamples) {
-  StopRule rule(StopLimits{.ci_width = 0, .min_samples = 9});
-  EXPECT_EQ(rule.decide(std::vector<double>(9, 7.0), 0), StopReason::None);
-  StopRule next(StopLimits{.ci_width = 0, .min_samples = 10});
-  EXPECT_EQ(next.decide(std::vector<double>(10, 7.0), 0), StopReason::CiWidth);
+  for (const std::size_t fewest : {9U, 10U}) {
+    StopRule rule(StopLimits{.ci_width = 0, .min_samples = fewest});
+    const StopReason reason = rule.decide(std::vector<double>(fewest, 7.0), 0);
+    EXPECT_EQ(reason, fewest == 10 ? StopReason::CiWidth : StopReason::None);
+  }
 }
 
 using Window = std::vector<double>;
