@@ -18,19 +18,18 @@ std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
 
 TEST(MpiBackend, ReportsWhyACallCannotRun) {
   const auto mpi = connect();
-  const auto why = [&](const Call& call) { return mpi->unsupported(call).value_or(""); };
+  const auto why = [&](Call call, bool in_place = false) {
+    call.in_place = in_place;
+    return mpi->unsupported(call).value_or("");
+  };
   EXPECT_EQ(why(call_of("allreduce", DataType::Half)), "MPI has no type half");
   EXPECT_EQ(why(call_of("broadcast", DataType::Bfloat16)), "MPI has no type bfloat16");
   EXPECT_EQ(why(call_of("allreduce", DataType::Float, ReduceOp::Avg)), "MPI has no reduction avg");
   EXPECT_EQ(why(call_of("allgather")), "");
-  Call call = call_of("sendrecv");
-  EXPECT_EQ(why(call), "");
-  call.in_place = true;
-  EXPECT_EQ(why(call), "");
-  call = call_of("alltoallv");
-  EXPECT_EQ(why(call), "");
-  call.in_place = true;
-  EXPECT_THAT(why(call), HasSubstr("only if both directions have the same length"));
+  EXPECT_EQ(why(call_of("sendrecv")), "");
+  EXPECT_EQ(why(call_of("sendrecv"), true), "");
+  EXPECT_EQ(why(call_of("alltoallv")), "");
+  EXPECT_THAT(why(call_of("alltoallv"), true), HasSubstr("both directions have the same length"));
   const Collective unknown{.name = "hypercube", .nccl_name = "hypercube", .title = "hypercube"};
   test::expect_failure(Status::Unavailable, "MPI has no hypercube",
                        [&] { (void)why({.collective = &unknown}); });
@@ -116,27 +115,22 @@ TEST(MpiOneWay, GivesOnlyTheReceiverWhatTheSenderSends) {
 
 using Names = std::vector<std::string>;
 
-TEST(ControlVariableTest, FindsNamesWhereMpichJoinsLines) {
-  EXPECT_EQ(described_values("Variable to select the algorithmauto - Internal selection (or by a "
-                             "FILE)nb   - Force nonblocking algorithmsmp - Force smp algorithm"
-                             "sched_smp - Force receivestsp_tree - Force a tree"),
-            (Names{"auto", "nb", "smp", "sched_smp", "tsp_tree"}));
-  EXPECT_EQ(described_values("intra-node bcastmpir - Fallback to MPIR collectivesrelease_gather  - "
-                             "Force shm"),
-            (Names{"mpir", "release_gather"}));
-  EXPECT_EQ(described_values("one - for sched-based algorithmssched_naive - Force naive phase"
-                             "tsp_ring - Force ring"),
-            (Names{"one", "sched_naive", "tsp_ring"}));
-}
-
-TEST(ControlVariableTest, FindsNamesOnLinesOfTheirOwn) {
-  EXPECT_EQ(
-      described_values("Select an algorithm\nauto - Internal\nring    - Force ring algorithm"),
-      (Names{"auto", "ring"}));
-}
-
-TEST(ControlVariableTest, FindsNoneInOrdinaryText) {
-  EXPECT_TRUE(described_values("Messages below this size, in bytes, are short.").empty());
+TEST(ControlVariableTest, FindsNamesOnLinesOfTheirOwnOrWhereMpichJoinsLinesAndNoneInOrdinaryText) {
+  for (const auto& [text, names] : std::vector<std::pair<const char*, Names>>{
+           {"Variable to select the algorithmauto - Internal selection (or by a FILE)nb   - Force "
+            "nonblocking algorithmsmp - Force smp algorithmsched_smp - Force receivestsp_tree - "
+            "Force a tree",
+            {"auto", "nb", "smp", "sched_smp", "tsp_tree"}},
+           {"intra-node bcastmpir - Fallback to MPIR collectivesrelease_gather  - Force shm",
+            {"mpir", "release_gather"}},
+           {"one - for sched-based algorithmssched_naive - Force naive phasetsp_ring - Force ring",
+            {"one", "sched_naive", "tsp_ring"}},
+           {"Select an algorithm\nauto - Internal\nring    - Force ring algorithm",
+            {"auto", "ring"}},
+           {"Messages below this size, in bytes, are short.", {}},
+       }) {
+    EXPECT_EQ(described_values(text), names);
+  }
 }
 
 TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuildAndKnowWhatHasNoInPlaceCall) {
@@ -229,11 +223,10 @@ TEST(MpiTypes, ExistForAllButTheTypesOfDevices) {
 }
 
 TEST(MpiOps, ExistForAllButTheAverage) {
-  EXPECT_EQ(mpi_op(ReduceOp::Sum), MPI_SUM);
-  EXPECT_EQ(mpi_op(ReduceOp::Prod), MPI_PROD);
-  EXPECT_EQ(mpi_op(ReduceOp::Max), MPI_MAX);
-  EXPECT_EQ(mpi_op(ReduceOp::Min), MPI_MIN);
-  EXPECT_EQ(mpi_op(ReduceOp::Avg), MPI_OP_NULL);
+  EXPECT_EQ(mapped(std::vector{ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min,
+                               ReduceOp::Avg},
+                   mpi_op),
+            (std::vector{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_OP_NULL}));
 }
 
 }  // namespace

@@ -13,18 +13,16 @@ VisibleDevices rank_of(char host, std::string_view devices) {
 }
 
 using Ranks = std::vector<VisibleDevices>;
-
 using Numbers = std::vector<int>;
 
-test::Failure refusal(const Ranks& ranks) {
-  return test::failure_of([&] { (void)assign_devices(ranks); });
+void expect_refused(std::initializer_list<std::string> words, const Ranks& ranks) {
+  test::expect_failure(Status::Usage, words, [&] { (void)assign_devices(ranks); });
 }
 
 Ranks sharing(Ranks ranks) {
   for (VisibleDevices& rank : ranks) rank.shares = 1;
   return ranks;
 }
-
 Ranks from_device(int first, Ranks ranks) {
   for (VisibleDevices& rank : ranks) rank.first = first;
   return ranks;
@@ -67,61 +65,40 @@ TEST(AssignDevices, GivesRanksTheirOwnDevicesOrLetsThemShareInTurn) {
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.what);
-    Numbers indices;
-    Numbers on_device;
-    for (const Device& assignment : assign_devices(one.ranks)) {
-      indices.push_back(assignment.index);
-      on_device.push_back(assignment.ranks_on_device);
-    }
-    EXPECT_EQ(indices, one.indices);
+    const std::vector<Device> assignments = assign_devices(one.ranks);
+    EXPECT_EQ(mapped(assignments, &Device::index), one.indices);
     const Numbers alone(one.ranks.size(), 1);
-    EXPECT_EQ(on_device, one.ranks_on_device.empty() ? alone : one.ranks_on_device);
+    EXPECT_EQ(mapped(assignments, &Device::ranks_on_device),
+              one.ranks_on_device.empty() ? alone : one.ranks_on_device);
   }
 }
 
 TEST(AssignDevices, RefusesADeviceThatIsNotThere) {
-  for (const bool share : {false, true}) {
-    Ranks ranks = from_device(4, Ranks(1, rank_of('x', "abcd")));
-    if (share) ranks = sharing(ranks);
-    EXPECT_EQ(refusal(ranks).status, Status::Usage);
-    EXPECT_EQ(refusal(ranks).message, "NCCL_TESTS_DEVICE=4: rank 0 sees 4 GPUs; give 0 to 3");
+  const Ranks ranks = from_device(4, {rank_of('x', "abcd")});
+  for (const Ranks& each : {ranks, sharing(ranks)}) {
+    expect_refused({"NCCL_TESTS_DEVICE=4: rank 0 sees 4 GPUs; give 0 to 3"}, each);
   }
+  expect_refused({}, sharing({rank_of('x', "a"), rank_of('x', "")}));
 }
 
 TEST(AssignDevices, RefusesMoreRanksThanDevicesAndSuggestsHowToGoOn) {
-  EXPECT_EQ(refusal(Ranks(3, rank_of('x', "ab"))).status, Status::Usage);
-  for (const char* text : {"rank 2 ", "3 ranks", "2 GPUs", "start 2 ranks", "--share-gpus"}) {
-    EXPECT_TRUE(refusal(Ranks(3, rank_of('x', "ab"))).says(text)) << text;
-  }
-}
-
-TEST(AssignDevices, CountsTheRanksOfTheHostThatHasTooManyAndDevicesFromTheFirstOneOn) {
-  const Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "c"), rank_of('y', "c")};
-  for (const char* text :
-       {"rank 3 ", ": 2 ranks on its host", "shows it 1 GPU;", "start 1 rank a"}) {
-    EXPECT_TRUE(refusal(ranks).says(text)) << refusal(ranks).message;
-  }
-  const Ranks from_third = from_device(2, Ranks(2, rank_of('x', "abc")));
-  EXPECT_TRUE(refusal(from_third).says("shows it 1 GPU;")) << refusal(from_third).message;
-}
-
-TEST(AssignDevices, RefusesARankThatSeesNoDevice) {
-  const Ranks ranks = sharing({rank_of('x', "a"), rank_of('x', "")});
-  EXPECT_EQ(refusal(ranks).status, Status::Usage);
+  const VisibleDevices two = rank_of('x', "ab");
+  const VisibleDevices one = rank_of('y', "c");
+  expect_refused({"rank 2 ", "3 ranks", "2 GPUs", "start 2 ranks", "--share-gpus"}, Ranks(3, two));
+  // Of the host that has too many, and devices from the first one on.
+  expect_refused({"rank 3 ", ": 2 ranks on its host", "shows it 1 GPU;", "start 1 rank a"},
+                 {two, two, one, one});
+  expect_refused({"shows it 1 GPU;"}, from_device(2, Ranks(2, rank_of('x', "abc"))));
 }
 
 TEST(AssignDevices, CountsTheRanksOnInstancesOfOneGpu) {
   Ranks ranks{rank_of('x', "ab"), rank_of('x', "ab"), rank_of('y', "cd")};
   for (VisibleDevices& rank : ranks) {
-    rank.buses[0].front() = '1';
-    rank.buses[1].front() = '1';  // MIG: two devices, one PCI address
+    rank.buses[0].front() = rank.buses[1].front() = '1';  // MIG: two devices, one PCI address
   }
   const std::vector<Device> assignments = assign_devices(ranks);
-  EXPECT_EQ(assignments[0].ranks_on_device, 1);
-  EXPECT_EQ(assignments[1].ranks_on_device, 1);
-  EXPECT_EQ(assignments[0].ranks_on_gpu, 2);
-  EXPECT_EQ(assignments[1].ranks_on_gpu, 2);
-  EXPECT_EQ(assignments[2].ranks_on_gpu, 1);  // another host
+  EXPECT_EQ(mapped(assignments, &Device::ranks_on_device), Numbers(3, 1));
+  EXPECT_EQ(mapped(assignments, &Device::ranks_on_gpu), (Numbers{2, 2, 1})) << "y: another host";
 }
 
 TEST(NoDevice, GivesTheReasonInOneLineWhereThereIsNone) {

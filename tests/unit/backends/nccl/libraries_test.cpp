@@ -2,6 +2,7 @@
 #include "backends/nccl/libraries.hpp"
 
 #include "backends/nccl/nccl_comm.hpp"
+#include "backends/nccl/routines.hpp"
 #include "model/nccl_choice.hpp"
 
 // What needs no library; tests/fake_gpu and tests/gpu have the rest.
@@ -11,7 +12,7 @@ namespace {
 TEST(SharedLibrary, OpensTheFirstNameThatIsThere) {
   SharedLibrary library{"libnobody-has-this.so.7", "libm.so.6"};
   ASSERT_TRUE(library.is_open());
-  EXPECT_NE(library.path().find("libm.so.6"), std::string::npos);
+  EXPECT_THAT(library.path(), HasSubstr("libm.so.6"));
   const LibraryFunction<double(double)> root{library.require("sqrt")};
   EXPECT_EQ(root(9.0), 3.0);
   EXPECT_EQ(library.problem(), "");
@@ -21,7 +22,7 @@ TEST(SharedLibrary, NamesTheOneThatIsMissing) {
   const SharedLibrary library{"libnobody-has-this.so.7", "libnor-this.so"};
   EXPECT_FALSE(library.is_open());
   EXPECT_EQ(library.find("sqrt"), nullptr);
-  EXPECT_TRUE(library.problem().starts_with("libnobody-has-this.so.7: ")) << library.problem();
+  EXPECT_THAT(library.problem(), StartsWith("libnobody-has-this.so.7: "));
 }
 
 TEST(SharedLibrary, IsTooOldWhereAFunctionIsMissingThatItMustHave) {
@@ -29,7 +30,7 @@ TEST(SharedLibrary, IsTooOldWhereAFunctionIsMissingThatItMustHave) {
   EXPECT_FALSE(LibraryFunction<int()>{library.find("of_a_later_version")});
   EXPECT_EQ(library.problem(), "");
   EXPECT_FALSE(LibraryFunction<int()>{library.require("of_a_later_version")});
-  EXPECT_NE(library.problem().find("it lacks of_a_later_version"), std::string::npos);
+  EXPECT_THAT(library.problem(), HasSubstr("it lacks of_a_later_version"));
 }
 
 TEST(NcclVersion, IsReadFromItsCode) {
@@ -70,6 +71,40 @@ TEST(NcclConfig, IsBlockingAndAsNcclTestsHasItWithThePolicyAndPeersThatAreAskedF
   const NcclConfig asked = nccl_config({.cta_policy = 2, .peers = 2});
   EXPECT_EQ(asked.cta_policy, 2);
   EXPECT_EQ(asked.max_p2p_peers, 2);
+}
+
+TEST(NcclRoutines, ExistForEveryMeasuredCollectiveInPlaceUnlessTheyWouldOverwrite) {
+  ASSERT_FALSE(measured_collectives().empty());
+  for (const Collective* collective : measured_collectives()) {
+    const NcclRoutine& routine = nccl_routine(collective->name);
+    EXPECT_EQ(routine.collective, collective->name);
+    const std::set<std::string_view> overwriting{"alltoall", "alltoallv", "sendrecv"};
+    EXPECT_EQ(routine.overwrites, overwriting.contains(collective->name)) << collective->name;
+  }
+}
+
+TEST(NcclTypes, DifferForEveryTypeAsInTheHeader) {
+  std::set<int> types;
+  for (const TypeInfo& type : kTypes) {
+    EXPECT_TRUE(types.insert(nccl_type(type.type)).second) << type.name << " is another's type too";
+  }
+  EXPECT_EQ(nccl_type(DataType::Int8), ncclInt8);
+  EXPECT_EQ(nccl_type(DataType::Uint64), ncclUint64);
+  EXPECT_EQ(nccl_type(DataType::Half), ncclFloat16);
+  EXPECT_EQ(nccl_type(DataType::Float), ncclFloat32);
+  EXPECT_EQ(nccl_type(DataType::Double), ncclFloat64);
+  EXPECT_EQ(nccl_type(DataType::Bfloat16), ncclBfloat16);
+  EXPECT_EQ(static_cast<int>(nccl_type(DataType::F8e4m3)), 10);  // nccl.h of 2.24
+  EXPECT_EQ(static_cast<int>(nccl_type(DataType::F8e5m2)), 11);
+}
+
+TEST(NcclOps, AreTheLibrarysOfTheSameNameAndAnyWhereNothingIsReduced) {
+  EXPECT_EQ(nccl_op(ReduceOp::Sum), ncclSum);
+  EXPECT_EQ(nccl_op(ReduceOp::Prod), ncclProd);
+  EXPECT_EQ(nccl_op(ReduceOp::Max), ncclMax);
+  EXPECT_EQ(nccl_op(ReduceOp::Min), ncclMin);
+  EXPECT_EQ(nccl_op(ReduceOp::Avg), ncclAvg);
+  EXPECT_EQ(nccl_op(ReduceOp::None), ncclSum);
 }
 
 }  // namespace

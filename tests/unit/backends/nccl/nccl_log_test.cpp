@@ -2,8 +2,6 @@
 #include "backends/nccl/nccl_log.hpp"
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "model/nccl_choice.hpp"
 
@@ -84,21 +82,20 @@ TEST(ParseTransports, ReadsThePartsOfNcclsStart) {
 }
 
 TEST(ParseTransports, NamesTheNetworkAndItsAdaptersOrItsPlugin) {
-  const auto network = [](std::string_view log) {
-    return std::string(parse_nccl_transports(log).network.data());
-  };
+  const std::string none = "h:1:2 [0] NCCL INFO NET/IB : No device found.\n";
   const std::string adapters =
       "h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB "
       "eth0:10.0.0.1<0>\n";
-  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : No device found.\n" + adapters),
-            "IB, 2 adapters");
-  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : Using [RO]; OOB eth0:10.0.0.1<0>\n"), "");
-  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n"),
-            "Socket, 1 adapter");
-  EXPECT_EQ(
-      network(adapters + "h:1:2 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.13.2-aws\n"),
-      "aws-ofi-nccl 1.13.2-aws");
-  EXPECT_EQ(network("h:1:2 [0] NCCL INFO NET/IB : No device found.\n"), "");
+  for (const auto& [log, network] : {
+           std::pair{none + adapters, "IB, 2 adapters"},
+           {"h:1:2 [0] NCCL INFO NET/IB : Using [RO]; OOB eth0:10.0.0.1<0>\n", ""},
+           {"h:1:2 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n", "Socket, 1 adapter"},
+           {adapters + "h:1:2 [0] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.13.2-aws\n",
+            "aws-ofi-nccl 1.13.2-aws"},
+           {none, ""},
+       }) {
+    EXPECT_STREQ(parse_nccl_transports(log).network.data(), network) << log;
+  }
 }
 
 TEST(ParseTransports, ReadsLinksOfEveryKind) {
@@ -139,8 +136,7 @@ TEST(ParseTransports, ReadsTheChannelsOfNccl214) {
 TEST(ParseTransports, CutsALongListOfLinks) {
   std::string log;
   for (int i = 0; i < 60; ++i) {
-    log += "a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via NET/plugin" + std::to_string(i) +
-           "/0\n";
+    log += fmt::format("a:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via NET/plugin{}/0\n", i);
   }
   EXPECT_EQ(std::string(parse_nccl_transports(log).links.data()).size(), 255U);
 }
@@ -150,8 +146,7 @@ TEST(RealLogs, HaveNoChoiceAtTheLevelAtWhichTheyWereTaken) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no logs in " << folder;
   int with_info = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    std::ifstream file(entry.path());
-    const std::string log{std::istreambuf_iterator<char>(file), {}};
+    const std::string log = test::text_of(entry.path());
     if (log.find("NCCL INFO ") != std::string::npos) ++with_info;
     EXPECT_FALSE(parse_nccl_choice(log)) << entry.path();
     EXPECT_FALSE(parse_nccl_transports(log).known) << entry.path();
@@ -183,6 +178,8 @@ void write_as_nccl() {
                       << std::getenv("NCCL_DEBUG_SUBSYS") << '\n';
 }
 
+const LibraryFunction<void()> kWrite(reinterpret_cast<void*>(write_as_nccl));
+
 class LogOfThisProcess : public testing::Test {
  protected:
   void SetUp() override {
@@ -192,12 +189,12 @@ class LogOfThisProcess : public testing::Test {
 };
 
 TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
-  NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(write_as_nccl)));
-  EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);
+  NcclLog log(kWrite);
+  EXPECT_THAT(log.text(), HasSubstr("INIT,TUNING"));
   log.stop();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "VERSION");
   EXPECT_STREQ(std::getenv("NCCL_DEBUG_FILE"), "");
-  EXPECT_NE(log.text().find("INIT,TUNING"), std::string::npos);  // what was logged stays
+  EXPECT_THAT(log.text(), HasSubstr("INIT,TUNING"));  // what was logged stays
   log.start();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
 }
@@ -214,10 +211,10 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
   setenv("NCCL_DEBUG", "WARN", 1);
   setenv("NCCL_DEBUG_SUBSYS", "NET", 1);
   {
-    NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(write_as_nccl)));
+    NcclLog log(kWrite);
     testing::internal::CaptureStdout();
     log.stop();
-    EXPECT_NE(testing::internal::GetCapturedStdout().find("NCCL WARN careful"), std::string::npos);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("NCCL WARN careful"));
     EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
     EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "NET");
   }
@@ -233,7 +230,7 @@ TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
   log.stop();
   log.start();
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
-  EXPECT_NE(log.text().find("INIT\n"), std::string::npos);
+  EXPECT_THAT(log.text(), HasSubstr("INIT\n"));
 }
 
 TEST_F(LogOfThisProcess, StaysTheUsersWhereItCannotBeSwitchedBack) {

@@ -39,11 +39,9 @@ inline Specification sample_specification(std::size_t nodes) {
 inline CheckResult sample_verdict(const std::string& rule, const std::string& set,
                                   std::vector<std::string> nodes, double value, double reference,
                                   Outcome outcome) {
-  std::string instance = nodes.front();
-  for (std::size_t i = 1; i < nodes.size(); ++i) instance += "+" + nodes[i];
   return {.rule = rule,
           .device_set = set,
-          .instance = instance,
+          .instance = join(nodes, "+"),
           .nodes = std::move(nodes),
           .collective = "allreduce",
           .type = "float",
@@ -94,19 +92,20 @@ inline Acceptance sample_acceptance(std::size_t nodes) {
                      .judged_at_unix = 1795264200,
                      .seed = "42",
                      .notes = {"assumed: driver = 550 (--assume)"}};
-  const std::vector<Outcome> words{Outcome::Pass,  Outcome::Warn,         Outcome::Fail,
-                                   Outcome::Known, Outcome::Inconclusive, Outcome::Pass};
-  const std::vector<double> values{476.2, 448, 301.5, 410, 471, 469.9};
-  const std::vector<std::string> reasons{"",
-                                         "below 451.3 GB/s",
-                                         "below 427.5 GB/s",
-                                         "2 leaf uplinks down, ticket 4711 (until 2026-12-01)",
-                                         "noisy: cv 6.1 % of 3 launches, 2 % allowed",
-                                         ""};
-  for (std::size_t i = 0; i < words.size(); ++i) {
+  struct Row {
+    double value;
+    Outcome outcome;
+    const char* reason;
+  };
+  for (const auto& [value, outcome, reason] :
+       {Row{476.2, Outcome::Pass, ""}, Row{448, Outcome::Warn, "below 451.3 GB/s"},
+        Row{301.5, Outcome::Fail, "below 427.5 GB/s"},
+        Row{410, Outcome::Known, "2 leaf uplinks down, ticket 4711 (until 2026-12-01)"},
+        Row{471, Outcome::Inconclusive, "noisy: cv 6.1 % of 3 launches, 2 % allowed"},
+        Row{469.9, Outcome::Pass, ""}}) {
     acceptance.verdicts.push_back(
-        sample_verdict("intra", "node8", {names[i]}, values[i], 475, words[i]));
-    acceptance.verdicts.back().reason = reasons[i];
+        sample_verdict("intra", "node8", {names[acceptance.verdicts.size()]}, value, 475, outcome));
+    acceptance.verdicts.back().reason = reason;
   }
   acceptance.verdicts[4].values = {430, 471, 486};
   acceptance.verdicts[4].cv = 0.061;

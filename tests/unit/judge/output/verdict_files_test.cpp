@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <nlohmann/json.hpp>
 
+#include "judge/output/describe.hpp"
 #include "judge/output/verdict_output.hpp"
 #include "tests/unit/judge/judge_case.hpp"
 #include "tests/unit/judge/output/sample_acceptance.hpp"
 
 namespace busbar::judge {
 namespace {
-
-using testing::ContainsRegex;
 
 const Specification kSpecification = sample_specification(6);
 
@@ -22,11 +21,7 @@ Acceptance nasty_acceptance() {
 }
 
 std::vector<std::string> lines_with(const std::string& text, const std::string& start) {
-  std::vector<std::string> lines;
-  for (const std::string& line : split(text, '\n')) {
-    if (line.starts_with(start)) lines.push_back(line);
-  }
-  return lines;
+  return filtered(split(text, '\n'), [&](const std::string& l) { return l.starts_with(start); });
 }
 
 std::size_t times(const std::string& text, std::string_view what) {
@@ -73,13 +68,10 @@ TEST(VerdictJson, HasEveryVerdictAndBothExitCodes) {
   EXPECT_TRUE(json["contract"]["rules"][0]["source"].is_null());
 }
 
-TEST(VerdictJson, HasTheSourceOfARuleAndTheAlternativesOfAFingerprint) {
-  Specification specification = sample_specification(6);
+TEST(VerdictJson, HasTheAlternativesOfAFingerprint) {
+  Specification specification = kSpecification;
   specification.system.fingerprint["gpu"] = {"A", "B"};
-  specification.rules[0].source = "a guide";
-  const auto json = nlohmann::json::parse(verdict_json(sample_acceptance(6), specification));
-  EXPECT_EQ(json["contract"]["rules"][0]["rule"], "intra");
-  EXPECT_EQ(json["contract"]["rules"][0]["source"], "a guide");
+  const auto json = nlohmann::json::parse(verdict_json({}, specification));
   EXPECT_EQ(json["contract"]["fingerprint"]["gpu"], "A or B");
 }
 
@@ -114,8 +106,7 @@ TEST(VerdictJunit, HasNoCharacterThatXmlForbids) {
   EXPECT_THAT(text, HasSubstr("&lt;c"));
 }
 
-TEST(VerdictJunit, IsAnErrorWhereNothingWasJudgedOrANodeIsMissing) {
-  EXPECT_THAT(verdict_junit({}, {}), HasSubstr("message=\"ERROR: no rule was judged\""));
+TEST(VerdictJunit, IsAnErrorWhereANodeIsMissing) {
   Acceptance silent = sample_acceptance(6);
   silent.nodes.pop_back();
   EXPECT_THAT(verdict_junit(silent, kSpecification), HasSubstr("missing: h5"));
@@ -141,13 +132,14 @@ TEST(VerdictPrometheus, EscapesLabelsAndLeavesGapsOut) {
   const std::string text = verdict_prometheus(acceptance, kSpecification);
   EXPECT_THAT(text, HasSubstr("instance=\"a\\\\b\\\"c d\",verdict=\"ERROR\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
-  EXPECT_THAT(text, Not(ContainsRegex("busbw[^\n]*instance=\"a")));
+  EXPECT_THAT(text, Not(testing::ContainsRegex("busbw[^\n]*instance=\"a")));
 }
 
 TEST(VerdictPrometheus, KeepsSecondsForTimesAndRatiosToTheReference) {
   const std::string text = verdict_prometheus(sample_acceptance(6), kSpecification);
-  EXPECT_THAT(text, ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
-  EXPECT_THAT(text, ContainsRegex("interconnect_reference_ratio\\{[^\n]*latency[^\n]*\\} 1.507"));
+  EXPECT_THAT(text, testing::ContainsRegex("interconnect_time_seconds\\{[^\n]*\\} 2.14e-05\n"));
+  EXPECT_THAT(
+      text, testing::ContainsRegex("interconnect_reference_ratio\\{[^\n]*latency[^\n]*\\} 1.507"));
 }
 
 TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
@@ -156,6 +148,39 @@ TEST(VerdictPrometheus, HasSeriesOfLargeSetsOnlyForWhatIsNotPass) {
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",verdict=\"PASS\"} 1952\n"));
   EXPECT_THAT(text, HasSubstr("rule=\"pair-floor\",instance=\"h2+h60\",verdict=\"FAIL\"} 1\n"));
   EXPECT_THAT(text, Not(HasSubstr("h59+h60")));
+}
+
+TEST(EveryOutput, SaysThatNothingWasJudged) {
+  EXPECT_THAT(verdict_junit({}, {}), HasSubstr("message=\"ERROR: no rule was judged\""));
+  EXPECT_THAT(verdict_markdown({}, {}), HasSubstr("No rule was judged."));
+  EXPECT_THAT(verdict_text({}, {}),
+              AllOf(HasSubstr("No rule was judged.\n"), EndsWith("Overall: ERROR (exit 4)\n")));
+  EXPECT_EQ(cause_text({}), "No rule was judged.");
+}
+
+TEST(EveryOutput, HasTheSourceOfARule) {
+  Specification specification = kSpecification;
+  specification.rules[0].source = "a guide";
+  specification.rules[0].value = 475;
+  specification.rules[0].bounds.fail_below = 0.96;
+  specification.rules[1].source = "a table";
+  Acceptance acceptance = sample_acceptance(6);
+  EXPECT_THAT(verdict_markdown(acceptance, specification), HasSubstr("| a guide |"));
+  EXPECT_THAT(verdict_html(acceptance, specification),
+              AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute"),
+                    HasSubstr(". Source: a guide")));
+  const auto json = nlohmann::json::parse(verdict_json(acceptance, specification));
+  EXPECT_EQ(json["contract"]["rules"][0]["rule"], "intra");
+  EXPECT_EQ(json["contract"]["rules"][0]["source"], "a guide");
+  EXPECT_THAT(rule_list(specification),
+              AllOf(testing::ContainsRegex("intra +allreduce +node8 +8 GiB +absolute 475 GB/s +"
+                                           "fails below 0.96"),
+                    HasSubstr("\n  intra: a guide\n"), HasSubstr("\n  latency: none\n")));
+  acceptance.verdicts.resize(6);  // text has it where a rule is not PASS, or is asked for all
+  EXPECT_THAT(verdict_text(acceptance, specification),
+              AllOf(HasSubstr("\nSources\n  intra (absolute 475 GB/s): a guide\n"),
+                    Not(HasSubstr("a table"))));
+  EXPECT_THAT(verdict_text(acceptance, specification, {.all_sources = true}), HasSubstr("a table"));
 }
 
 TEST(EveryOutput, IsBoundedWhateverIsWrongWithAFleet) {

@@ -15,11 +15,10 @@ TEST(VerdictMarkdown, BeginsWithTheOverallOutcome) {
   EXPECT_THAT(text, HasSubstr("| timed operations of a launch | 100 |"));
 }
 
-TEST(VerdictMarkdown, SaysThatNothingIsWrongOnlyWhereSomethingWasJudged) {
+TEST(VerdictMarkdown, SaysThatNothingIsWrong) {
   Acceptance good = sample_acceptance(6);
   good.verdicts.resize(1);
   EXPECT_THAT(verdict_markdown(good, sample_specification(6)), HasSubstr("every verdict is PASS"));
-  EXPECT_THAT(verdict_markdown({}, {}), HasSubstr("No rule was judged."));
 }
 
 TEST(VerdictMarkdown, DoesNotSayThatNoNodeIsBlamedBesideAFail) {
@@ -30,39 +29,26 @@ TEST(VerdictMarkdown, DoesNotSayThatNoNodeIsBlamedBesideAFail) {
   EXPECT_THAT(text, HasSubstr("Rules fail, and no single node or link stands out"));
 }
 
-TEST(VerdictMarkdown, HasTheSourceOfARule) {
-  Specification specification = sample_specification(6);
-  specification.rules[0].source = "a guide";
-  EXPECT_THAT(verdict_markdown(sample_acceptance(6), specification), HasSubstr("| a guide |"));
-  EXPECT_THAT(verdict_html(sample_acceptance(6), specification),
-              AllOf(HasSubstr(">a guide<"), HasSubstr("Reference: absolute. Source: a guide")));
-}
-
 TEST(VerdictHtml, NeedsNothingBesidesItself) {
   const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
-  EXPECT_THAT(page, Not(HasSubstr("<script")));
-  EXPECT_THAT(page, Not(HasSubstr("http://")));
-  EXPECT_THAT(page, Not(HasSubstr("https://")));
+  for (const char* other : {"<script", "http://", "https://"}) {
+    EXPECT_THAT(page, Not(HasSubstr(other)));
+  }
   EXPECT_THAT(page,
               HasSubstr("<title>FAIL: Interconnect acceptance of pod &quot;a&quot; &lt;1&gt;"));
 }
 
-/// Where in a page each of these begins.
-std::vector<std::size_t> places(const std::string& page, const std::vector<std::string>& parts) {
-  std::vector<std::size_t> found;
-  for (const std::string& part : parts) found.push_back(page.find(part));
-  return found;
-}
-
 TEST(VerdictHtml, HasTheVerdictAndItsCauseThenSuspectsNodesAndAllElse) {
   const std::string page = verdict_html(sample_acceptance(6), sample_specification(6));
-  const std::vector<std::size_t> found =
-      places(page, {"<header class=\"bad\">", "<span class=\"verdict\">FAIL</span>",
-                    "<p class=\"answer\">h2 is slow: 5 of 5 pairs low", "id=\"suspects\"",
-                    "class=\"strip named\"", "id=\"not-pass\"", "id=\"pairs\"", "id=\"rules\"",
-                    "id=\"contract\"", "<nav "});
-  EXPECT_TRUE(std::ranges::is_sorted(found));
-  EXPECT_NE(found.back(), std::string::npos);
+  std::size_t last = 0;
+  for (const char* part : {"<header class=\"bad\">", "<span class=\"verdict\">FAIL</span>",
+                           "<p class=\"answer\">h2 is slow: 5 of 5 pairs low", "id=\"suspects\"",
+                           "class=\"strip named\"", "id=\"not-pass\"", "id=\"pairs\"",
+                           "id=\"rules\"", "id=\"contract\"", "<nav "}) {
+    const std::size_t at = page.find(part);
+    ASSERT_NE(at, std::string::npos) << part;
+    EXPECT_GT(at, std::exchange(last, at)) << part;
+  }
 }
 
 TEST(VerdictHtml, HasACellForEachNodeWithItsStateAndEvidence) {
@@ -116,14 +102,12 @@ TEST(SilentText, NamesAFewAndManyAsARange) {
 
 TEST(CauseText, SaysByHowMuchATimeIsTooLong) {
   Acceptance acceptance = sample_acceptance(6);
-  CheckResult& slow = acceptance.verdicts[2];
-  slow.metric = Metric::Time;
-  slow.bounds = {.fail_above = 1.25};
-  slow.reference = 10;
-  slow.value = 13;
+  acceptance.verdicts[2].metric = Metric::Time;
+  acceptance.verdicts[2].bounds = {.fail_above = 1.25};
+  acceptance.verdicts[2].reference = 10;
+  acceptance.verdicts[2].value = 13;
   acceptance.suspects = {{.nodes = {"h2"}, .rule = "intra", .evidence = "slow"}};
-  EXPECT_EQ(cause_text(acceptance),
-            "h2 is slow: its all-reduce of 8 GiB takes 13 us; at most 12.5 is allowed.");
+  EXPECT_THAT(cause_text(acceptance), HasSubstr(" takes 13 us; at most 12.5 is allowed."));
 }
 
 TEST(CauseText, OfNoSuspectIsTheFirstOfTheWorstResultsOrThatAllIsMet) {
@@ -138,7 +122,6 @@ TEST(CauseText, OfNoSuspectIsTheFirstOfTheWorstResultsOrThatAllIsMet) {
   EXPECT_THAT(cause_text(acceptance), HasSubstr("on 6 nodes met: no node and no link is blamed"));
   acceptance.head.refused = "another machine";
   EXPECT_EQ(cause_text(acceptance), "Nothing was judged: another machine.");
-  EXPECT_EQ(cause_text({}), "No rule was judged.");
 }
 
 TEST(AdviceText, IsByWhatIsBlamedAndWhatFor) {
@@ -147,10 +130,12 @@ TEST(AdviceText, IsByWhatIsBlamedAndWhatFor) {
   for (const Defect defect : all_values<Defect>()) {
     texts.insert(advice_text({.nodes = {"h1"}, .defect = defect}, acceptance));
   }
-  texts.insert(advice_text({.nodes = {"h1", "h2"}}, acceptance));
-  texts.insert(advice_text({.nodes = {"h1", "h2", "h3"}}, acceptance));
-  texts.insert(advice_text({.path = "uplink leaf2"}, acceptance));
-  texts.insert(advice_text({.path = "links h[0-2] - h[3-5]"}, acceptance));
+  for (const Suspect& other : {Suspect{.nodes = {"h1", "h2"}},
+                               {.nodes = {"h1", "h2", "h3"}},
+                               {.path = "uplink leaf2"},
+                               {.path = "links h[0-2] - h[3-5]"}}) {
+    texts.insert(advice_text(other, acceptance));
+  }
   EXPECT_EQ(texts.size(), 8U);
   EXPECT_THAT(advice_text(acceptance.suspects[5], acceptance), HasSubstr("transceiver"));
   EXPECT_THAT(advice_text(acceptance.suspects[6], acceptance), HasSubstr("fix what differs"));
@@ -217,22 +202,18 @@ TEST(HeatMaps, ShowDifferencesFarAboveTheReferenceAndNoMereNoise) {
 }
 
 TEST(HeatMaps, ExplainTheMarksThatTheyHave) {
-  EXPECT_THAT(heat_map({20}, Outcome::Fail).caption, HasSubstr("Red strokes"));
-  EXPECT_THAT(heat_map({20}, Outcome::Pass).caption, Not(HasSubstr("Red strokes")));
-  EXPECT_THAT(heat_map({20, std::nan("")}, Outcome::Pass).caption, HasSubstr("Hatched: no data"));
-  EXPECT_THAT(heat_map({20}, Outcome::Pass).caption, Not(HasSubstr("Hatched")));
+  const std::string failed = heat_map({20}, Outcome::Fail).caption;
+  EXPECT_THAT(failed, AllOf(HasSubstr("Red strokes"), Not(HasSubstr("Hatched"))));
+  const std::string missing = heat_map({20, std::nan("")}, Outcome::Pass).caption;
+  EXPECT_THAT(missing, AllOf(HasSubstr("Hatched: no data"), Not(HasSubstr("Red strokes"))));
 }
 
-TEST(HeatMaps, AreOfPairsOnlyAndOfThreeNodesAtLeast) {
-  EXPECT_EQ(heat_maps(sample_acceptance(6), sample_specification(6)).size(), 1U);
-  Specification two = sample_specification(2);
-  EXPECT_TRUE(heat_maps(sample_acceptance(6), two).empty());
-}
-
-TEST(Waterfalls, LeaveOutWhatWasNotMeasured) {
+TEST(HeatMaps, AreOfPairsOnlyAndOfThreeNodesAtLeastAndWaterfallsOfWhatWasMeasured) {
   const Acceptance acceptance = sample_acceptance(6);
+  EXPECT_EQ(heat_maps(acceptance, sample_specification(6)).size(), 1U);
+  EXPECT_THAT(heat_maps(acceptance, sample_specification(2)), IsEmpty());
   EXPECT_EQ(waterfalls(acceptance, "intra").size(), 1U);
-  EXPECT_TRUE(waterfalls(acceptance, "one-rank").empty());
+  EXPECT_THAT(waterfalls(acceptance, "one-rank"), IsEmpty());
 }
 
 TEST(Waterfalls, OfManyShowWhatIsNotPassAndTheEndsOfTheOthers) {

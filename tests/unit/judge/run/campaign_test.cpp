@@ -8,6 +8,7 @@ namespace {
 class CampaignTest : public testing::Test {
  protected:
   CampaignTest() {
+    specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
     specification_.device_sets = {{.id = "set", .kind = SetKind::PerNode, .ranks_per_node = 1}};
     specification_.rules = {{.id = "rule",
                              .collectives = {"allreduce"},
@@ -19,15 +20,17 @@ class CampaignTest : public testing::Test {
     const std::string program = folder_.path("allreduce_perf");
     std::ofstream(program) << "#!/bin/sh\n" << script;
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto input = [this, nodes](std::span<const Observation> seen) {
+      return JudgeInput{.specification = specification_, .observations = seen, .nodes = nodes};
+    };
     return {
         .specification = specification_,
         .nodes = nodes,
         .setup = {.launcher = choose_launcher({.wanted = "local"}),
                   .programs = folder_.path("."),
                   .text_file = [this](auto lines, auto end) { return run_.text_file(lines, end); }},
-        .input = [this](std::span<const Observation> seen) {
-          return JudgeInput{.specification = specification_, .observations = seen};
-        }};
+        .contact_again = {Seconds{0.01}, Seconds{0.01}},
+        .input = input};
   }
 
   const test::TemporaryFolder folder_;
@@ -61,13 +64,11 @@ INSTANTIATE_TEST_SUITE_P(Campaign, LostNode,
                                          std::pair("exit 139\n", "exit 139")));
 
 TEST_F(CampaignTest, ContactsAHostAgainThatDoesNotAnswerAtFirstAndKeepsThatItAnsweredLate) {
-  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
   const std::string asked = folder_.path("asked");
   CampaignRequest one = request({"localhost"}, "case $* in *--version*) mkdir " + asked +
                                                    " || exit 0; echo 'No route to host' >&2; "
                                                    "exit 255;; esac\n"
                                                    "printf 'collective,size_bytes\n'\n");
-  one.contact_again = {Seconds{0.01}, Seconds{0.01}};
   EXPECT_TRUE(Campaign(one, run_).run());
   const std::vector<std::string> notes{
       "localhost answered only at the 2nd contact (localhost before: exit 255: No route to host)"};
@@ -77,10 +78,8 @@ TEST_F(CampaignTest, ContactsAHostAgainThatDoesNotAnswerAtFirstAndKeepsThatItAns
 }
 
 TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved) {
-  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
   const std::string asked = folder_.path("asked");
   CampaignRequest one = request({"localhost"}, "echo >> " + asked + "; exit 255\n");
-  one.contact_again = {Seconds{0.01}, Seconds{0.01}};
   EXPECT_TRUE(Campaign(one, run_).run());
   EXPECT_EQ(run_.journal().lines.at(0).failure, "localhost does not answer (3 contacts: exit 255)");
   EXPECT_EQ(std::filesystem::file_size(asked), 3U) << "and no launch";
@@ -96,7 +95,6 @@ TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved)
 }
 
 TEST_F(CampaignTest, IsNotRefusedOnceInterrupted) {
-  specification_.run = {.launches = 1, .timeout_s = 20, .reach_timeout_s = 20};
   specification_.system.fingerprint = {{"gpu", {"NVIDIA H200"}}};
   CampaignRequest two =
       request({"h1", "h2"}, "printf 'collective,size_bytes\\nallreduce,1048576\\n'\n");
@@ -157,12 +155,8 @@ class PairsCampaign : public CampaignTest {
     CampaignRequest pairs = request(nodes_, script());
     pairs.setup.launcher = choose_launcher({.wanted = "env H={host} {env} {program}"});
     pairs.setup.text_file = [&](auto lines, auto end) { return folder.text_file(lines, end); };
-    pairs.contact_again = {Seconds{0.01}, Seconds{0.01}};
     pairs.seed = 7;
     pairs.stop = [&] { return made >= most; };
-    pairs.input = [this](std::span<const Observation> seen) {
-      return JudgeInput{.specification = specification_, .observations = seen, .nodes = nodes_};
-    };
     pairs.note = [&](auto, const LaunchResult* result) {
       if (result != nullptr && result->exit_code != kNotMade) ++made;
     };

@@ -14,21 +14,17 @@ Specification specification_with(SetKind kind) {
   return specification;
 }
 
-Job job_of(const std::string& collective) {
-  return {.device_set = "set",
-          .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
-          .collective = collective};
-}
+const Job kJob{.device_set = "set",
+               .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
+               .collective = "allreduce"};
 
 LaunchSetup setup_of(const std::string& launcher) {
   const MpiLibrary mpich{.name = "MPICH 4.0.2", .family = MpiFamily::Mpich};
-  return {.launcher = choose_launcher({.wanted = launcher,
-                                       .library = &mpich,
-                                       .is_program =
-                                           [](std::string_view name) {
-                                             return name != "mpiexec.hydra" &&
-                                                    name != "mpiexec.mpich";
-                                           }}),
+  const auto is_program = [](std::string_view name) {
+    return name != "mpiexec.hydra" && name != "mpiexec.mpich";
+  };
+  return {.launcher =
+              choose_launcher({.wanted = launcher, .library = &mpich, .is_program = is_program}),
           .arguments = {"-iface", "ib0"},
           .programs = "/bin",
           .text_file = [](const std::string& lines, auto) {
@@ -38,13 +34,9 @@ LaunchSetup setup_of(const std::string& launcher) {
 }
 const LaunchSetup kSetup = setup_of("hydra");
 
-std::vector<std::string> lines_of(const Specification& specification,
-                                  const std::string& collective = "allreduce") {
-  std::vector<std::string> lines;
-  for (const Words& command : commands_of(specification, kSetup, job_of(collective))) {
-    lines.push_back(command_text(command));
-  }
-  return lines;
+std::vector<std::string> lines_of(const Specification& specification, const Job& job = kJob,
+                                  const LaunchSetup& setup = kSetup) {
+  return mapped(commands_of(specification, setup, job), command_text);
 }
 
 TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
@@ -58,132 +50,120 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
 TEST(CommandsOf, AreOneOfATurnOfASoak) {
   Specification specification = specification_with(SetKind::Pairwise);
   specification.soak = SoakRule{.sizes = {kMiB}};
-  Job turn = job_of("allreduce");
+  Job turn = kJob;
   turn.soak_s = 60;
-  const auto commands = commands_of(specification, kSetup, turn);
-  ASSERT_EQ(commands.size(), 1U);
-  EXPECT_THAT(
-      command_text(commands.front()),
-      HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 --timeline -"));
+  EXPECT_THAT(lines_of(specification, turn),
+              ElementsAre(HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 "
+                                    "--timeline -")));
 }
 
-TEST(CommandsOf, HaveTheSettingsOfTheirDeviceSet) {
-  Specification specification = specification_with(SetKind::Pairwise);
-  DeviceSetRule& set = specification.device_sets.front();
-  set.env = {{"NCCL_MNNVL_ENABLE", "0"}};
-  set.backend_options = {"--cta-policy", "zero"};
-  set.fingerprint = {{"nccl_links", {"NET/IB"}}};
-  const std::string line = lines_of(specification).front();
-  EXPECT_THAT(line, HasSubstr(" --cta-policy zero --nccl-choice --env NCCL_MNNVL_ENABLE=0"));
-}
+/// What is changed of a specification of a rule and two nodes, and what its one command then has.
+struct CommandCase {
+  std::string what{};
+  std::function<void(Specification&)> change{};
+  std::string has{};
+  std::string lacks = "?";
+  SetKind kind = SetKind::Pairwise;
+};
 
-TEST(CommandsOf, BindNoPairsOfNodesThatMayShareAMachineUnlessTheSetSaysSo) {
-  Specification specification = specification_with(SetKind::Pairwise);
-  specification.run.same_machine = true;
-  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none")));
-  specification.device_sets.front().backend_options = {"--bind", "core"};
-  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr(" --bind none --bind core")));
-  EXPECT_THAT(lines_of(specification_with(SetKind::Pairwise)),
-              ElementsAre(Not(HasSubstr("--bind"))));
-  Specification alone = specification_with(SetKind::PerNode);
-  alone.run.same_machine = true;
-  EXPECT_THAT(lines_of(alone), ElementsAre(Not(HasSubstr("--bind"))));
-}
-
-std::string start_of_line(const std::string& launcher) {
-  const std::string line = command_text(
-      commands_of(specification_with(SetKind::Pairwise), setup_of(launcher), job_of("allreduce"))
-          .at(0));
-  return line.substr(0, line.find(" --backend"));
+TEST(CommandsOf, AreAsTheirSpecificationHasThem) {
+  const auto same_machine = [](Specification& s) { s.run.same_machine = true; };
+  const auto both_modes = [](Specification& s) {
+    s.rules.push_back(s.rules[0]);
+    s.rules[1].in_place = true;
+  };
+  for (const CommandCase& one : std::vector<CommandCase>{
+           {"settings of the device set",
+            [](Specification& s) {
+              s.device_sets[0].env = {{"NCCL_MNNVL_ENABLE", "0"}};
+              s.device_sets[0].backend_options = {"--cta-policy", "zero"};
+              s.device_sets[0].fingerprint = {{"nccl_links", {"NET/IB"}}};
+            },
+            " --cta-policy zero --nccl-choice --env NCCL_MNNVL_ENABLE=0"},
+           {"nodes that may share a machine", same_machine, " --bind none"},
+           {"unless the set says so",
+            [&](Specification& s) {
+              same_machine(s);
+              s.device_sets[0].backend_options = {"--bind", "core"};
+            },
+            " --bind none --bind core"},
+           {"each on its own", [](Specification&) {}, "", "--bind"},
+           {"alone there", same_machine, "", "--bind", SetKind::PerNode},
+           {"what the contract does not fix",
+            [](Specification& s) { s.run.iterations = 0, s.run.warmup = -1; },
+            "--placement out -c 1"},
+           {"no check", [](Specification& s) { s.run.check_data = false; }, " -c 0"},
+           {"both buffer modes at once", both_modes, "--placement both"},
+           {"not of another set",
+            [&](Specification& s) {
+              both_modes(s);
+              s.rules[1].device_set = "other";
+            },
+            "--placement out"},
+           {"rails", [](Specification&) {}, " --groups rails", "?", SetKind::Rails}}) {
+    Specification specification = specification_with(one.kind);
+    one.change(specification);
+    EXPECT_THAT(lines_of(specification),
+                ElementsAre(AllOf(HasSubstr(one.has), Not(HasSubstr(one.lacks)))))
+        << one.what;
+  }
 }
 
 TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
   LaunchSetup setup = setup_of("ssh {host} {env} {program}");
   setup.text_file = [](auto, auto) { return "/hosts"; };
-  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), HasSubstr("_perf -g 1 "));
-  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
+  const auto touch = [&] { return command_text(touch_command(setup, "allreduce", "h1")); };
+  EXPECT_THAT(touch(), AllOf(HasSubstr("_perf -g 1 "), Not(HasSubstr("rendezvous"))));
   setup.has_groups = true;
-  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")),
-              HasSubstr(" --version --facts - --rendezvous h1:1"));
+  EXPECT_THAT(touch(), HasSubstr(" --version --facts - --rendezvous h1:1"));
   setup.launcher = kSetup.launcher;
-  EXPECT_THAT(command_text(touch_command(setup, "allreduce", "h1")), Not(HasSubstr("rendezvous")));
+  EXPECT_THAT(touch(), Not(HasSubstr("rendezvous")));
 }
 
-TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAll) {
-  EXPECT_EQ(start_of_line("ssh {host} {env} {program}"),
-            "/bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} {program}' --hosts @/hosts");
-  EXPECT_EQ(start_of_line("go {hostfile} {program}"), "go /hosts /bin/allreduce_perf");
-}
-
-TEST(CommandsOf, NeedNoHostFileForThisHost) {
-  Job job = job_of("allreduce");
-  job.instances[0].nodes = {"localhost"};
-  const auto start = [&](const std::string& launcher) {
-    return command_text(
-        commands_of(specification_with(SetKind::Whole), setup_of(launcher), job).at(0));
-  };
-  EXPECT_THAT(start("hydra"), StartsWith("mpiexec -iface ib0 -n 2 /bin/allreduce_perf "));
-  EXPECT_THAT(start("local"),
-              StartsWith("/bin/allreduce_perf -g 2 --launcher local --backend auto "));
-}
-
-TEST(CommandsOf, LeaveToTheProgramWhatTheContractDoesNotFix) {
-  Specification specification = specification_with(SetKind::Pairwise);
-  specification.run.iterations = 0;
-  specification.run.warmup = -1;
-  specification.run.check_data = false;
-  const std::string line = lines_of(specification).at(0);
-  EXPECT_THAT(line, EndsWith("-c 0"));
-  EXPECT_THAT(line, Not(HasSubstr(" -w ")));
+TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAllAndNeedNoHostFileForThisHost) {
+  Job here = kJob;
+  here.instances[0].nodes = {"localhost"};
+  for (const auto& [launcher, job, start] :
+       {std::tuple{"ssh {host} {env} {program}", kJob,
+                   "/bin/allreduce_perf -g 4 --launcher 'ssh {host} {env} {program}' --hosts "
+                   "@/hosts --backend"},
+        {"go {hostfile} {program}", kJob, "go /hosts /bin/allreduce_perf --backend"},
+        {"hydra", here, "mpiexec -iface ib0 -n 2 /bin/allreduce_perf --backend"},
+        {"local", here, "/bin/allreduce_perf -g 2 --launcher local --backend auto "}}) {
+    EXPECT_THAT(lines_of(specification_with(SetKind::Whole), job, setup_of(launcher)),
+                ElementsAre(StartsWith(start)));
+  }
 }
 
 TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
   Specification specification = specification_with(SetKind::Pairwise);
   specification.rules[0].collectives = {"alltoall"};
-  Rule half = specification.rules[0];
-  half.type = "half";
-  half.in_place = true;
-  specification.rules.push_back(half);
-  const std::vector<std::string> lines = lines_of(specification, "alltoall");
-  ASSERT_EQ(lines.size(), 2U);
-  EXPECT_THAT(lines[0], HasSubstr("-d float --placement out -n"));
-  EXPECT_THAT(lines[1], HasSubstr("-d half --placement in -n"));
-}
-
-TEST(CommandsOf, MeasureBothBufferModesAtOnceWhereRulesWantBoth) {
-  Specification specification = specification_with(SetKind::Pairwise);
   specification.rules.push_back(specification.rules[0]);
+  specification.rules[1].type = "half";
   specification.rules[1].in_place = true;
-  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement both")));
-  specification.rules[1].device_set = "other";
-  EXPECT_THAT(lines_of(specification), ElementsAre(HasSubstr("--placement out")));
-}
-
-TEST(CommandsOf, SplitAllNodesIntoRails) {
-  EXPECT_THAT(lines_of(specification_with(SetKind::Rails)),
-              ElementsAre(HasSubstr(" --groups rails")));
+  Job job = kJob;
+  job.collective = "alltoall";
+  EXPECT_THAT(lines_of(specification, job), ElementsAre(HasSubstr("-d float --placement out -n"),
+                                                        HasSubstr("-d half --placement in -n")));
 }
 
 TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
-  const Specification specification = specification_with(SetKind::Pairwise);
   Job job{
       .device_set = "set",
       .instances = {{.name = "4 nodes", .nodes = {"h0", "h1", "h2", "h3"}}},
       .collective = "allreduce",
       .rounds = {{.number = 0, .pairs = {{0, 1}, {2, 3}}}, {.number = 1000, .pairs = {{1, 3}}}}};
   std::string file;
-  const LaunchSetup setup{.launcher = choose_launcher({.wanted = "local"}),
-                          .programs = "/bin",
-                          .text_file = [&](const std::string& lines, std::string_view ending) {
-                            if (ending == ".csv") file = lines;
-                            return "0001.csv";
-                          }};
-  EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),
-              HasSubstr("--groups 0,0,0-1+2-3/0,1,4-5+6-7/1000,0,2-3+6-7"));
+  LaunchSetup setup = setup_of("local");
+  setup.text_file = [&](const std::string& lines, std::string_view ending) {
+    if (ending == ".csv") file = lines;
+    return "0001.csv";
+  };
+  const auto lines = [&] { return lines_of(specification_with(SetKind::Pairwise), job, setup); };
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("--groups 0,0,0-1+2-3/0,1,4-5+6-7/1000,0,2-3+6-7")));
   job.rounds.front().pairs.assign(10000, {0, 1});
-  EXPECT_THAT(command_text(commands_of(specification, setup, job).front()),
-              HasSubstr("--groups 0001.csv"));
-  EXPECT_TRUE(file.starts_with("0,0,0-1 2-3\n0,1,0-1 2-3\n"));
+  EXPECT_THAT(lines(), ElementsAre(HasSubstr("--groups 0001.csv")));
+  EXPECT_THAT(file, StartsWith("0,0,0-1 2-3\n0,1,0-1 2-3\n"));
 }
 
 TEST(BreakingNode, IsTheOneThatTheProgramOrTheLauncherNames) {
@@ -202,18 +182,15 @@ TEST(BreakingNode, IsTheOneThatTheProgramOrTheLauncherNames) {
 
 TEST(SizeRuns, AreFewProgressionsThatGiveEverySizeAndNoOther) {
   const auto text = [](const std::vector<Bytes>& sizes) {
-    std::string all;
-    for (const SizeRun& run : size_runs(sizes)) {
-      all += std::to_string(run.first) + "-" + std::to_string(run.last) + "x" +
-             std::to_string(run.factor) + " ";
-    }
-    return all;
+    return join_each(size_runs(sizes), " ", [](const SizeRun& run) {
+      return fmt::format("{}-{}x{}", run.first, run.last, run.factor);
+    });
   };
-  EXPECT_EQ(text({1024, 2048, 4096}), "1024-4096x2 ");
-  EXPECT_EQ(text({1000}), "1000-1000x2 ");
-  EXPECT_EQ(text({1, 3, 9, 10}), "1-9x3 10-10x2 ");
-  EXPECT_EQ(text({8, Bytes{8} << 30U}), "8-8x2 8589934592-8589934592x2 ");  // -f takes 2^20 at most
-  EXPECT_EQ(text({6, 9}), "6-6x2 9-9x2 ");
+  EXPECT_EQ(text({1024, 2048, 4096}), "1024-4096x2");
+  EXPECT_EQ(text({1000}), "1000-1000x2");
+  EXPECT_EQ(text({1, 3, 9, 10}), "1-9x3 10-10x2");
+  EXPECT_EQ(text({8, Bytes{8} << 30U}), "8-8x2 8589934592-8589934592x2");  // -f takes 2^20 at most
+  EXPECT_EQ(text({6, 9}), "6-6x2 9-9x2");
 }
 
 TEST(CollectivesOf, AreEachThereOnceInTheOrderOfTheRules) {

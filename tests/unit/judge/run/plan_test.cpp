@@ -6,8 +6,6 @@ namespace busbar::judge {
 namespace {
 
 const std::vector<std::string> kNodes{"h0", "h1", "h2", "h3"};
-const std::vector<std::string> kThreeNodes{"h0", "h1", "h2"};
-
 /// A rule for each of these sets; of several each has its kind as id.
 Specification specification_of(std::vector<SetKind> kinds) {
   Specification specification;
@@ -27,8 +25,7 @@ std::vector<std::string> names_of(const std::vector<Unit>& units) {
   std::vector<std::string> names;
   for (const Unit& unit : units) {
     for (const Job& job : unit) {
-      names.push_back(job_name(job) + " " + std::to_string(job.launch) + " attempt " +
-                      std::to_string(job.attempt));
+      names.push_back(fmt::format("{} {} attempt {}", job_name(job), job.launch, job.attempt));
     }
   }
   return names;
@@ -94,52 +91,42 @@ TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
   EXPECT_EQ(job.instances[1].group, 1);
 }
 
-CheckResult noisy_verdict(const std::string& instance, std::size_t attempts) {
-  return {.rule = "rule",
-          .device_set = "set",
-          .instance = instance,
-          .collective = "alltoall",
-          .outcome = Outcome::Inconclusive,
-          .decided_by = DecidedBy::Noisy,
-          .attempts = attempts};
-}
+struct NoisyCase {
+  SetKind kind;
+  std::vector<const char*> instances;  ///< the noisy ones
+  std::vector<std::string> launches;
+  std::size_t attempts = 1;
+  OnNoisy on_noisy = OnNoisy::Rerun;
+};
 
-std::vector<Unit> reruns(const Specification& specification, std::vector<CheckResult> verdicts) {
-  Acceptance acceptance;
-  acceptance.verdicts = std::move(verdicts);
-  return rerun_units(specification, kThreeNodes, acceptance);
-}
-
-TEST(RerunUnits, LaunchANoisyInstanceAsOftenAgain) {
-  const std::vector<Unit> units =
-      reruns(specification_of({SetKind::PerNode}),
-             {noisy_verdict("h1", 1), noisy_verdict("h1", 1), {.instance = "h2"}});
-  EXPECT_THAT(names_of(units), ElementsAre("h1 0 attempt 1", "h1 1 attempt 1"));
-  EXPECT_EQ(units.front().front().purpose, Purpose::Rerun);
-}
-
-TEST(RerunUnits, EndWhenNoRerunIsLeftOrNoneIsWanted) {
-  Specification specification = specification_of({SetKind::PerNode});
-  const auto units = [&](std::size_t attempts) {
-    return reruns(specification, {noisy_verdict("h0", attempts)}).size();
-  };
-  EXPECT_EQ(units(3), 0U);
-  EXPECT_EQ(units(2), 2U);
-  specification.noise.on_noisy = OnNoisy::Inconclusive;
-  EXPECT_EQ(units(2), 0U);
-}
-
-TEST(RerunUnits, LaunchAllPairsOnceWhereSomeNodesAreNoisy) {
-  const std::vector<Unit> units = reruns(specification_of({SetKind::Pairwise}),
-                                         {noisy_verdict("h0", 1), noisy_verdict("h2", 1)});
-  EXPECT_THAT(names_of(units), ElementsAre("3 nodes 0 attempt 1", "3 nodes 1 attempt 1"));
-}
-
-TEST(RerunUnits, LaunchAllRailsOnceWhereSomeAreNoisy) {
-  const std::vector<Unit> units = reruns(specification_of({SetKind::Rails}),
-                                         {noisy_verdict("rail 0", 1), noisy_verdict("rail 1", 1)});
-  ASSERT_EQ(units.size(), 2U);
-  EXPECT_EQ(units.front().front().instances.size(), 2U);
+TEST(RerunUnits, LaunchWhatIsNoisyAsOftenAgainAndAllPairsOrRailsOnce) {
+  for (const auto& [kind, instances, launches, attempts, on_noisy] : std::vector<NoisyCase>{
+           {SetKind::PerNode, {"h1", "h1"}, {"h1 0 attempt 1", "h1 1 attempt 1"}},
+           {SetKind::PerNode, {"h0"}, {"h0 0 attempt 2", "h0 1 attempt 2"}, 2},
+           {SetKind::PerNode, {"h0"}, {}, 3},  // no rerun is left
+           {SetKind::PerNode, {"h0"}, {}, 2, OnNoisy::Inconclusive},
+           {SetKind::Pairwise, {"h0", "h2"}, {"3 nodes 0 attempt 1", "3 nodes 1 attempt 1"}},
+           {SetKind::Rails, {"rail 0", "rail 1"}, {"rails 0 attempt 1", "rails 1 attempt 1"}}}) {
+    Specification specification = specification_of({kind});
+    specification.noise.on_noisy = on_noisy;
+    Acceptance acceptance{.verdicts = {{.instance = "h2"}}};
+    for (const char* instance : instances) {
+      acceptance.verdicts.push_back({.rule = "rule",
+                                     .device_set = "set",
+                                     .instance = instance,
+                                     .collective = "alltoall",
+                                     .outcome = Outcome::Inconclusive,
+                                     .decided_by = DecidedBy::Noisy,
+                                     .attempts = attempts});
+    }
+    const std::vector<Unit> units =
+        rerun_units(specification, std::span(kNodes).first(3), acceptance);
+    EXPECT_EQ(names_of(units), launches) << instances.front();
+    for (const Unit& unit : units) {
+      EXPECT_EQ(unit.front().purpose, Purpose::Rerun);
+      EXPECT_EQ(unit.front().instances.size(), kind == SetKind::Rails ? 2U : 1U);
+    }
+  }
 }
 
 }  // namespace
