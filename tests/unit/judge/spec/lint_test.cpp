@@ -12,9 +12,9 @@ const std::string kMachine =
     "schema = 1\n[system]\nname = 'pod'\nfingerprint = { gpu = 'H200', gpus_per_node = 8 }\n"
     "[ceiling]\nsystem = 'dgx-h100'\n" +
     kHead.substr(kHead.find("[run]")) + kSet + "[[device_set]]\nid = 'pairs'\nkind = 'pairwise'\n";
-const std::string kFloor = with(with(kFleet, "odd", "floor"), "fleet", "theoretical") +
+const std::string kFloor = with(with(kFleetRule, "odd", "floor"), "fleet", "theoretical") +
                            "fail_below = 0.9\nfail_above = 1\n";
-const std::string kOddPair = kFleet + "fail_below = 0.9\n";
+const std::string kOddPair = kFleetRule + "fail_below = 0.9\n";
 
 /// The rule "one" of all-reduce on a node.
 std::string rule(const std::string& compare, const std::string& lines) {

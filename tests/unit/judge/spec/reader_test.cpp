@@ -24,7 +24,7 @@ std::string run_with(const std::string& lines) {
 std::string set_with(const std::string& lines) { return kHead + kSet + lines + kRule; }
 
 std::string fleet(const std::string& lines) {
-  return kHead + kSet + kPairs + kRule + kFleet + lines;
+  return kHead + kSet + kPairs + kRule + kFleetRule + lines;
 }
 
 /// Texts, each with a token of its refusal.

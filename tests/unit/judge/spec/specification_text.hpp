@@ -21,7 +21,7 @@ inline const std::string kRule =
     "[[expect]]\nid = 'one'\ncollective = 'allreduce'\ndevice_set = 'node'\nsize = '1GiB'\n"
     "compare = 'absolute'\nvalue = 400\nfail_below = 0.9\n";
 /// A rule without bounds.
-inline const std::string kFleet =
+inline const std::string kFleetRule =
     "[[expect]]\nid = 'odd'\ncollective = 'alltoall'\ndevice_set = 'pairs'\nsize = '1GiB'\n"
     "compare = 'fleet'\n";
 
