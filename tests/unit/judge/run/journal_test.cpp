@@ -233,9 +233,9 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     EXPECT_TRUE(test::failure_of(again).says("another run"));  // it is being written
   }
   EXPECT_EQ(load_journal(path_ + "/launches.csv").lines.size(), 4U);
-  const auto refuse = [&](const std::string& word, const Journal& other, int schema) {
+  const auto refuse = [&](const std::string& word, const Journal& wrong, int schema) {
     test::expect_failure(Status::Usage, word, [&] {
-      RunFolder(path_, other, fmt::format("schema = {}\n", schema), true);
+      RunFolder(path_, wrong, fmt::format("schema = {}\n", schema), true);
     });
   };
   refuse("rules (its spec.toml)", head, 2);

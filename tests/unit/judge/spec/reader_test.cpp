@@ -183,8 +183,8 @@ TEST(SpecReader, TakesKeysOfSeveralForms) {
 
 TEST(SpecReader, TakesAutoOrNumbersOfARun) {
   const auto run = [](const std::string& lines) {
-    const auto run = read(run_with(lines)).run;
-    return std::tuple(run.iterations, run.warmup, run.at_once.value_or(-1));
+    const auto of_run = read(run_with(lines)).run;
+    return std::tuple(of_run.iterations, of_run.warmup, of_run.at_once.value_or(-1));
   };
   EXPECT_EQ(run("iterations = 'auto'\nwarmup = 'auto'\n"), std::tuple(0, -1, -1));
   EXPECT_EQ(run("iterations = 100\nwarmup = 0\nat_once = 32\n"), std::tuple(100, 0, 32));
