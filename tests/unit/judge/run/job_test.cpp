@@ -72,35 +72,35 @@ TEST(CommandsOf, AreAsTheirSpecificationHasThem) {
     s.rules.push_back(s.rules[0]);
     s.rules[1].in_place = true;
   };
-  for (const CommandCase& one : std::vector<CommandCase>{
-           {"settings of the device set",
-            [](Specification& s) {
-              s.device_sets[0].env = {{"NCCL_MNNVL_ENABLE", "0"}};
-              s.device_sets[0].backend_options = {"--cta-policy", "zero"};
-              s.device_sets[0].fingerprint = {{"nccl_links", {"NET/IB"}}};
-            },
-            " --cta-policy zero --nccl-choice --env NCCL_MNNVL_ENABLE=0"},
-           {"nodes that may share a machine", same_machine, " --bind none"},
-           {"unless the set says so",
-            [&](Specification& s) {
-              same_machine(s);
-              s.device_sets[0].backend_options = {"--bind", "core"};
-            },
-            " --bind none --bind core"},
-           {"each on its own", [](Specification&) {}, "", "--bind"},
-           {"alone there", same_machine, "", "--bind", SetKind::PerNode},
-           {"what the contract does not fix",
-            [](Specification& s) { s.run.iterations = 0, s.run.warmup = -1; },
-            "--placement out -c 1"},
-           {"no check", [](Specification& s) { s.run.check_data = false; }, " -c 0"},
-           {"both buffer modes at once", both_modes, "--placement both"},
-           {"not of another set",
-            [&](Specification& s) {
-              both_modes(s);
-              s.rules[1].device_set = "other";
-            },
-            "--placement out"},
-           {"rails", [](Specification&) {}, " --groups rails", "?", SetKind::Rails}}) {
+  const std::vector<CommandCase> cases{
+      {"settings of the device set",
+       [](Specification& s) {
+         s.device_sets[0].env = {{"NCCL_MNNVL_ENABLE", "0"}};
+         s.device_sets[0].backend_options = {"--cta-policy", "zero"};
+         s.device_sets[0].fingerprint = {{"nccl_links", {"NET/IB"}}};
+       },
+       " --cta-policy zero --nccl-choice --env NCCL_MNNVL_ENABLE=0"},
+      {"nodes that may share a machine", same_machine, " --bind none"},
+      {"unless the set says so",
+       [&](Specification& s) {
+         same_machine(s);
+         s.device_sets[0].backend_options = {"--bind", "core"};
+       },
+       " --bind none --bind core"},
+      {"each on its own", [](Specification&) {}, "", "--bind"},
+      {"alone there", same_machine, "", "--bind", SetKind::PerNode},
+      {"what the contract does not fix",
+       [](Specification& s) { s.run.iterations = 0, s.run.warmup = -1; }, "--placement out -c 1"},
+      {"no check", [](Specification& s) { s.run.check_data = false; }, " -c 0"},
+      {"both buffer modes at once", both_modes, "--placement both"},
+      {"not of another set",
+       [&](Specification& s) {
+         both_modes(s);
+         s.rules[1].device_set = "other";
+       },
+       "--placement out"},
+      {"rails", [](Specification&) {}, " --groups rails", "?", SetKind::Rails}};
+  for (const CommandCase& one : cases) {
     Specification specification = specification_with(one.kind);
     one.change(specification);
     EXPECT_THAT(lines_of(specification),
