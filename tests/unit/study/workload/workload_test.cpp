@@ -40,7 +40,7 @@ TEST(Workload, NeededRateGivesTheTarget) {
   asked.target = 0.8;
   for (const std::size_t overlap : {0U, 1U}) {
     asked.curves = {constant(4, 1)};
-    asked.curves = {constant(4, workload_rows(asked)[overlap].needed_GBps)};
+    asked.curves.front() = constant(4, workload_rows(asked)[overlap].needed_GBps);
     EXPECT_NEAR(workload_rows(asked)[overlap].efficiency, 0.8, 1e-9);
   }
 }
