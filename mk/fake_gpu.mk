@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The fake GPU machine, for tests of the nccl backend: tests/fake_gpu/README.md.
+# The fake GPU machine, for tests of the nccl backend: tests/gpu/fake/README.md.
 # Without a CUDA toolkit `make fake-gpu` does nothing.
 FAKE_GPU := $(BUILD)/fake_gpu
 FAKE_GPU_MAJOR := $(shell sed -n 's/^\#define CUDART_VERSION *\([0-9]*\)[0-9]\{3\}$$/\1/p' \
@@ -12,14 +12,14 @@ FAKE_CUDART := $(FAKE_GPU)/libcudart.so.$(FAKE_GPU_MAJOR)
 FAKE_CUDA := $(FAKE_GPU)/libcuda.so.1
 FAKE_NCCL := $(FAKE_GPU)/libnccl.so.2
 FAKE_NVML := $(FAKE_GPU)/libnvidia-ml.so.1
-FAKE_NVML_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/nvml/*.cpp))
+FAKE_NVML_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/gpu/fake/nvml/*.cpp))
 FAKE_OLD_NCCL := $(FAKE_GPU)/nccl-2.14/libnccl.so.2
-fake_objects = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/$(1)))
+fake_objects = $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/gpu/fake/$(1)))
 FAKE_CUDART_OBJECTS := $(call fake_objects,cudart/*.cpp)
 FAKE_CUDA_OBJECTS := $(call fake_objects,driver/*.cpp)
 FAKE_NCCL_OBJECTS := $(call fake_objects,nccl/*.cpp)
-FAKE_NCCL_BUILT := $(BUILD)/tests/fake_gpu/nccl/built
-FAKE_SELFTEST_OBJECTS := $(call objects,$(wildcard tests/fake_gpu/selftest/*.cpp))
+FAKE_NCCL_BUILT := $(BUILD)/tests/gpu/fake/nccl/built
+FAKE_SELFTEST_OBJECTS := $(call objects,$(wildcard tests/gpu/fake/selftest/*.cpp))
 $(FAKE_CUDART_OBJECTS) $(FAKE_CUDA_OBJECTS) $(FAKE_NCCL_OBJECTS) $(FAKE_NVML_OBJECTS) $(FAKE_NCCL_BUILT)/%.o: private ALL_CXXFLAGS += -fPIC $(NCCL_CXXFLAGS)
 $(FAKE_SELFTEST_OBJECTS): private ALL_CXXFLAGS += $(NCCL_CXXFLAGS)
 
@@ -45,7 +45,7 @@ $(FAKE_NVML): $(FAKE_NVML_OBJECTS) $(FAKE_GPU)/nvml.version $(FAKE_CUDART)
 $(FAKE_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/this_version.o $(FAKE_GPU)/nccl.version $(FAKE_CUDART)
 	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN'
 # The same code, without what came after 2.14.
-$(FAKE_OLD_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/version_2_14.o tests/fake_gpu/nccl/built/nccl-2.14.version $(FAKE_CUDART)
+$(FAKE_OLD_NCCL): $(FAKE_NCCL_OBJECTS) $(FAKE_NCCL_BUILT)/version_2_14.o tests/gpu/fake/nccl/built/nccl-2.14.version $(FAKE_CUDART)
 	@$(FAKE_GPU_LINK) '-Wl,-rpath,$$ORIGIN/..'
 
 # Lazy binding: it also runs beside the old NCCL, whose missing functions it does not call.
@@ -53,7 +53,7 @@ $(FAKE_GPU)/selftest: $(FAKE_SELFTEST_OBJECTS) $(FAKE_NCCL) $(FAKE_CUDA) $(FAKE_
 	@echo "  LINK  $(@F)"
 	@$(CXX) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter-out %.list,$^) -Wl,-z,lazy '-Wl,-rpath,$$ORIGIN' $(MPI_LDLIBS) -pthread -ldl
 
-FAKE_SMI_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/fake_gpu/smi/*.cpp)) $(BUILD)/tests/fake_gpu/cudart/machine.o
+FAKE_SMI_OBJECTS := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/gpu/fake/smi/*.cpp)) $(BUILD)/tests/gpu/fake/cudart/machine.o
 $(FAKE_GPU)/nvidia-smi: $(FAKE_SMI_OBJECTS)
 	@mkdir -p $(@D)
 	@echo "  LINK  nvidia-smi (fake)"

@@ -31,7 +31,7 @@ MPI_LDLIBS := $(filter -L% -l%,$(filter-out -lmpichcxx -lmpi_cxx -lmpicxx,$(MPI_
 
 # Who includes mpi.h, and $(call objects,SOURCES...): these for this MPI, all others once for all.
 USES_MPI := src/bootstrap/mpi/% src/backends/mpi/% tests/unit/bootstrap/mpi/% tests/unit/backends/mpi/% \
-  tests/fake_gpu/selftest/% bench/mpi_%
+  tests/gpu/fake/selftest/% bench/mpi_%
 objects = $(patsubst %.cpp,$(MPI_BUILD)/%.o,$(filter $(USES_MPI),$(1))) \
   $(patsubst %.cpp,$(BUILD)/%.o,$(filter-out $(USES_MPI),$(1)))
 

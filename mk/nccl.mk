@@ -17,15 +17,15 @@ endif
 
 # Compiled with NCCL's own headers, which say what its host code writes for its kernels.
 NCCL_KERNELS = $(BUILD)/$(notdir $(NCCL_BUILT))/libfake-nccl-kernels.so
-NCCL_KERNEL_SOURCES := $(wildcard tests/fake_gpu/kernels/*.cpp) tests/fake_gpu/nccl/reduction.cpp
+NCCL_KERNEL_SOURCES := $(wildcard tests/gpu/fake/kernels/*.cpp) tests/gpu/fake/nccl/reduction.cpp
 NCCL_KERNEL_FLAGS = -DNCCL_FUNCTIONS='"$(NCCL_BUILT)/functions"' $(foreach f,$(NCCL_BUILT)/include \
   $(NCCL_BUILT)/include/plugin $(CUDA_HEADERS)/include $(CUDA_HEADERS)/include/cccl,-isystem $(f))
 ifneq ($(NCCL_BUILT),)
-$(NCCL_KERNELS): $(NCCL_KERNEL_SOURCES) $(wildcard tests/fake_gpu/kernels/*.hpp) mk/nccl.mk $(FAKE_CUDART)
+$(NCCL_KERNELS): $(NCCL_KERNEL_SOURCES) $(wildcard tests/gpu/fake/kernels/*.hpp) mk/nccl.mk $(FAKE_CUDART)
 	@mkdir -p $(@D)
 	@echo "  LINK  $(@F)"
 	@$(CXX) $(filter-out -MMD -MP,$(ALL_CXXFLAGS)) -fPIC -shared $(NCCL_KERNEL_FLAGS) -o $@ $(NCCL_KERNEL_SOURCES) $(FAKE_CUDART)
 
 check-nccl: executables fake-gpu $(NCCL_KERNELS)
-	@export NCCL_BUILT=$(NCCL_BUILT) FAKE_NCCL_KERNELS=$(abspath $(NCCL_KERNELS)); $(call run_bats,nccl,$(WITH_TAGS)) tests/nccl
+	@export NCCL_BUILT=$(NCCL_BUILT) FAKE_NCCL_KERNELS=$(abspath $(NCCL_KERNELS)); $(call run_bats,nccl,$(WITH_TAGS)) tests/gpu/nccl
 endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For tests/cli/schemas.bats and loading.bats: ajv checks JSON by its schemas, and DuckDB reads files. No program needs them.
+# For tests/programs/schemas.bats and loading.bats: ajv checks JSON by its schemas, and DuckDB reads files. No program needs them.
 NODE_PACKAGES := ajv@8.17.1 @duckdb/node-api@1.4.4-r.1
 packages-pages: node-packages
 .PHONY: node-packages

@@ -54,4 +54,4 @@ PACKAGE_TEST_PACKAGES := mmdebstrap lintian autopkgtest bats iproute2 file qemu-
 .PHONY: test-packages
 test-packages: ## build bundles, packages and images, and try them in clean roots (half an hour; needs root)
 	@tools/install-packages $(PACKAGE_TEST_PACKAGES) $(PORTABLE_PACKAGES) g++-aarch64-linux-gnu
-	bats tests/packages
+	bats tests/project/packages

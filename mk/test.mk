@@ -50,12 +50,13 @@ UNIT_FILTER := *
 .PHONY: check-bats
 # (MPICH loads modules that leak at exit: of the programs, leaks are not looked for.) Those of the command line in two halves
 # at the same time, one of which has all that change build/; those with ranks never beside others.
-BATS_HALF := $(patsubst %,tests/cli/%.bats,accept_launches build completion examples expect install loading mpi_choice mutants schemas)
-BATS_RANKS := tests/cli/rendezvous.bats tests/mpi tests/fake_gpu
-WITH_TAGS = $(if $(TAGS),--filter-tags '$(TAGS)')
+BATS_HALF := tests/project $(patsubst %,tests/programs/%.bats,accept_launches expect loading schemas)
+BATS_MPI := $(shell grep -l '^\# bats file_tags=.*mpi' tests/programs/*.bats)
+BATS_RANKS := tests/programs/rendezvous.bats $(BATS_MPI) tests/gpu
+WITH_TAGS = --filter-tags '$(if $(TAGS),$(TAGS)$(comma))!soak'
 check-bats: $(BUILT_FOR_TESTS) ## tests of the programs only: command line, MPI, fake GPUs
 	@other=$$(mktemp); { $(call run_bats,half-$(TAGS:!%=not-%),$(WITH_TAGS)) $(BATS_HALF) > $$other; } 2>&1 & \
-	$(call run_bats,cli-$(TAGS:!%=not-%),$(WITH_TAGS)) $(filter-out $(BATS_HALF) $(BATS_RANKS),$(wildcard tests/cli/*.bats)) && status=0 || status=1; \
+	$(call run_bats,cli-$(TAGS:!%=not-%),$(WITH_TAGS)) $(filter-out $(BATS_HALF) $(BATS_RANKS),$(wildcard tests/programs/*.bats)) && status=0 || status=1; \
 	wait $$! || status=1; cat $$other; rm $$other; exit $$status
 	@$(call run_bats,ranks-$(TAGS:!%=not-%),$(WITH_TAGS)) $(BATS_RANKS)
 
@@ -67,7 +68,7 @@ check-other-mpi: openmpi ## tests with Open MPI where the machine's MPI is MPICH
 ifneq ($(MPI_SHOW),)
 check-mpi: programs $(BIN)/unit_tests
 	$(UNPACKED_MPI) $(BIN)/unit_tests --gtest_brief=1 --gtest_filter='*Mpi*:*Launcher*:*TemporaryMemory*:Complete*:*HostMemory*'
-	export PROGRAMS=$(BIN); $(call run_bats,$(MPI_NAME),$(WITH_TAGS)) tests/mpi
+	export PROGRAMS=$(BIN); $(call run_bats,$(MPI_NAME),$(WITH_TAGS)) $(BATS_MPI)
 else
 check-mpi: ; @echo "check-mpi: no $(MPI_NAME) here; its tests are skipped" >&2
 endif
@@ -75,7 +76,7 @@ endif
 # Last, when all is built that it takes along.
 .PHONY: check-targets
 check-targets: packages-bench packages-fuzz executables ## every target that is listed here, in a short form, in a clone
-	bats tests/targets
+	bats tests/project/targets
 
 .PHONY: check-repeated
 check-repeated: executables fake-gpu $(BIN)/unit_tests ## all tests again and again, half of it under load: UNIT_RUNS=200 BATS_RUNS=20
@@ -85,4 +86,4 @@ check-repeated: private BATS_RUNS := 20
 
 .PHONY: soak
 soak: executables ## slow tests: large counts, memory, the main job
-	bats tests/soak
+	bats --filter-tags soak tests/programs tests/cluster

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With ranks that are threads of this process; tests/cli/rendezvous.bats has processes that fail.
+// With ranks that are threads of this process; tests/programs/rendezvous.bats has processes that
+// fail.
 #include "bootstrap/tcp_bootstrap.hpp"
 
 #include <atomic>

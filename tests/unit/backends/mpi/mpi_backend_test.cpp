@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// With one rank; tests/mpi has more, and runs MpiOneWay with several.
+// With one rank; tests/programs has more, and runs MpiOneWay with several.
 
 #include "backends/mpi/control_variable.hpp"
 #include "backends/mpi/routines.hpp"

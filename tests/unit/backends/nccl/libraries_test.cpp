@@ -5,7 +5,7 @@
 #include "backends/nccl/routines.hpp"
 #include "model/nccl_choice.hpp"
 
-// What needs no library; tests/fake_gpu and tests/gpu have the rest.
+// What needs no library; tests/gpu/fake and tests/gpu have the rest.
 namespace busbar {
 namespace {
 

@@ -6,7 +6,7 @@
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/mpi_singleton.hpp"
 
-// With one rank; tests/mpi has more.
+// With one rank; tests/programs has more.
 namespace busbar {
 namespace {
 
