@@ -98,7 +98,7 @@ mutants() { python3 -B "$ROOT/tools/mutants" "$@"; }
   printf '@test "%s" { %s; }\n' 'two (of two) pass' '"$PROGRAMS/passes" 2' nothing '"$PROGRAMS/passes"; false' > tests/programs/output.bats
   run -1 --separate-stderr mutants --bats src/stats/pass.cpp:3
   echo "$output" "$stderr"
-  [[ $output == *"cli/output.bats: two (of two) pass"* ]]
+  [[ $output == *"programs/output.bats: two (of two) pass"* ]]
   [ "$(grep -c SURVIVED <<< "$output")" -eq 1 ]
   [[ $stderr == *"fails without any change"*"nothing"* ]]
 }
