@@ -125,7 +125,7 @@ class SimulatedFleet {
       rate += effect_of(trunks_, std::pair(std::min(one, two), std::max(one, two)));
     }
     if (noise_.factors.empty()) {
-      return rate + std::normal_distribution<double>(0, noise_.deviation)(random_);
+      return rate + noise_.deviation * std::normal_distribution<double>()(random_);
     }
     return rate + std::log(noise_.factors[random_() % noise_.factors.size()]);
   }
