@@ -156,19 +156,5 @@ TEST(FileProblems, AreThatItWasCutHasNoValueContradictsItselfOrIsFake) {
           "a.csv: from the fake GPU machine of busbar's tests; no figure is real"));
 }
 
-TEST(DistinctFiles, CountTheSameBytesAndTheSameNameOnce) {
-  const test::TemporaryFolder folder;
-  const auto named = [&](const char* name) { return folder.path(name); };
-  for (const char* name : {"a", "b", "c"}) folder.write(name, *name == 'c' ? "yes" : "not");
-  std::vector<std::string> notes;
-  const std::vector<std::string> paths{named("a"), named("b"),  named("c"),
-                                       named("c"), "/dev/null", "/dev/null"};
-  EXPECT_THAT(distinct_files(paths, notes), ElementsAre(paths[0], paths[2], "/dev/null"));
-  EXPECT_THAT(notes, ElementsAre(paths[0] + " and " + paths[1] + " are the same file: counted once",
-                                 paths[2] + " is given 2 times: counted once",
-                                 "/dev/null is given 2 times: counted once"));
-  EXPECT_THAT(distinct_files(std::vector{paths[1]}, notes, std::vector{paths[0]}), IsEmpty());
-}
-
 }  // namespace
 }  // namespace busbar::study

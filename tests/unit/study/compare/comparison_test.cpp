@@ -40,36 +40,6 @@ Verdict verdict_of(std::initializer_list<double> before, std::initializer_list<d
   return compared(before, after).rows.at(0).verdict;
 }
 
-TEST(CompareLaunches, CountsALaunchOnceHoweverOftenItsRowsWereVisited) {
-  const Record before = with(row(100, 99, 101), &Record::visits, 8, &Record::interval_scope, "run");
-  const ComparedRow row =
-      compared(Rows{before}, Rows{with(before, &Record::time_median_us, 200.0)}).rows.at(0);
-  EXPECT_EQ(row.launches_before, 1U);
-  EXPECT_EQ(row.kind, IntervalKind::WithinLaunch);
-  EXPECT_EQ(row.verdict, Verdict::CannotTell);
-}
-
-TEST(CompareLaunches, FindsSlowerAndFasterFromFourLaunches) {
-  const GroupComparison slower = compared({100, 101, 102, 103}, {120, 121, 122, 123});
-  ASSERT_EQ(slower.rows.size(), 1U);
-  EXPECT_EQ(slower.rows[0].verdict, Verdict::Slower);
-  EXPECT_NEAR(slower.rows[0].ratio, 121.5 / 101.5, 1e-12);
-  EXPECT_NEAR(slower.rows[0].p.value_or(1), 2.0 / 70, 1e-12);
-  ASSERT_TRUE(slower.rows[0].interval.has_value());
-  EXPECT_NEAR(slower.rows[0].interval->low, 120.0 / 103, 1e-12);
-  EXPECT_NEAR(slower.rows[0].interval->high, 123.0 / 100, 1e-12);
-  EXPECT_EQ(slower.rows[0].kind, IntervalKind::OverLaunches);
-  EXPECT_TRUE(slower.any_slower_by(0.16));
-  EXPECT_FALSE(slower.any_slower_by(0.17));
-  EXPECT_EQ(verdict_of({120, 121, 122, 123}, {100, 101, 102, 103}), Verdict::Faster);
-}
-
-TEST(CompareLaunches, CallsSmallDifferencesTheSame) {
-  const GroupComparison same = compared({100, 101, 102, 103}, {103.5, 104, 104.1, 104.2});
-  EXPECT_LT(same.rows[0].p.value_or(1), 0.05);
-  EXPECT_EQ(same.rows[0].verdict, Verdict::Same);
-}
-
 TEST(CompareLaunches, CallFasterWhatIsSlowerTheOtherWayRound) {
   // 5 % are 1.05 one way and 1 / 1.05 = 0.9524 the other, not 0.95.
   const auto verdict = [](double ratio) {
@@ -107,15 +77,6 @@ TEST(CompareLaunches, TestOneLaunchAgainstSeveral) {
   EXPECT_NEAR(one.rows[0].p.value_or(0), 2.0 / 5, 1e-12) << "the least of five places, twice";
   EXPECT_FALSE(one.rows[0].interval);
   EXPECT_EQ(one.rows[0].verdict, Verdict::CannotTell);
-}
-
-TEST(CompareLaunches, CannotTellFromThreeLaunchesAndNamesTheNumberThatCould) {
-  const GroupComparison few = compared({100, 101, 102}, {200, 201, 202});
-  EXPECT_EQ(few.rows[0].verdict, Verdict::CannotTell);
-  EXPECT_FALSE(few.any_slower_by(0));
-  EXPECT_FALSE(few.can_reach_verdicts());
-  EXPECT_THAT(few.warnings, ElementsAre(AllOf(HasSubstr("3 against 3 launches"),
-                                              HasSubstr("p < 0.03"), HasSubstr("4 of each"))));
 }
 
 TEST(CompareLaunches, GiveOneLaunchEachTheRowsOwnIntervalsAndNoVerdict) {
@@ -203,14 +164,6 @@ TEST(MakeLaunch, TakesTheMedianOverCyclesAndTheIntervalOfASingleRowOnly) {
   EXPECT_EQ(only_row({row(100, 99, 101), row(300, 299, 301), row(110, 109, 111)}),
             std::tuple(110, 1000.0 / 110, std::nullopt, std::nullopt));
   EXPECT_EQ(only_row({row(100, 99, 101)}), std::tuple(100, 10, 99, 101));
-}
-
-TEST(MakeLaunch, LeavesRowsWithoutATimeOrWithWrongDataOut) {
-  const Launch launch = launch_of({with(row(100), &Record::status, RowStatus::Wrong),
-                                   with(row(100), &Record::time_median_us, std::nullopt), row(0),
-                                   test::skipped(false, "no memory")});
-  EXPECT_TRUE(launch.rows.empty());
-  EXPECT_THAT(launch.ranks, ElementsAre("16"));
 }
 
 Launch loaded(const std::string& text) {

@@ -23,11 +23,6 @@ Severity severity(const HostView& view, const std::string& check) {
 }
 const Texts kGpus{{{"gpu.driver", "gpu0"}, "550"}, {{"gpu.driver", "gpu1"}, "550"}};
 
-TEST(CheckHost, LooksAtNothingWithoutFacts) {
-  for (const HostFinding& finding : check_host({}))
-    EXPECT_EQ(finding.severity, Severity::NotLooked);
-}
-
 TEST(CheckHost, WantsSharedMemoryForARankPerCoreAndMoreForGpus) {
   HostView view = view_of({{{"cpu.online", ""}, "0-7"}});
   view.shared_memory = 64 * kMiB;
@@ -124,16 +119,6 @@ TEST(CheckSame, NamesWhoDiffersFromMost) {
     reading.host = name;
     return machine::HostWindow{reading, reading};
   };
-  const machine::FactKey peermem{"kernel.module", "nvidia_peermem"};
-  const machine::FactKey driver{"gpu.driver", "gpu0"};
-  const machine::FactKey adapter{"kernel.module", "mlx5_core"};
-  const auto findings =
-      check_same({host("h1", {{driver, "550"}, {adapter, "5.8"}}),
-                  host("h2", {{driver, "535"}, {{"gpu.driver", "gpu1"}, "535"}}),
-                  host("h3", {{driver, "550"}, {adapter, "5.8"}, {peermem, "550"}})});
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].text, "driver version differs: 535 on h2; 550 on h1, h3");
-  EXPECT_THAT(findings[0].cure, HasSubstr("-w h2 "));
   const auto mtu = [&](const std::string& name, const std::string& bytes, const char* state) {
     return host(name, {{{"net.mtu", "e0"}, bytes}, {{"net.state", "e0"}, state}});
   };

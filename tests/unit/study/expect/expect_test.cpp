@@ -116,12 +116,6 @@ TEST(Expect, RoundsTheShareOfTheReferenceDown) {
               AllOf(StartsWith("0.84 of "), HasSubstr("too low")));
 }
 
-TEST(Expect, AppliesFloorsFromTheirSizeOn) {
-  EXPECT_EQ(expect(request(450), kPublished).missed_floors.size(), 1U);
-  EXPECT_TRUE(expect(request(450, kGiB), kPublished).missed_floors.empty());
-  EXPECT_TRUE(expect(request(460), kPublished).missed_floors.empty());
-}
-
 TEST(Expect, TakesFiguresOfTheSameGpusWithinAnNvlinkDomain) {
   PublishedRates published = kPublished;
   published.front() = {.system = "gb200-nvl72",
@@ -142,14 +136,6 @@ TEST(Expect, NamesWhatTheBoundAssumes) {
   clouds.machine = topo::load_machine("p5");
   EXPECT_TRUE(expect(clouds, {}).assumptions.empty()) << "its PCIe tree is no part of one node's";
   EXPECT_EQ(expect(on_two({}, "p5"), {}).assumptions.size(), 1U);
-}
-
-TEST(PartOf, HasTheRequestedNetworkBetweenItsNodes) {
-  ExpectRequest two = request({});
-  two.ranks = 16;
-  two.machine = part_of(two.machine, 8, 2, topo::NetworkRequest{.adapters = 4, .adapter_GBps = 25});
-  // 100 GB/s of a node, and of 16 ranks 15/8 of it, where its own 400 GB/s give 750.
-  EXPECT_DOUBLE_EQ(*expect(two, {}).bound_GBps, 187.5);
 }
 
 TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
@@ -195,13 +181,6 @@ TEST(Expect, FailsWhereTheCurveFallsAtLargeSizes) {
   EXPECT_FALSE(is_wrong(small)) << "one late row of a few microseconds";
 }
 
-TEST(Expect, NamesTheCommonestOfTheCausesThatFitFirst) {
-  const auto causes = fitting(expect(on_two(196.5), {}));
-  ASSERT_GE(causes.size(), 4U);
-  EXPECT_EQ(causes.front(), "gdr-off");
-  EXPECT_EQ(causes.back(), "half-gpu-links") << "though it is among the nearest";
-}
-
 /// Two H100 of two nodes over a NIC of 50 GB/s each.
 Answer of_a_pair(double measured_GBps, const std::string& gpudirect = {}) {
   ExpectRequest pair = request(measured_GBps);
@@ -226,16 +205,6 @@ TEST(Expect, LeavesOutGpudirectWhereConnectionsUseIt) {
   EXPECT_THAT(fitting(of_a_pair(28)), Contains("gdr-off"));
   EXPECT_THAT(fitting(of_a_pair(28, "yes, 4 of 4 connections")), Not(Contains("gdr-off")));
   EXPECT_THAT(fitting(of_a_pair(28, "no, 2 of 4 connections")), Contains("gdr-off"));
-}
-
-TEST(Expect, NamesTheCausesThatFitBeforeOthers) {
-  const Answer expected = expect(request(355), kPublished);
-  EXPECT_THAT(fitting(expected), ElementsAre("nvls-off"));
-  EXPECT_TRUE(expected.causes.at(0).fits);
-  for (const CauseResult& each : expected.causes) {
-    EXPECT_EQ(each.fits, each.distance <= kFit) << each.cause->id;
-  }
-  EXPECT_TRUE(expect(request(470), kPublished).causes.empty()) << "nothing is wrong";
 }
 
 TEST(Measured, HasTheNotesOfItsLogAndRefusesOneRank) {

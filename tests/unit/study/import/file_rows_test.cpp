@@ -30,17 +30,6 @@ std::string launches(const std::string& text) {
                    });
 }
 
-TEST(IsCsv, HoldsForRowsAndNotForSamplesVerdictsOrLogs) {
-  const test::TemporaryFolder folder;
-  folder.write("x", "# a\n\"collective\",size_bytes,status\n");
-  EXPECT_TRUE(is_csv(folder.path("x")));
-  for (const char* line : {"collective,type,in_place,size_bytes,sample,time_us\n",
-                           "rule,collective,size_bytes,verdict\n", R"({"results":[{"size":8}]})"}) {
-    folder.write("x", line);
-    EXPECT_FALSE(is_csv(folder.path("x"))) << line;
-  }
-}
-
 TEST(LaunchesOf, AreOneWhereNoRowComesAgain) {
   EXPECT_EQ(
       launches("NCCL_ALGO=Ring " + kProgram + kTest + "NCCL_ALGO=Tree " + kProgram + kSmaller),
@@ -89,11 +78,6 @@ TEST(LaunchesOf, AreNumberedWhereNothingTellsThemApart) {
   // Several small sizes of one test are rounded down to 0.
   const std::string none = "0 0 float sum -1 9.05 0.00 0.00 0 9.07 0.00 0.00 0\n";
   EXPECT_EQ(launches(none + none + row + row), "run1/1: 1, run2/1: 1");
-}
-
-TEST(SettingsText, HasEachOnce) {
-  EXPECT_EQ(settings_text(std::vector<std::string>{"A", "B", "B"}), "A, B");
-  EXPECT_EQ(settings_text(std::vector<std::string>(3)), "no own setting");
 }
 
 TEST(LaunchesOf, ARealSweepAreItsThreeAlgorithms) {

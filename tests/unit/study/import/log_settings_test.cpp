@@ -36,13 +36,5 @@ TEST(SettingsOfCommand, AreAssignmentsAndWhatLaunchersPassOn) {
   EXPECT_THAT(settings("mpiexec -genv ./all_reduce_perf"), IsEmpty());
 }
 
-TEST(SettingsOfLibrary, AreThoseThatNcclReports) {
-  EXPECT_EQ(settings_of_library("NCCL_ALGO set by environment to Ring"),
-            (Settings{{"NCCL_ALGO", "Ring"}}));
-  EXPECT_EQ(settings_of_library("NCCL_P2P_DISABLE set by environment to 1."),
-            (Settings{{"NCCL_P2P_DISABLE", "1"}}));
-  EXPECT_FALSE(settings_of_library("Channel 00/64 : 0"));
-}
-
 }  // namespace
 }  // namespace busbar::study

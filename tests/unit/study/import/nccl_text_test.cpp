@@ -84,15 +84,6 @@ TEST(NcclRow, HasColumnsByItsShapeWhereNoneAreNamed) {
   }
 }
 
-TEST(NcclRow, HasColumnsWhateverStandsBeforeThem) {
-  const std::string names = "size count type redop time algbw busbw error";
-  for (const char* mark : {"", "#", "# "}) {
-    EXPECT_EQ(columns_of(split_words(mark + names)), split_words(names)) << mark;
-  }
-  EXPECT_EQ(columns_of(split_words("#")), std::nullopt);
-  EXPECT_EQ(columns_of(split_words("# size count type redop")), std::nullopt);
-}
-
 TEST(NcclRow, KnowsTheSizesOfTypesByOlderNamesToo) {
   const std::map<Bytes, const char*> types{{0, "size"},
                                            {1, "int8 char fp8_e4m3 fp8_e5m2"},
@@ -102,13 +93,6 @@ TEST(NcclRow, KnowsTheSizesOfTypesByOlderNamesToo) {
   for (const auto& [size, names] : types) {
     for (const std::string& name : split_words(names)) EXPECT_EQ(size_of_type(name), size) << name;
   }
-}
-
-TEST(NcclRow, RefusesAnotherNumberOfWords) {
-  const auto failure = test::failure_of([] {
-    static_cast<void>(read_row({"size", "count", "type", "time"}, std::vector<std::string>{"8"}));
-  });
-  EXPECT_TRUE(failure.says("1 word ") && failure.message.ends_with(" 4")) << failure.message;
 }
 
 }  // namespace

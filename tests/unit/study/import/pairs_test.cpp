@@ -50,28 +50,6 @@ double rate(const ImportedRows& rows, int sender, int receiver) {
   return 0;
 }
 
-TEST(P2pMatrix, BecomesPairsWhoseRowSendsWhereItWrites) {
-  const ImportedRows rows = import(kP2p);
-  ASSERT_EQ(rows.records.size(), 2U);  // the diagonal is no pair
-  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 250.5);
-  EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 270.25);
-  const Record& row = rows.records.front();
-  EXPECT_EQ(std::tuple(row.collective, row.ranks, row.nodes, row.size, row.flags),
-            std::tuple("sendrecv", 2, 1, 160'000'000U,
-                       "imported mean one-way-copy size-assumed time-from-bandwidth"));
-  EXPECT_NEAR(row.time_median_us.value_or(0), 160e6 / 250.5e3, 1e-6);
-  EXPECT_EQ(rows.warnings.size(), 2U);  // the size, and what is left out
-}
-
-TEST(P2pMatrix, HasTheUsersSizeAndTheUsersMatrix) {
-  const ImportedRows rows = import(kP2p, {.size = 64 * kMiB, .matrix = "P2P=Disabled"});
-  EXPECT_DOUBLE_EQ(rate(rows, 0, 1), 11.5);
-  EXPECT_EQ(rows.records.front().size, 64 * kMiB);
-  EXPECT_EQ(rows.records.front().flags, "imported mean one-way-copy time-from-bandwidth");
-  EXPECT_THAT(refusal(kP2p, {.matrix = "P2P="}), HasSubstr("P2P=Enabled Bandwidth (P2P Writes)"));
-  EXPECT_THAT(refusal(kP2p, {.matrix = "nothing"}), HasSubstr("--matrix nothing"));
-}
-
 TEST(P2pMatrix, OfBefore2018IsOfReadsAndSmallerCopies) {
   const ImportedRows rows = import(replaced(kP2p, " (P2P Writes) Matrix", " Matrix"));
   EXPECT_DOUBLE_EQ(rate(rows, 1, 0), 250.5);

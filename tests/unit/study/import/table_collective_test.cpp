@@ -47,18 +47,6 @@ TEST(RateRange, IsOfAllTimesThatPrintAsTheLogHasIt) {
   EXPECT_FALSE(rate_range(8000, {.algbw_GBps = Printed{.value = 0.5, .half_unit = 0.5}}));
 }
 
-TEST(CanBe, IsTrueWhereTheRangesOfBothMeet) {
-  const Range rate{.low = 8, .high = 8.02};  // times 1.75: 14 to 14.035
-  for (const auto& [value, expected] :
-       {std::pair{13.99, false}, {14, true}, {14.03, true}, {14.038, true}, {14.05, false}}) {
-    EXPECT_EQ(can_be({.value = value, .half_unit = 0.005}, rate, 1.75), expected) << value;
-  }
-  // A millionth of 10000 is 0.01: the range of both ends at 10000.015.
-  for (const auto& [low, expected] : {std::pair{10000.012, true}, {10000.018, false}}) {
-    EXPECT_EQ(can_be({.value = 10000, .half_unit = 0.005}, {low, low}, 1), expected) << low;
-  }
-}
-
 TEST(RanksAllowed, AreTheFirstAndTheLastThatFitAllRows) {
   const Collective& allreduce = *find_collective("allreduce");
   EXPECT_EQ(ranks_allowed(rows_of({14}), allreduce).least, 8);

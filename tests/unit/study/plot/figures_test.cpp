@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "study/plot/figures.hpp"
 
-#include "format/csv_writer.hpp"
 #include "format/gnuplot.hpp"
 #include "tests/unit/support/study_rows.hpp"
 
@@ -132,13 +131,6 @@ TEST(CurveNames, NameImportedMeansAndFakeGpusWhereOthersAreBesideThem) {
               ElementsAre("a", "b (imported means)"));
 }
 
-TEST(CurveNames, HaveAnOperationWhereThereIsOne) {
-  for (const char* none : {"", "none"}) {
-    EXPECT_EQ(curves_of(Records{with(row(1024, 10), &Record::op, none)}).common,
-              "a, allreduce, float, out of place");
-  }
-}
-
 TEST(CurveStyles, DistinguishCollectivesAndDeviceSetsOfOneSystemByMoreThanADash) {
   Records collectives;
   Records sets;
@@ -197,16 +189,6 @@ TEST(ShareFigure, IsPercentOfTheRowsOwnBoundAndNamesTheSizeOfTheOnlyPointThatHas
 
 Chart scaling(const Records& records, std::optional<Bytes> size = {}) {
   return scaling_figure(curves_of(records), size);
-}
-
-TEST(ScalingFigure, KeepsTheBandwidthOfTheFewestRanksAsIdeal) {
-  const Chart figure = scaling({row(1024, 50, 2), row(1024, 40, 4)});
-  ASSERT_EQ(figure.curves.size(), 4U);
-  EXPECT_EQ(figure.curves[2].kind, CurveKind::Ideal);
-  EXPECT_EQ(figure.curves[2].panel, 0) << "bandwidth";
-  EXPECT_EQ(figure.curves[3].panel, 1) << "time";
-  EXPECT_DOUBLE_EQ(figure.curves[2].points.at(1).y, 50);
-  EXPECT_DOUBLE_EQ(figure.curves[3].points.at(1).y, 80);  // 100 us * 40 / 50
 }
 
 TEST(ScalingFigure, TakesTheBestOfSeveralDeviceSets) {
@@ -342,19 +324,6 @@ TEST(HistoryFigure, LeavesAGapWhereLaunchesAreMoreThanTwiceTheUsualTimeApart) {
               ElementsAre(false, false, false, false, false, true));
 }
 
-TEST(LoadPlotInput, NamesEachFileAsRequested) {
-  const test::TemporaryFolder folder;
-  folder.write("a.csv", csv_header() + csv_row(row(1024, 10)));
-  folder.write("b.csv", csv_header() + csv_row(row(1024, 20)));
-  folder.write("s.csv",
-               "collective,type,op,in_place,size_bytes,time_us\nallreduce,float,sum,0,1024,5\n");
-  EXPECT_EQ(labelled_path("B=b.csv").path, "b.csv");
-  const PlotInput input = load_plot_input(std::vector<std::string>{
-      folder.path("a.csv"), "B=" + folder.path("b.csv"), "S=" + folder.path("s.csv")});
-  EXPECT_THAT(mapped(input.datasets, &Dataset::label), ElementsAre("a", "B"));
-  EXPECT_EQ(input.samples.at(0).key.label, "S");
-}
-
 TEST(SamplesFigure, BeginsAtZeroPercentOfTheShortestTime) {
   SampleSet set{.size = 1024, .times_us = std::vector<double>(40, 5)};
   set.times_us.back() = 4;  // one of 40: 2.5 %
@@ -384,20 +353,6 @@ TEST(RanksFigure, HasAPointOfEachRankWithTheMiddleHalfOfItsTimes) {
   EXPECT_THAT(mapped(points, &ChartPoint::y), ElementsAre(10, 6));
   EXPECT_EQ(std::pair(points[1].low, points[1].high),
             std::pair(std::optional(5.0), std::optional(7.0)));
-}
-
-TEST(MakeFigures, NamesTheOptionThatMeasuresWhatIsMissing) {
-  const auto requested = [](const std::vector<std::string>& names) {
-    return test::failure_of([&] {
-      (void)make_figures({.datasets = {dataset("a", {row(1024, 1)})}}, {.figures = names});
-    });
-  };
-  EXPECT_TRUE(requested({"pairs"}).says("sendrecv_perf --pairs all"));
-  EXPECT_TRUE(requested({"samples"}).says("--samples"));
-  EXPECT_TRUE(requested({"ranks"}).says("--per-rank"));
-  EXPECT_TRUE(requested({"histogram"}).says("30 samples"));
-  EXPECT_EQ(requested({"history"}).status, Status::Usage);
-  EXPECT_EQ(requested({"busbw"}).status, Status::Ok);
 }
 
 }  // namespace

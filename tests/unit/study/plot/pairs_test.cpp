@@ -62,19 +62,5 @@ TEST(PairsFigure, OfSeveralFilesHasOneScaleAndNamesWhatDiffers) {
   EXPECT_DOUBLE_EQ(figure.colours->high, 45);
 }
 
-TEST(RoundLimits, AreMultiplesOfAStepThatIsInTheDataTenTimesAtMost) {
-  struct Case {
-    double low, high, from, to;
-  };
-  // Ten steps of 1 are not too many. In binary 0.3 / 0.1 is below 3, and 0.7 / 0.1 below 7.
-  for (const Case& one : {Case{1, 11, 1, 11}, Case{1, 11.5, 0, 12}, Case{0.3, 0.9, 0.3, 0.9},
-                          Case{0.3, 0.7, 0.3, 0.7}, Case{20, 44, 20, 45}, Case{9.5, 47.9, 5, 50}}) {
-    const ChartRange limits = round_limits(one.low, one.high);
-    EXPECT_NEAR(limits.low, one.from, 1e-12) << one.low << ' ' << one.high;
-    EXPECT_NEAR(limits.high, one.to, 1e-12) << one.low << ' ' << one.high;
-  }
-  EXPECT_LT(round_limits(7, 7).low, round_limits(7, 7).high);
-}
-
 }  // namespace
 }  // namespace busbar::study

@@ -34,13 +34,6 @@ TEST(Notes, NameRowsOfOneRank) {
               ElementsAre(HasSubstr("a.csv: rows of one rank")));
 }
 
-TEST(Findings, NameWhereTheLeadChanges) {
-  EXPECT_THAT(
-      crossing_findings(papers()),
-      ElementsAre("broadcast, 8 ranks: p3dn (simulated) overtakes dgx-2 (simulated) between "
-                  "256 MiB and 512 MiB"));
-}
-
 TEST(Findings, NameWhatIsLowOrSuspect) {
   EXPECT_THAT(suspect_findings(papers()), IsEmpty());
   const ReportData odd = make_report_data(
@@ -108,17 +101,6 @@ TEST(Labels, AreThoseOfTheCsvsThoughTheyNameOneSystem) {
   EXPECT_EQ(data.collectives[0].curves.size(), 3U);
 }
 
-TEST(Labels, StayWhereTheMachineIsRecognizedByItsGpus) {
-  Dataset log = measured_run("my-log", 1, 470);
-  log.facts.clear();
-  log.machine = "dgx-h100";
-  log.machine_note = "auto: dgx-h100, by its GPUs";
-  const ReportData data = make_report_data({log}, {});
-  EXPECT_EQ(data.systems[0].name, "my-log");
-  EXPECT_EQ(data.systems[0].graph->name, "dgx-h100");
-  EXPECT_THAT(data.notes, ElementsAre("my-log: auto: dgx-h100, by its GPUs"));
-}
-
 TEST(Doubts, OfACaptureStandFirstAndMarkTheSystem) {
   topo::Graph capture = topo::load_system("dgx-2");
   capture.name = "offer-b";
@@ -144,23 +126,6 @@ TEST(Warnings, NameWhatMakesAComparisonUnsafe) {
   young.simulated = true;
   EXPECT_THAT(comparison_warnings(make_report_data({old, young}, {})),
               ElementsAre("runs differ in origin: measured medians (dgx-2); simulated (ac922)"));
-  const ReportData unknown =
-      make_report_data({run_of("mine", {row("allreduce", 2, kGiB, 70)})}, {});
-  EXPECT_THAT(comparison_warnings(unknown), IsEmpty());
-  EXPECT_THAT(markdown_page(report_document(unknown)), HasSubstr("No topology is known for mine;"));
-}
-
-TEST(ReportData, TakesTheMedianOfLaunchesAndKeepsGaps) {
-  const Record skipped =
-      with(row("allreduce", 2, 2 * kMiB, 0), &Record::status, RowStatus::Skipped);
-  const ReportData data = make_report_data(
-      {run_of("mine", {row("allreduce", 2, kMiB, 10), row("allreduce", 2, kMiB, 30),
-                       row("allreduce", 2, kMiB, 11), skipped})},
-      {});
-  const SizeCurve& curve = data.collectives.at(0).curves.at(0);
-  ASSERT_EQ(curve.points.size(), 1U);
-  EXPECT_EQ(curve.points[0].busbw_GBps.median, 11);
-  EXPECT_THAT(curve.missing, ElementsAre(2 * kMiB));
 }
 
 TEST(ReportData, ReadsNoFileThatACsvNames) {
@@ -266,14 +231,6 @@ TEST(ReportDocument, OfManyRowsSumsUpTheLargestOfEachSystem) {
   const Document document = report_document(make_report_data({run_of("x", records)}, {}));
   EXPECT_THAT(std::get<Table>(document.sections.at(0).blocks.at(0)).rows,
               ElementsAre(Contains("40")));
-}
-
-TEST(ReportDocument, HasTheBestAndTheWorstSetsOfEachSystem) {
-  const std::string page = markdown_page(report_document(
-      make_report_data({}, {topo::load_system("dgx-1v"), topo::load_system("dgx-2")})));
-  EXPECT_THAT(page, HasSubstr("| best 4 | 0,1,2,3 | 100 | nvlink | NVLink 2 of GPU0 and GPU1 |"));
-  EXPECT_THAT(page, HasSubstr("| worst 4 | 0,1,2,7 | 15.8 | nvlink+pcie |"));
-  EXPECT_THAT(page, HasSubstr("| any 4 | 0,1,2,3 | 150 | nvswitch |"));
 }
 
 TEST(ReportDocument, NamesImportedMeansAndTheLogWithoutItsFolder) {

@@ -9,55 +9,6 @@ namespace {
 using test::refusal_of;
 using test::study_row;
 
-RateCurve constant(int ranks, double GBps) {
-  return {.system = "box", .ranks = ranks, .GBps = {{1, GBps}, {kGiB, GBps}}};
-}
-
-/// 100 MB of gradients, 100 ms of computing.
-WorkloadRequest request() {
-  return {.cases = {{.model = "m", .bytes = 100'000'000, .compute_s = 0.1}},
-          .curves = {constant(2, 1), constant(4, 1), constant(4, 10)},
-          .overlaps = {0, 0.5}};
-}
-
-TEST(Workload, StepIsComputingAndWhatIsExposed) {
-  const WorkloadRequest asked = request();
-  const auto rows = workload_rows(asked);
-  ASSERT_EQ(rows.size(), 6U);
-  EXPECT_NEAR(rows[0].sync.seconds, 0.1, 1e-12);  // 2 ranks at 1 GB/s
-  EXPECT_NEAR(rows[0].efficiency, 0.5, 1e-12);
-  EXPECT_NEAR(rows[1].exposed_s, 0.05, 1e-12);
-  EXPECT_NEAR(rows[1].efficiency, 2.0 / 3, 1e-12);
-  EXPECT_NEAR(rows[1].share, 1.0 / 3, 1e-12);
-  EXPECT_LT(rows[2].efficiency, rows[0].efficiency) << "more ranks";
-  EXPECT_GT(rows[4].efficiency, rows[2].efficiency) << "a higher rate";
-  EXPECT_EQ(rows[5].exposed_s, 0) << "never below zero";
-  EXPECT_EQ(rows[5].efficiency, 1);
-}
-
-TEST(Workload, NeededRateGivesTheTarget) {
-  WorkloadRequest asked = request();
-  asked.target = 0.8;
-  for (const std::size_t overlap : {0U, 1U}) {
-    asked.curves = {constant(4, 1)};
-    asked.curves.front() = constant(4, workload_rows(asked)[overlap].needed_GBps);
-    EXPECT_NEAR(workload_rows(asked)[overlap].efficiency, 0.8, 1e-9);
-  }
-}
-
-TEST(Workload, WithoutAComputeTimeThereIsOnlyTheExchange) {
-  WorkloadRequest asked = request();
-  asked.cases[0].compute_s = std::nan("");
-  const auto rows = workload_rows(asked);
-  ASSERT_EQ(rows.size(), 3U);
-  EXPECT_GT(rows[0].sync.seconds, 0);
-  for (const double value :
-       {rows[0].exposed_s, rows[0].share, rows[0].efficiency, rows[0].needed_GBps}) {
-    EXPECT_TRUE(std::isnan(value));
-  }
-  EXPECT_THAT(workload_json(asked), HasSubstr("\"efficiency\": null"));
-}
-
 const std::string kLeast = "[[model]]\nname = \"net\"\nsource = \"me\"\nparameters_M = 7.5\n";
 
 const WorkloadModel& named(const std::vector<WorkloadModel>& models, std::string_view name) {
@@ -137,25 +88,6 @@ TEST(WorkloadRates, PreferTheTypeSumsAndOutOfPlace) {
   EXPECT_EQ(rates_of(files, "float")[0].GBps.at(kMiB), 60);
   EXPECT_EQ(rates_of(files, "half")[0].GBps.at(kMiB), 50);
   EXPECT_EQ(rates_of(files, "bfloat16")[0].GBps.at(kMiB), 60) << "of the types that there are";
-}
-
-TEST(WorkloadRates, OfOneLabelHaveACurvePerNumberOfRanks) {
-  const auto curves = rates({box({study_row(kMiB, 10, 8)}), box({study_row(kMiB, 20, 4)}),
-                             dataset("another", {study_row(kMiB, 30, 4)})});
-  EXPECT_THAT(mapped(curves, &RateCurve::system), ElementsAre("another", "box", "box"));
-  EXPECT_THAT(mapped(curves, &RateCurve::ranks), ElementsAre(4, 4, 8));
-}
-
-TEST(WorkloadRates, OfBucketsAddUp) {
-  for (const Bytes bucket : {0U, 30'000'000U, 200'000'000U}) {
-    EXPECT_NEAR(sync_time(constant(2, 10), 100'000'000, bucket).seconds, 10e-3, 1e-12) << bucket;
-  }
-  const RateCurve rising = on_two({{kMiB, 10}, {4 * kMiB, 40}});
-  const MessageTime time = sync_time(rising, 5 * kMiB, 4 * kMiB);
-  EXPECT_NEAR(time.seconds, 4 * kMiB / 40e9 + kMiB / 10e9, 1e-12);
-  EXPECT_FALSE(time.outside);
-  EXPECT_TRUE(sync_time(rising, 5 * kMiB, 0).outside);
-  EXPECT_TRUE(sync_time(rising, 9 * kMiB / 2, 4 * kMiB).outside);  // the last bucket
 }
 
 TEST(WorkloadRates, MarkWhatIsSimulatedAndAreNotMixedWithIt) {
