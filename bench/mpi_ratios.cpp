@@ -22,7 +22,7 @@
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
 #include "harness/rank_map.hpp"
-#include "harness/row.hpp"
+#include "harness/row_buffers.hpp"
 #include "harness/sampler.hpp"
 #include "model/backend.hpp"
 #include "stats/autocorrelation.hpp"
@@ -98,10 +98,10 @@ void pages(Bootstrap& bootstrap, const Backend& backend, const Effort& effort) {
 }
 
 double elapsed_s(Bootstrap& bootstrap, ChunkRunner& chunks, const SamplingPlan& plan,
-                 Samples& samples) {
+                 Evidence& taken) {
   bootstrap.barrier();
   const Clock::time_point start = Clock::now();
-  samples = take_samples({bootstrap, bootstrap}, chunks, plan, {});
+  take_samples({bootstrap, bootstrap}, chunks, plan, {}, taken);
   double time_s = Seconds(Clock::now() - start).count();
   bootstrap.combine({&time_s, 1}, Combine::Max);
   return time_s;
@@ -119,8 +119,8 @@ void stopping(Bootstrap& bootstrap, const Backend& backend, const Effort& effort
     const Case test(*communicator, size);
     StepTracker tracker;
     ChunkRunner chunks({bootstrap, bootstrap}, *communicator, test.calls, {}, tracker);
-    Samples narrow;
-    Samples all;
+    Evidence narrow;
+    Evidence all;
     const double narrow_s = elapsed_s(bootstrap, chunks, until_narrow, narrow);
     const double fixed_s = elapsed_s(bootstrap, chunks, fixed, all);
     log_total += std::log(narrow_s / fixed_s);

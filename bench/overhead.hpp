@@ -11,7 +11,7 @@
 
 #include "harness/chunk.hpp"
 #include "harness/memory_plan.hpp"
-#include "harness/row.hpp"
+#include "harness/row_buffers.hpp"
 #include "harness/sampler.hpp"
 #include "model/backend.hpp"
 #include "stats/summary.hpp"
@@ -90,8 +90,9 @@ inline void report_overhead(Bootstrap& bootstrap, Communicator& communicator,
     std::vector<double> ours;
     std::vector<double> loop;
     for (int round = 0; round < rounds; ++round) {  // ABAB: the machine's speed drifts
-      ours.push_back(
-          stats::median(take_samples({bootstrap, bootstrap}, chunks, plan, {}).times_us));
+      Evidence taken;
+      take_samples({bootstrap, bootstrap}, chunks, plan, {}, taken);
+      ours.push_back(stats::median(taken.times_us));
       loop.push_back(plain_loop_us(bootstrap, test.calls.front(), operations, plain));
     }
     const double ratio = stats::median(ours) / stats::median(loop);

@@ -14,7 +14,7 @@
 
 #include "bootstrap/mpi/mpi_bootstrap.hpp"
 #include "harness/rank_map.hpp"
-#include "harness/row.hpp"
+#include "harness/row_buffers.hpp"
 #include "model/backend.hpp"
 
 namespace busbar {

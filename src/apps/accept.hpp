@@ -90,7 +90,7 @@ struct AcceptOptions {
 struct Judge {
   const judge::Specification& specification;
   const AcceptOptions& options;
-  std::optional<judge::Journal> baseline{};
+  std::optional<judge::RunJournal> baseline{};
   std::optional<HostLevels> levels{};
 
   /// What the observations are judged by. The result refers to all of it.

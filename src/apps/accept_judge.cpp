@@ -48,7 +48,7 @@ constexpr std::array kOutputs{
                                judge::NodeState::NoData>}};
 
 struct AcceptFiles {
-  judge::Journal runs{};  ///< of all journals
+  judge::RunJournal runs{};  ///< of all journals
   std::vector<study::FileRows> csvs{};
   std::vector<std::string> notes{};
 };
@@ -64,12 +64,12 @@ std::string unlisted_text(const std::string& journal, const std::vector<std::str
 
 /// All as one, with their profile if it is one, and their rules unless one was for all.
 void read_journals(AcceptFiles& files, const std::vector<std::string>& paths) {
-  judge::Journal& runs = files.runs;
+  judge::RunJournal& runs = files.runs;
   std::vector<std::string> profiles;
   std::vector<std::string> seeds;
   bool has_all_rules = false;
   for (const std::string& path : study::distinct_files(paths, files.notes)) {
-    const judge::Journal journal = judge::load_journal(path);
+    const judge::RunJournal journal = judge::load_journal(path);
     append(runs.lines, journal.lines);
     for (const std::string& node : journal.nodes) add_new(runs.nodes, node);
     for (const std::string& rule : journal.rules) add_new(runs.rules, rule);
@@ -276,7 +276,7 @@ std::string this_day() { return local_time().substr(0, std::string_view("2026-11
 Status accept_judge(AcceptOptions options) {
   check_outputs(options);
   AcceptFiles files = read_files(options.files, options.setting);
-  judge::Journal& runs = files.runs;
+  judge::RunJournal& runs = files.runs;
   options.soak = runs.soak;
   take_own_specification(options, files);
   if (options.profile.empty()) options.profile = runs.profile;

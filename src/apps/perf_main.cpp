@@ -30,8 +30,8 @@
 #include "format/output_file.hpp"
 #include "harness/configuration.hpp"
 #include "harness/host_facts.hpp"
+#include "harness/job.hpp"
 #include "harness/options.hpp"
-#include "harness/run.hpp"
 #include "model/agreement.hpp"
 #include "model/backend.hpp"
 

@@ -97,7 +97,7 @@ Json word_schemas() {
           {"comparison", one_of<study::Verdict>()},
           {"interval_kind", one_of<study::IntervalKind>()},
           {"severity", one_of<study::Severity>()},
-          {"evidence", one_of<study::Evidence>()},
+          {"evidence", one_of<study::RateEvidence>()},
           {"grade", one_of<study::Grade>()},
           {"frequency", one_of<topo::Frequency>()},
           {"policy", one_of<topo::Policy>()},

@@ -62,9 +62,11 @@ using Number = std::optional<double>;
 
 std::string time_text(const Number& time_us) { return time_us ? figure_text(*time_us) : ""; }
 
-/// "1.97 [1.90, 2.04]"
+/// "1.97 [1.90, 2.04]"; "-" of what came to a halt.
 std::string factor_text(const Number& factor, const Number& low, const Number& high) {
-  return fmt::format("{:.2f} [{:.2f}, {:.2f}]", factor.value(), low.value(), high.value());
+  if (!factor) return "-";
+  const std::string interval = low ? fmt::format(" [{:.2f}, {:.2f}]", *low, *high) : "";
+  return fmt::format("{:.2f}{}", *factor, interval);
 }
 
 /// Nothing is said of what an interval around 1 leaves open.
@@ -73,23 +75,23 @@ std::string finding(const Number& low, const Number& high) {
   return high && *high < 1 ? "quicker" : "no difference shown";
 }
 
-std::vector<std::string> cells(const Record& alone, const Record& together) {
-  const Record& t = together;
-  return {t.mix.substr(0, t.mix.find(' ')),
-          t.collective,
-          format_bytes(t.size),
-          time_text(alone.time_median_us),
-          time_text(t.time_median_us),
-          factor_text(t.slowdown, t.slowdown_low, t.slowdown_high),
-          finding(t.slowdown_low, t.slowdown_high),
-          time_text(alone.time_p99_us),
-          time_text(t.time_p99_us),
-          factor_text(t.slowdown_p99, t.slowdown_p99_low, t.slowdown_p99_high),
-          finding(t.slowdown_p99_low, t.slowdown_p99_high)};
-}
-
-std::string number_or_dash(const Number& value) {
-  return value ? fmt::format("{:.2f}", *value) : "-";
+std::vector<std::string> cells(const Record& r, bool with_load) {
+  std::vector<std::string> cells{
+      r.mix,
+      r.collective,
+      format_bytes(r.size) + (r.in_place ? " in place" : ""),
+      time_text(r.alone_time_us),
+      time_text(r.time_mean_us),
+      factor_text(r.slowdown, r.slowdown_low, r.slowdown_high),
+      finding(r.slowdown_low, r.slowdown_high),
+      time_text(r.alone_p99_us),
+      time_text(r.time_p99_us),
+      factor_text(r.slowdown_p99, r.slowdown_p99_low, r.slowdown_p99_high),
+      finding(r.slowdown_p99_low, r.slowdown_p99_high)};
+  if (with_load) {
+    cells.push_back(factor_text(r.load_slowdown, r.load_slowdown_low, r.load_slowdown_high));
+  }
+  return cells;
 }
 
 /// Rates of pairs of ranks as a square: who sends is a line, who receives a column.
@@ -111,26 +113,16 @@ std::string pair_matrix(Bytes size, const std::map<std::pair<int, int>, double>&
   return text + "\n#\n";
 }
 
-/// What the groups of a mix do to each other: a line for each.
-std::string mix_table(const std::vector<Record>& alone, const std::vector<Record>& together) {
-  if (together.empty()) return {};
-  Table table{.columns = {"group", "operation", "size", "alone us", "together us", "slowdown",
-                          "median", "alone p99 us", "together p99 us", "slowdown", "p99"}};
-  for (std::size_t i = 0; i < together.size(); ++i) {
-    table.rows.push_back(cells(alone.at(i), together[i]));
-  }
+/// What rows and what ran beside them did to each other: a line for each.
+std::string together_table(const std::vector<Record>& rows) {
+  if (rows.empty()) return {};
+  const bool with_load = any_has(rows, "beside load", &Record::mix);
+  Table table{.columns = {with_load ? "beside" : "group", "operation", "size", "alone us",
+                          "together us", "slowdown", "mean", "alone p99 us", "together p99 us",
+                          "slowdown", "p99"}};
+  if (with_load) table.columns.push_back("slowdown of the load");
+  for (const Record& row : rows) table.rows.push_back(cells(row, with_load));
   return "#\n" + as_comments("# ", plain_table(table)) + "#\n";
-}
-
-template <class... Cells>
-std::string load_line(const Cells&... cells) {
-  return fmt::format("# {:>12} {:>6} {:>10} {:>10} {:>10}\n", cells...);
-}
-
-std::string load_table(const std::string& lines) {
-  if (lines.empty()) return {};
-  return "#\n# Beside the load: time in us, slowdown of operations and of the load\n" +
-         load_line("size", "place", "time", "operation", "load") + lines + "#\n";
 }
 
 std::string_view what(RowStatus status) {
@@ -238,12 +230,7 @@ void ConsoleTable::note(const Record& record) {
     pair_size_ = record.size;
     rates_[{*record.sender, *record.receiver}] = *record.busbw_GBps;
   }
-  if (!record.mix.empty()) (record.slowdown ? together_ : alone_).push_back(record);
-  if (record.loaded_time_us) {
-    loads_ += load_line(
-        record.size, record.in_place ? "in" : "out", number_or_dash(record.loaded_time_us),
-        number_or_dash(record.operation_slowdown), number_or_dash(record.load_slowdown));
-  }
+  if (record.slowdown) together_.push_back(record);
   if (!record.time_median_us) return;
   ++measured_;
   if (record.stop_reason == "time-budget") ++over_budget_;
@@ -298,7 +285,7 @@ void ConsoleTable::end(const RunSummary& summary) {
   }
   const std::string late = late_.text();
   if (!late.empty()) text += fmt::format("# {}\n", late);
-  text += pair_matrix(pair_size_, rates_) + mix_table(alone_, together_) + load_table(loads_);
+  text += pair_matrix(pair_size_, rates_) + together_table(together_);
   if (!summary.memory_use.empty()) {
     text += fmt::format("# GPU memory usage : {}\n", summary.memory_use);
   }

@@ -58,9 +58,7 @@ class ConsoleTable final : public Writer {
   RunContext context_;
   Bytes pair_size_ = 0;                          // the largest of a pair
   std::map<std::pair<int, int>, double> rates_;  // GB/s by sender and receiver, of that size
-  std::vector<Record> alone_;                    // of a mix
-  std::vector<Record> together_;                 // of the same groups
-  std::string loads_;                            // what rows and the load beside do to each other
+  std::vector<Record> together_;                 // rows that others ran beside
   std::set<std::string> told_;                   // why rows were skipped: each reason once
   std::size_t over_budget_ = 0;
   std::size_t measured_ = 0;

@@ -25,13 +25,13 @@ struct RowHalves {
 };
 
 /// Which of several rows of one size this is: "pair 3 -> 0", "group 1", with rounds "round 2 group
-/// 1", "mix tp alone", and its variant; empty where there is only one.
+/// 1", "mix tp", "beside load", and its variant; empty where there is only one.
 [[nodiscard]] inline std::string row_scope(const Record& record, bool rounds) {
   std::string scope;
   if (record.sender) {
     scope = fmt::format("pair {} -> {}", *record.sender, *record.receiver);
   } else if (!record.mix.empty()) {
-    scope = "mix " + record.mix;
+    scope = record.mix.find(' ') == std::string::npos ? "mix " + record.mix : record.mix;
   } else if (record.group) {
     const std::string round = rounds ? fmt::format("round {} ", record.round.value_or(0)) : "";
     scope = fmt::format("{}group {}", round, *record.group);

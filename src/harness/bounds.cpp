@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "harness/job.hpp"
 #include "harness/rank_map.hpp"
-#include "harness/run.hpp"
 
 namespace busbar {
 namespace {
@@ -52,47 +52,47 @@ std::string head_text(int ranks, const std::string& device_set) {
 }
 
 /// Why host memory has no bound that holds for this job, or empty: then it is worth measuring.
-std::string host_obstacle(const Run& run) {
-  if (run.world.nodes() > 1) {
-    return fmt::format("{} nodes, and what joins them is not known", run.world.nodes());
+std::string host_obstacle(const Job& job) {
+  if (job.world.nodes() > 1) {
+    return fmt::format("{} nodes, and what joins them is not known", job.world.nodes());
   }
-  if (run.plan.kind != GroupPlan::Kind::World) {
+  if (job.plan.kind != GroupPlan::Kind::World) {
     return "rows are not of all ranks that share the memory";
   }
-  return run.options.host_limits ? "" : "not measured (--host-limits off)";
+  return job.options.host_limits ? "" : "not measured (--host-limits off)";
 }
 
-SetBound bound_of_host(const Run& run, const std::string& device_set) {
-  const int ranks = run.world.size();
+SetBound bound_of_host(const Job& job, Communicator& communicator, const std::string& device_set) {
+  const int ranks = job.world.size();
   if (ranks < 2) return {.device_set = device_set};
   const auto no_bound = [&](const std::string& why) {
     return SetBound{.device_set = device_set,
                     .note = fmt::format("{}no bound: {}", head_text(ranks, device_set), why)};
   };
-  const std::string obstacle = host_obstacle(run);
+  const std::string obstacle = host_obstacle(job);
   if (!obstacle.empty()) return no_bound(obstacle);
-  const RankMap& rank_map = run.rank_map;
+  const RankMap& rank_map = job.rank_map;
   // What is taken to measure with is given back, but must not be what breaks a small host.
   Bytes spare = rank_map.least_memory;
-  if (run.options.memory_limit) {
+  if (job.options.memory_limit) {
     const auto most_ranks = static_cast<Bytes>(rank_map.most_ranks_per_host);
-    spare = std::min(spare, *run.options.memory_limit / most_ranks);
+    spare = std::min(spare, *job.options.memory_limit / most_ranks);
   }
   const HostBandwidth bandwidth =
-      measure_host_bandwidth(run.world, run.communicator, rank_map, spare / 4);
+      measure_host_bandwidth(job.world, communicator, rank_map, spare / 4);
   if (bandwidth.rates.empty()) return no_bound("no memory to measure with");
-  return host_bound(device_set, ranks, rank_map.largest_cache, run.collective, bandwidth);
+  return host_bound(device_set, ranks, rank_map.largest_cache, job.collective, bandwidth);
 }
 
 /// The bound of GPUs, computed, so that every group can have its own.
-SetBound bound_of_gpus(const Run& run, const std::vector<int>& ranks) {
+SetBound bound_of_gpus(const Job& job, const std::vector<int>& ranks) {
   const auto kernel_of = [&](int rank) {
-    return run.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;
+    return job.rank_map.ranks[static_cast<std::size_t>(rank)].kernel;
   };
-  const auto device_of = [&](int rank) { return run.devices[static_cast<std::size_t>(rank)]; };
+  const auto device_of = [&](int rank) { return job.devices[static_cast<std::size_t>(rank)]; };
   const bool all_here = set_of(ranks, kernel_of).size() == 1;
-  SetBound bound = device_bound(*run.topology, mapped(ranks, device_of), all_here, run.collective);
-  if (bound.device_set.empty()) bound.device_set = device_set(run.rank_map, run.devices, ranks);
+  SetBound bound = device_bound(*job.topology, mapped(ranks, device_of), all_here, job.collective);
+  if (bound.device_set.empty()) bound.device_set = device_set(job.rank_map, job.devices, ranks);
   return bound;
 }
 
@@ -156,10 +156,10 @@ SetBound device_bound(const HostTopology& topology, std::span<const Device> devi
   return result;
 }
 
-SetBound find_bound(const Run& run, const std::vector<int>& ranks) {
+SetBound find_bound(const Job& job, Communicator& communicator, const std::vector<int>& ranks) {
   if (ranks.empty()) return {};
-  if (run.topology) return bound_of_gpus(run, ranks);
-  return bound_of_host(run, device_set(run.rank_map, run.devices, ranks));
+  if (job.topology) return bound_of_gpus(job, ranks);
+  return bound_of_host(job, communicator, device_set(job.rank_map, job.devices, ranks));
 }
 
 }  // namespace busbar

@@ -14,7 +14,7 @@
 
 namespace busbar {
 
-struct Run;
+struct Job;
 
 /// A row, as far as a bound depends on it.
 struct BoundRow {
@@ -60,6 +60,7 @@ struct SetBound {
 
 /// The bound of these ranks of the job: host memory is measured (--host-limits) where they are all,
 /// what GPUs allow is computed from their host's topology. Collective over the job.
-[[nodiscard]] SetBound find_bound(const Run& run, const std::vector<int>& ranks);
+[[nodiscard]] SetBound find_bound(const Job& job, Communicator& communicator,
+                                  const std::vector<int>& ranks);
 
 }  // namespace busbar

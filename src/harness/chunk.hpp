@@ -59,7 +59,7 @@ class ChunkRunner {
     Aggregation aggregation = Aggregation::Max;
     std::uint64_t group = 1;  ///< -m: operations that are given to the library as one
     /// -G: each batch is recorded once and launched that many times; 0: issued operation by
-    /// operation. The first operation of a kind must have run before (harness/row.hpp).
+    /// operation. The first operation of a kind must have run before (harness/measurement.hpp).
     std::uint64_t graph_launches = 0;
     /// Isolated operations are issued while the device is held, where the backend can hold it. The
     /// first operation of a kind must have run before.

@@ -172,18 +172,15 @@ std::string shared_file(Bootstrap& world, std::string_view option, const std::st
   return all;
 }
 
-void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks) {
+std::string hosts_of(const std::vector<int>& group, const std::vector<HostRanks>& hosts,
+                     int ranks) {
   std::vector<std::string> host_of(static_cast<std::size_t>(ranks));
   for (const HostRanks& host : hosts) {
     for (const int rank : host.ranks) host_of[static_cast<std::size_t>(rank)] = host.name;
   }
-  for (GroupRound& round : rounds) {
-    for (RankGroup& group : round.groups) {
-      std::vector<std::string> names;
-      for (const int rank : group.ranks) add_new(names, host_of[static_cast<std::size_t>(rank)]);
-      group.hosts = join(names, " ");
-    }
-  }
+  std::vector<std::string> names;
+  for (const int rank : group) add_new(names, host_of[static_cast<std::size_t>(rank)]);
+  return join(names, " ");
 }
 
 bool RankGroup::contains(int rank) const { return std::ranges::binary_search(ranks, rank); }
@@ -224,6 +221,7 @@ std::vector<GroupRound> parse_rounds(std::string_view text, std::string_view fil
               {.number = *group, .ranks = parse_ranks(place, cells[2], ranks)});
   }
   if (rounds.empty()) throw usage_error("{}: no groups", file);
+  for (auto& [number, round] : rounds) std::ranges::sort(round.groups, {}, &RankGroup::number);
   return mapped(rounds, [](const auto& each) { return each.second; });
 }
 
@@ -273,7 +271,9 @@ GroupPlan plan_groups(Bootstrap& world, const Options& options) {
       throw usage_error("--groups {}: no two hosts meet in it", to_text(*options.groups));
     }
   }
-  name_hosts(plan.rounds, input.hosts, ranks);
+  for (GroupRound& round : plan.rounds) {
+    for (RankGroup& group : round.groups) group.hosts = hosts_of(group.ranks, input.hosts, ranks);
+  }
   return plan;
 }
 

@@ -11,6 +11,7 @@
 
 #include "harness/group_spec.hpp"
 #include "model/bootstrap.hpp"
+#include "model/collective.hpp"
 #include "model/host_levels.hpp"
 #include "model/record.hpp"
 
@@ -36,6 +37,24 @@ struct GroupRound {
   [[nodiscard]] const RankGroup* group_of(int rank) const;
 };
 
+/// Ranks that repeat one operation beside the other groups of a mix.
+struct MixGroup {
+  std::string name{};  ///< without blanks
+  /// Disjoint sets of ranks, ascending, each with a communicator of its own; operations of one set
+  /// do not wait for another's.
+  std::vector<std::vector<int>> sets{};
+  const Collective* collective = nullptr;
+  Bytes size = 0;
+  int root = 0;         ///< within each set
+  double gap_us = 0;    ///< from the end of an operation to the start of the next
+  double start_us = 0;  ///< of the first, after the window's begin
+
+  RankGroup all{};  ///< ranks of all sets, and their hosts
+
+  /// The set that a rank is in; null: it is in none.
+  [[nodiscard]] const std::vector<int>* set_of(int rank) const;
+};
+
 /// The rounds of a launch. Without --groups there is one, of one group of all ranks.
 struct GroupPlan {
   /// What rows have of their group.
@@ -48,6 +67,7 @@ struct GroupPlan {
   Kind kind = Kind::World;
   std::vector<GroupRound> rounds{};
   std::optional<std::uint64_t> seed{};  ///< that matchings are drawn by
+  std::vector<MixGroup> mixed{};        ///< --mix: of all ranks, a row each
 
   /// The numbers of ranks of the smallest and the largest group.
   [[nodiscard]] std::pair<int, int> group_sizes() const;
@@ -67,8 +87,9 @@ struct HostRanks {
 /// The hosts of the job. Collective.
 [[nodiscard]] std::vector<HostRanks> gather_hosts(Bootstrap& world);
 
-/// Fills in the hosts of all groups.
-void name_hosts(std::vector<GroupRound>& rounds, const std::vector<HostRanks>& hosts, int ranks);
+/// RankGroup::hosts of these ranks, of so many in all.
+[[nodiscard]] std::string hosts_of(const std::vector<int>& group,
+                                   const std::vector<HostRanks>& hosts, int ranks);
 
 /// Rank 0's file on all ranks; throws a usage error on all of them. Collective.
 [[nodiscard]] std::string shared_file(Bootstrap& world, std::string_view option,

@@ -5,8 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "harness/row.hpp"
-#include "model/row_key.hpp"
+#include "harness/row_record.hpp"
 #include "stats/autocorrelation.hpp"
 #include "stats/rank_tests.hpp"
 #include "stats/summary.hpp"
@@ -33,10 +32,10 @@ struct RowRanks {
   std::vector<int> host_of;        ///< index into hosts, by rank of the row
 };
 
-RowRanks ranks_by_host(const std::vector<int>& ranks, const RunContext& context) {
+RowRanks ranks_by_host(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
   RowRanks by_host;
   for (const int rank : ranks) {
-    const std::string& host = context.hosts[static_cast<std::size_t>(rank)];
+    const std::string& host = hosts[static_cast<std::size_t>(rank)];
     const auto known = std::ranges::find(by_host.hosts, host);
     by_host.host_of.push_back(static_cast<int>(known - by_host.hosts.begin()));
     if (known == by_host.hosts.end()) by_host.hosts.push_back(host);
@@ -67,11 +66,10 @@ std::optional<int> find_last_host(std::vector<int> last, const RowRanks& ranks) 
 
 }  // namespace
 
-void name_last(Row& row, const RunContext& context) {
+void name_last(Row& row, const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
   if (row.arrivals.empty()) return;
   Record& record = row.record;
-  const std::vector<int> ranks = context.ranks_of(record);
-  const RowRanks by_host = ranks_by_host(ranks, context);
+  const RowRanks by_host = ranks_by_host(ranks, hosts);
   const std::vector<int> last = noticeable(row);
   const auto host = find_last_host(last, by_host);
   const auto rank =

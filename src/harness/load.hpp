@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
-#include "harness/chunk.hpp"
 #include "harness/options.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
@@ -50,29 +48,5 @@ class RankLoad {
   /// Here, as what failed may not be waited for before the run has been aborted.
   std::optional<SideLoad> beside_{};
 };
-
-/// One turn of a row and the load of --load beside: each by itself, and both together.
-struct BesideTurn {
-  double alone_us = 0;     ///< mean time of an operation
-  double loaded_us = 0;    ///< the same beside the load
-  double load_alone = 0;   ///< rate of the load of all ranks
-  double load_beside = 0;  ///< the same beside operations
-};
-
-/// By how much they slow each other: medians over turns, of ratios within a turn, as the machine
-/// may change from one to the next.
-struct BesideEffect {
-  double loaded_us = 0;
-  double operation_slowdown = 0;
-  std::optional<double> load_slowdown{};  ///< nothing where the load came to a halt in half of them
-};
-/// At least one turn.
-[[nodiscard]] BesideEffect effect_of(std::span<const BesideTurn> turns);
-
-/// Measures a row's turns with its warm chunks, in samples of `batch` operations; a few turns at
-/// any rate, more within the budget. `load` is null on a rank that is in no group. Throws what the
-/// load throws. Collective over the job.
-[[nodiscard]] BesideEffect measure_beside(const RoundGroup& round_group, ChunkRunner& chunks,
-                                          SideLoad* load, std::uint64_t batch, double budget_s);
 
 }  // namespace busbar

@@ -2,13 +2,11 @@
 #include "harness/mix_spec.hpp"
 
 #include <set>
-#include <tuple>
 
 #include "base/options.hpp"
 #include "base/toml_fields.hpp"
 #include "harness/options.hpp"
-#include "stats/median_interval.hpp"
-#include "stats/summary.hpp"
+#include "harness/together.hpp"
 
 namespace busbar {
 namespace {
@@ -174,13 +172,6 @@ const std::vector<int>* MixGroup::set_of(int rank) const {
   return found == sets.end() ? nullptr : &*found;
 }
 
-std::vector<int> MixGroup::ranks() const {
-  std::vector<int> all;
-  for (const std::vector<int>& set : sets) append(all, set);
-  std::ranges::sort(all);
-  return all;
-}
-
 std::vector<MixGroup> parse_mix(std::string_view text, std::string_view file, int ranks) {
   constexpr std::size_t kMostGroups = 64;
   const toml::table table = parse_toml(text, file, "busbar mix --help");
@@ -220,76 +211,24 @@ std::string mix_note(std::string_view mix, int ranks) {
 }
 
 std::vector<MixGroup> read_mix(Bootstrap& world, const Options& options) {
-  if (is_mix_preset(options.mix)) {
-    return preset_mix(options.mix, gather_hosts(world), world.size(), options.sweep.first);
-  }
-  auto groups = parse_mix(shared_file(world, "--mix", options.mix), options.mix, world.size());
-  for (const MixGroup& group : groups) {
-    const Seconds idle{(group.start_us + kFewestMixOperations * group.gap_us) / 1e6};
-    if (idle < options.timeout / 2) continue;
+  const std::vector<HostRanks> hosts = gather_hosts(world);
+  const bool is_preset = is_mix_preset(options.mix);
+  auto groups =
+      is_preset ? preset_mix(options.mix, hosts, world.size(), options.sweep.first)
+                : parse_mix(shared_file(world, "--mix", options.mix), options.mix, world.size());
+  for (MixGroup& group : groups) {
+    for (const std::vector<int>& set : group.sets) append(group.all.ranks, set);
+    std::ranges::sort(group.all.ranks);
+    group.all.hosts = hosts_of(group.all.ranks, hosts, world.size());
+    const Seconds idle{(group.start_us + kFewestOperations * group.gap_us) / 1e6};
+    if (is_preset || idle < options.timeout / 2) continue;
     throw usage_error(
         "{}: group {}: its start_us and {:g} times gap_us are {:g} s, in which -T {:g} takes ranks "
         "for hung; give less, or -T {:g}",
-        options.mix, group.name, kFewestMixOperations, idle.count(), options.timeout.count(),
+        options.mix, group.name, kFewestOperations, idle.count(), options.timeout.count(),
         4 * idle.count());
   }
   return groups;
-}
-
-std::uint64_t GroupPace::that_fit(double window_us) const {
-  constexpr double kMost = 2000;
-  if (time_us <= 0) return static_cast<std::uint64_t>(kFewestMixOperations);
-  const double period_us = std::max(1.0, gap_us + time_us);
-  return static_cast<std::uint64_t>(std::clamp(window_us / period_us, kFewestMixOperations, kMost));
-}
-
-std::vector<Issue> order_of_issue(std::span<const GroupPace> paces) {
-  std::vector<std::tuple<double, std::size_t, std::uint64_t>> due;
-  for (std::size_t group = 0; group < paces.size(); ++group) {
-    const GroupPace& pace = paces[group];
-    for (std::uint64_t i = 0; i < pace.operations; ++i) {
-      const double at = pace.start_us + static_cast<double>(i) * (pace.gap_us + pace.time_us);
-      due.emplace_back(at, group, i);
-    }
-  }
-  std::ranges::sort(due);
-  std::vector<Issue> order;
-  for (const auto& [at, group, operation] : due) order.push_back({group, operation});
-  return order;
-}
-
-std::vector<std::vector<double>> shared_times(std::span<const GroupTimes> groups) {
-  double begin_us = 0;  // of the last group to begin
-  double end_us = 0;    // of the first to end; negative until one is known
-  for (bool first = true; const GroupTimes& group : groups) {
-    double last_us = 0;
-    for (std::size_t i = 0; i < group.time_us.size(); ++i) {
-      last_us = std::max(last_us, group.start_us[i] + group.time_us[i]);
-    }
-    begin_us = std::max(begin_us, *std::ranges::min_element(group.start_us));
-    end_us = first ? last_us : std::min(end_us, last_us);
-    first = false;
-  }
-  std::vector<std::vector<double>> shared;
-  for (const GroupTimes& group : groups) {
-    auto& times = shared.emplace_back();
-    for (std::size_t i = 0; i < group.time_us.size(); ++i) {
-      const double middle = group.start_us[i] + group.time_us[i] / 2;
-      if (middle >= begin_us && middle <= end_us) times.push_back(group.time_us[i]);
-    }
-    if (times.empty()) times = group.time_us;
-  }
-  return shared;
-}
-
-MixSlowdown slowdown_of(std::span<const double> alone, std::span<const double> together) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < alone.size(); ++i) ratios.push_back(together[i] / alone[i]);
-  std::ranges::sort(ratios);
-  const stats::RankPair ranks = stats::median_ranks(ratios.size()).value();
-  return {.factor = stats::median(ratios),
-          .low = ratios[ranks.low - 1],
-          .high = ratios[ranks.high - 1]};
 }
 
 }  // namespace busbar

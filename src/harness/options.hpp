@@ -21,6 +21,7 @@
 #include "model/side_load.hpp"
 #include "model/sweep.hpp"
 #include "model/variant.hpp"
+#include "stats/stop_rule.hpp"
 #include "topo/choice/choose.hpp"
 #include "topo/systems/joined_hosts.hpp"
 
@@ -164,6 +165,10 @@ struct Options {
   /// For Amount: nccl-tests' where none is asked for.
   [[nodiscard]] const Distribution* distribution_of(const Collective& collective) const {
     return collective.equal_parts ? nullptr : &distribution.value();
+  }
+  /// When a row has enough samples.
+  [[nodiscard]] stats::StopLimits stop_limits() const {
+    return {.ci_width = ci_width, .time_budget_s = time_budget.count()};
   }
   /// Whether an output has every rank's times.
   [[nodiscard]] bool wants_rank_times() const {

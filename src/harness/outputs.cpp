@@ -9,6 +9,7 @@
 #include "harness/host_facts.hpp"
 #include "model/agreement.hpp"
 #include "model/fact.hpp"
+#include "model/flag.hpp"
 
 namespace busbar {
 namespace {
@@ -54,7 +55,7 @@ std::unique_ptr<Writer> json_writer(const Options& options, HalfJoiner::Halves h
 }  // namespace
 
 Outputs::Outputs(Bootstrap& bootstrap, const Options& options)
-    : bootstrap_(bootstrap), resume_(options.resume), planned_visits_(options.visits) {
+    : bootstrap_(bootstrap), resume_(options.resume) {
   agree_on(bootstrap, [&] {
     if (bootstrap.rank() == 0) open(options);
   });
@@ -77,8 +78,6 @@ void Outputs::open(const Options& options) {
     }
     journals_.push_back(std::move(csv));
   }
-  if (options.visits > 1 && options.mix.empty()) visits_.emplace(options);
-  if (options.vary) ratios_.emplace(*options.vary);
   open_journals(options);
   if (!options.json_path.empty()) displays_.push_back(json_writer(options, halves));
 }
@@ -117,84 +116,21 @@ void Outputs::check_resumable(const std::string& configuration) {
       throw usage_error(
           "--resume: the CSV is of another configuration: {}; give another file with --csv", other);
     }
-    if (visits_) visits_->begin(configuration);
   });
 }
 
 void Outputs::begin(const RunContext& context) {
-  context_ = context;
   for (const auto& writer : displays_) writer->begin(context);
   for (const auto& writer : journals_) writer->begin(context);
 }
 
-bool Outputs::resume_rows(const std::vector<Row>& rows, const RowVisit& where) {
-  bool done = false;
-  if (bootstrap_.rank() == 0) {
-    const bool wanted = wants(where);
-    std::vector<Row> known = wanted ? take_earlier(rows) : std::vector<Row>{};
-    done = !wanted || !known.empty();
-    if (visits_ && !known.empty()) {
-      visits_->settle(where.position, std::move(known), true);
-    } else {
-      for (const Row& row : known) show(row);
-    }
-    if (visits_) write_final_rows();
-  }
-  bootstrap_.broadcast(done);
-  return done;
-}
-
-bool Outputs::has_all(const std::vector<Row>& rows) {
-  std::map<std::pair<RowKey, std::uint64_t>, std::size_t> wanted;
-  for (const Row& row : rows) ++wanted[cycle_key(row.record)];
-  bool all = std::ranges::all_of(
-      wanted, [this](const auto& each) { return earlier_.count(each.first) >= each.second; });
-  bootstrap_.broadcast(all);
-  return all;
-}
-
-/// All of these rows, or none where an earlier run lacks one; each is taken once, since the same
-/// size may stand in a sweep more than once.
-std::vector<Row> Outputs::take_earlier(std::span<const Row> rows) {
+std::vector<Row> Outputs::take_earlier(std::span<const Record> records) {
   const bool all = std::ranges::all_of(
-      rows, [this](const Row& row) { return earlier_.contains(cycle_key(row.record)); });
+      records, [this](const Record& record) { return earlier_.contains(cycle_key(record)); });
   if (!all) return {};
-  return mapped(rows, [this](const Row& row) {
-    return Row{.record = earlier_.extract(earlier_.find(cycle_key(row.record))).mapped()};
+  return mapped(records, [this](const Record& record) {
+    return Row{.record = earlier_.extract(earlier_.find(cycle_key(record))).mapped()};
   });
-}
-
-void Outputs::write_rows(std::vector<Row> rows, const RowVisit& where) {
-  if (bootstrap_.rank() != 0) return;
-  if (!visits_) {
-    for (Row& row : rows) write(std::move(row));
-    return;
-  }
-  const bool skipped = std::ranges::any_of(
-      rows, [](const Row& row) { return row.record.status == RowStatus::Skipped; });
-  if (skipped) {
-    visits_->settle(where.position, std::move(rows), false);
-  } else {
-    visits_->add(where.position, std::move(rows));
-  }
-  write_final_rows();
-}
-
-void Outputs::write_final_rows() {
-  while (auto final = visits_->take_next()) {
-    for (std::size_t i = 0; i < final->rows.size(); ++i) {
-      Row& row = final->rows[i];
-      if (ratios_) append(row.findings, ratios_->add(row.record, std::move(final->medians[i])));
-      final->written ? show(row) : write(std::move(row));
-    }
-  }
-}
-
-std::string Outputs::visit_text(const RowVisit& where) const {
-  if (!visits_) return {};
-  const std::string so_far = visits_->preliminary(where.position);
-  return fmt::format("visit {} of {}{}{}", where.visit + 1, planned_visits_,
-                     so_far.empty() ? "" : ", ", so_far);
 }
 
 void Outputs::show(const Row& row) {
@@ -203,12 +139,10 @@ void Outputs::show(const Row& row) {
   for (const auto& writer : displays_) writer->write(row);
 }
 
-void Outputs::write(Row row) {
+void Outputs::write(const Row& row) {
   if (bootstrap_.rank() != 0) return;
-  const std::vector<Row> known = take_earlier({&row, 1});
   // Some of what was measured together was there before.
-  if (!known.empty()) return show(known.front());
-  name_last(row, context_);
+  if (const auto known = take_earlier({&row.record, 1}); !known.empty()) return show(known.front());
   for (const auto& writer : journals_) writer->write(row);
   show(row);
 }
@@ -239,7 +173,6 @@ void Outputs::end(const std::string& memory_use) {
   progress_line_.clear();
   for (const auto& writer : journals_) writer->end(summary_);
   for (const auto& writer : displays_) writer->end(summary_);
-  if (visits_) visits_->end();
 }
 
 ProgressLine* Outputs::progress_line() {

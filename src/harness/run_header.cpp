@@ -31,19 +31,19 @@ int group_number(const GroupPlan& plan, std::size_t rank) {
   return group == nullptr ? -1 : group->number;
 }
 
-RankDevice rank_device(const Run& run, std::size_t rank) {
-  const RankInfo& info = run.rank_map.ranks[rank];
+RankDevice rank_device(const Job& job, std::size_t rank) {
+  const RankInfo& info = job.rank_map.ranks[rank];
   RankDevice found{.rank = static_cast<int>(rank),
-                   .group = group_number(run.plan, rank),
+                   .group = group_number(job.plan, rank),
                    .pid = info.pid,
                    .host = info.host.data()};
-  if (run.devices.empty()) {
+  if (job.devices.empty()) {
     found.device = std::max(info.core, 0);
     found.address = fmt::format("numa {} core {}", or_dash(info.numa), or_dash(info.core));
     found.name = info.processor_model.data();
     return found;
   }
-  const Device& device = run.devices[rank];
+  const Device& device = job.devices[rank];
   const std::string_view bus = device.bus.data();  // nccl-tests prints it without the function
   found.device = device.index;
   found.address = bus.substr(0, bus.rfind('.'));
@@ -52,17 +52,17 @@ RankDevice rank_device(const Run& run, std::size_t rank) {
 }
 
 /// What rank `rank` runs on, for the file's head.
-std::string rank_text(const Run& run, std::size_t rank) {
-  const RankInfo& info = run.rank_map.ranks[rank];
+std::string rank_text(const Job& job, std::size_t rank) {
+  const RankInfo& info = job.rank_map.ranks[rank];
   RankFact fact{.host = info.host.data(),
                 .node = info.node,
                 .numa = info.numa,
                 .core = info.core,
                 .processors = info.processors};
-  const bool grouped = run.plan.kind == GroupPlan::Kind::Groups && run.plan.rounds.size() == 1;
-  if (grouped) fact.group = group_number(run.plan, rank);
-  if (!run.devices.empty()) {
-    const Device& device = run.devices[rank];
+  const bool grouped = job.plan.kind == GroupPlan::Kind::Groups && job.plan.rounds.size() == 1;
+  if (grouped) fact.group = group_number(job.plan, rank);
+  if (!job.devices.empty()) {
+    const Device& device = job.devices[rank];
     fact.gpu = RankGpu{.index = device.index,
                        .bus = device.bus.data(),
                        .uuid = device.uuid.data(),
@@ -120,31 +120,31 @@ std::string plan_text(const SizePlan& plan, const Options& options, Bytes elemen
 /// The lines for people above the table.
 class Notes {
  public:
-  Notes(const Run& run, const std::vector<SizePlan>& plans,
+  Notes(const Job& job, const ConnectedRound& round, const std::vector<SizePlan>& plans,
         const std::optional<TransportSummary>& transports)
-      : run_(run), plans_(plans), transports_(transports) {}
+      : job_(job), round_(round), plans_(plans), transports_(transports) {}
 
   [[nodiscard]] std::vector<std::string> all() {
     add_backend();
-    add(statistic_note(run_.options));
-    add(interval_note(run_.options));
-    const char* how = run_.progress == Progress::Yield ? "ranks wait by yielding to each other"
+    add(statistic_note(job_.options));
+    add(interval_note(job_.options));
+    const char* how = job_.progress == Progress::Yield ? "ranks wait by yielding to each other"
                                                        : "ranks wait inside the library";
     add(fmt::format("{}: {}", how,
-                    run_.rank_map.oversubscribed
-                        ? "oversubscribed, " + run_.rank_map.oversubscription
+                    job_.rank_map.oversubscribed
+                        ? "oversubscribed, " + job_.rank_map.oversubscription
                         : "ranks fit on the processors"));
-    if (!run_.library_settings.empty()) {
+    if (!job_.library_settings.empty()) {
       add(fmt::format("library: {}, configured with {} (environment variables take precedence)",
-                      run_.backend.backend->library_files(), run_.library_settings));
+                      job_.backend.backend->library_files(), job_.library_settings));
     }
     add_devices();
     add_groups();
     add_memory();
     add_means();
-    add(run_.bound.note);
+    add(round_.bound.note);
     if (transports_) add(note_of(*transports_));
-    for (const std::string& warning : run_.bound.warnings) add("topology: " + warning);
+    for (const std::string& warning : round_.bound.warnings) add("topology: " + warning);
     add_unusual();
     return std::move(notes_);
   }
@@ -155,20 +155,20 @@ class Notes {
   }
 
   void add_backend() {
-    const Backend& backend = *run_.backend.backend;
+    const Backend& backend = *job_.backend.backend;
     add(fmt::format("busbar {}: {} over {}, {} backend ({}: {}), {} on {}", version(),
-                    run_.collective.title, backend.library(), backend.name(),
-                    run_.options.backend == "auto" ? "auto" : "asked for", run_.backend.why,
-                    counted(run_.world.size(), "rank"), counted(run_.world.nodes(), "node")));
+                    job_.collective.title, backend.library(), backend.name(),
+                    job_.options.backend == "auto" ? "auto" : "asked for", job_.backend.why,
+                    counted(job_.world.size(), "rank"), counted(job_.world.nodes(), "node")));
   }
 
   void add_devices() {
-    const std::vector<Device>& devices = run_.devices;
+    const std::vector<Device>& devices = job_.devices;
     if (devices.empty()) return;
     if (std::ranges::any_of(devices, is_fake)) {
       add("fake: this is the fake GPU machine of busbar's tests; no time or rate here is real");
     }
-    const std::string squeezed = short_of_processors(run_.rank_map);
+    const std::string squeezed = short_of_processors(job_.rank_map);
     if (!squeezed.empty()) {
       add(
           fmt::format("one-processor: {} may run on one processor only, which it shares with the "
@@ -186,18 +186,18 @@ class Notes {
 
   /// How ranks are grouped, where they are not one group.
   void add_groups() {
-    if (run_.plan.kind == GroupPlan::Kind::OneWay) {
+    if (job_.plan.kind == GroupPlan::Kind::OneWay) {
       add("pairs: every ordered pair of ranks, one way; disjoint pairs at the same time, a row "
           "each");
     }
-    if (run_.plan.kind != GroupPlan::Kind::Groups) return;
-    const std::vector<GroupRound>& rounds = run_.plan.rounds;
+    if (job_.plan.kind != GroupPlan::Kind::Groups) return;
+    const std::vector<GroupRound>& rounds = job_.plan.rounds;
     if (rounds.size() > 1) {
       std::size_t groups = 0;
       for (const GroupRound& round : rounds) groups += round.groups.size();
       add(fmt::format("groups: {} in {} ({}); those of a round at the same time, a row each",
                       counted(groups, "group"), counted(rounds.size(), "round"),
-                      to_text(*run_.options.groups)));
+                      to_text(*job_.options.groups)));
       return;
     }
     for (const RankGroup& group : rounds.front().groups) {
@@ -207,17 +207,17 @@ class Notes {
   }
 
   void add_memory() {
-    const MemoryPool& memory = run_.memory;
+    const MemoryPool& memory = round_.memory;
     add(fmt::format("memory: {} {} for {} on the fullest {}", format_bytes(memory.free),
                     memory.by_option ? "(--memory-limit)"
                                      : fmt::format("available, of which {:.0f} % may be used,",
                                                    memory.share * 100),
                     counted(memory.ranks, "rank"), memory.place));
-    const Bytes element = info(run_.options.types.front()).size;
+    const Bytes element = info(job_.options.types.front()).size;
     for (auto first = plans_.begin(); first != plans_.end();) {
-      const std::string text = plan_text(*first, run_.options, element);
+      const std::string text = plan_text(*first, job_.options, element);
       const auto end = std::find_if(first, plans_.end(), [&](const SizePlan& plan) {
-        return plan_text(plan, run_.options, element) != text;
+        return plan_text(plan, job_.options, element) != text;
       });
       std::string sizes = format_bytes(first->wanted);
       if (end - first > 1) sizes += " to " + format_bytes(std::prev(end)->wanted);
@@ -229,34 +229,34 @@ class Notes {
   /// What connects the ranks where that is not what is measured; of an MPI library that is, its
   /// own need of memory where that is a guess.
   void add_means() {
-    const std::string means = run_.world.connected_by();
+    const std::string means = job_.world.connected_by();
     if (means.empty()) return;
-    add(run_.backend.backend->library() != means ? fmt::format("ranks are connected by {}", means)
+    add(job_.backend.backend->library() != means ? fmt::format("ranks are connected by {}", means)
                                                  : memory_note(find_mpi()->library()));
   }
 
   void add_unusual() {
-    const Options& o = run_.options;
-    if (run_.world.size() == 1) add("one rank: nothing crosses a bus, so busbw is not meaningful");
+    const Options& o = job_.options;
+    if (job_.world.size() == 1) add("one rank: nothing crosses a bus, so busbw is not meaningful");
     if (o.checks == 0) add("results are not checked (-c 0)");
     if (o.seed != Options{}.seed) add(fmt::format("data seed {}", o.seed));
     if (o.pages == Pages::Small) add("buffers lie on the kernel's small pages (--pages small)");
     if (o.cache == Cache::Rotate) add("buffers rotate beyond the last-level cache");
     add_cache();
-    add(mix_note(o.mix, run_.world.size()));
+    add(mix_note(o.mix, job_.world.size()));
     if (!o.distribution || !o.distribution->matrix) return;
     const int of = o.distribution->matrix->ranks;
-    if (of <= run_.group.size()) return;
+    if (of <= round_.ranks.members.size()) return;
     add(fmt::format("--skew: the matrix has {} ranks: parts of the first {} are sent", of,
-                    run_.group.size()));
+                    round_.ranks.members.size()));
   }
 
   /// nccl-tests rotates its buffers; ours are cached after the first operation, if they fit.
   void add_cache() {
-    const Bytes cache = run_.on_devices ? run_.device_cache : run_.rank_map.largest_cache;
-    if (run_.options.cache != Cache::Warm || plans_.empty()) return;
+    const Bytes cache = job_.on_devices ? round_.device_cache : job_.rank_map.largest_cache;
+    if (job_.options.cache != Cache::Warm || plans_.empty()) return;
     const Footprint& largest = plans_.back().footprint;
-    const Bytes all = (largest.send + largest.recv) * static_cast<Bytes>(run_.memory.ranks);
+    const Bytes all = (largest.send + largest.recv) * static_cast<Bytes>(round_.memory.ranks);
     if (all == 0 || all > cache) return;
     add(
         fmt::format("all operations use the same buffers, which fit into the cache of {}: "
@@ -264,7 +264,8 @@ class Notes {
                     format_bytes(cache)));
   }
 
-  const Run& run_;
+  const Job& job_;
+  const ConnectedRound& round_;
   const std::vector<SizePlan>& plans_;
   const std::optional<TransportSummary>& transports_;
   std::vector<std::string> notes_;
@@ -278,14 +279,15 @@ std::string machine_name() {
 }
 
 /// The facts that only measured runs have.
-HeaderFacts facts_of(const Run& run, const std::optional<TransportSummary>& transports,
+HeaderFacts facts_of(const Job& job, const ConnectedRound& round,
+                     const std::optional<TransportSummary>& transports,
                      const std::vector<std::string>& environment) {
-  const Backend& backend = *run.backend.backend;
-  const std::vector<RankInfo>& ranks = run.rank_map.ranks;
+  const Backend& backend = *job.backend.backend;
+  const std::vector<RankInfo>& ranks = job.rank_map.ranks;
   const auto hosts =
       set_of(ranks, [](const RankInfo& rank) { return std::string(rank.host.data()); });
   const bool connected_by_mpi =
-      find_mpi() != nullptr && run.world.connected_by() == find_mpi()->library().name;
+      find_mpi() != nullptr && job.world.connected_by() == find_mpi()->library().name;
   HeaderFacts facts{
       {key(fact::kHosts), join_all(hosts, " ")},
       {key(fact::kMachine), machine_name()},
@@ -293,19 +295,19 @@ HeaderFacts facts_of(const Run& run, const std::optional<TransportSummary>& tran
       {key(fact::kKernel), kernel_release()},
       {key(fact::kLibrary), backend.library()},
       {key(fact::kLibraryFiles), backend.library_files()},
-      {key(connected_by_mpi ? fact::kMpi : fact::kBootstrap), run.world.connected_by()},
+      {key(connected_by_mpi ? fact::kMpi : fact::kBootstrap), job.world.connected_by()},
       {key(fact::kCompiler), compiler()},
       {key(fact::kLibraryEnvironment), join(environment, " ")},
-      {key(fact::kTimerCost), fmt::format("{:.1f}", run.timer_cost_s * 1e9)},
-      {key(fact::kConnectTime), fmt::format("{:.2f}", run.connect_s)},
-      {key(fact::kDeviceSet), run.bound.device_set},
-      {key(fact::kBoundKind), run.bound.kind},
-      {key(fact::kBoundLimit), run.bound.limit},
+      {key(fact::kTimerCost), fmt::format("{:.1f}", round.timer_cost_s * 1e9)},
+      {key(fact::kConnectTime), fmt::format("{:.2f}", round.connect_s)},
+      {key(fact::kDeviceSet), round.bound.device_set},
+      {key(fact::kBoundKind), round.bound.kind},
+      {key(fact::kBoundLimit), round.bound.limit},
   };
-  append(facts, inventory_facts(run.world, run.topology));
+  append(facts, inventory_facts(job.world, job.topology));
   if (transports) add_facts(*transports, facts);
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    facts.emplace_back(fmt::format("rank_{}", rank), rank_text(run, rank));
+    facts.emplace_back(fmt::format("rank_{}", rank), rank_text(job, rank));
   }
   return facts;
 }
@@ -363,7 +365,7 @@ std::string note_of(const TransportSummary& transports) {
          "runs (2.24 and later can)";
 }
 
-std::string configuration(const WholeJob& job, const std::vector<std::string>& environment) {
+std::string configuration(const Job& job, const std::vector<std::string>& environment) {
   std::string text = fmt::format("collective={} backend={} ranks={} nodes={} {}",
                                  job.collective.name, job.backend.backend->name(), job.world.size(),
                                  job.world.nodes(), join(configuration_of(job.options), " "));
@@ -389,25 +391,26 @@ RunContext begin_header(const Options& options, const Collective& collective,
   return context;
 }
 
-RunContext make_run_header(const Run& run, const std::vector<SizePlan>& plans,
-                           const std::string& configuration, const Invocation& invocation) {
-  const Options& o = run.options;
-  const auto transports = gather_transports(run.world, run.communicator);
-  RunContext context = begin_header(o, run.collective, configuration, invocation.arguments);
-  append(context.facts, facts_of(run, transports, invocation.environment));
-  context.notes = Notes(run, plans, transports).all();
+RunContext make_run_header(const Job& job, const ConnectedRound& round,
+                           const std::vector<SizePlan>& plans, const std::string& configuration,
+                           const Invocation& invocation) {
+  const Options& o = job.options;
+  const auto transports = gather_transports(job.world, round.communicator);
+  RunContext context = begin_header(o, job.collective, configuration, invocation.arguments);
+  append(context.facts, facts_of(job, round, transports, invocation.environment));
+  context.notes = Notes(job, round, plans, transports).all();
   context.environment = invocation.environment;
-  context.nccl_version = run.backend.backend->nccl_version_code();
+  context.nccl_version = job.backend.backend->nccl_version_code();
   context.warmup = o.warmup_operations;
   context.operations = o.operations;
   context.aggregated = o.aggregated;
   context.checks = o.checks;
   context.blocking = static_cast<int>(o.blocking);
-  for (std::size_t rank = 0; rank < run.rank_map.ranks.size(); ++rank) {
-    context.devices.push_back(rank_device(run, rank));
+  for (std::size_t rank = 0; rank < job.rank_map.ranks.size(); ++rank) {
+    context.devices.push_back(rank_device(job, rank));
     context.hosts.push_back(context.devices.back().host);
   }
-  context.groups = run.plan.ranks_by_group();
+  context.groups = job.plan.ranks_by_group();
   context.graph = o.graph_launches;
   context.unalign = o.unalign;
   context.enqueue_times = o.enqueue_times;

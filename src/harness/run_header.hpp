@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/writer.hpp"
-#include "harness/run.hpp"
+#include "harness/connected.hpp"
 #include "model/bootstrap.hpp"
 #include "model/communicator.hpp"
 
@@ -40,12 +40,13 @@ void add_facts(const TransportSummary& transports, HeaderFacts& facts);
                                       std::string configuration,
                                       std::vector<std::string> arguments);
 /// `plans` are of the first type and operation. Collective.
-[[nodiscard]] RunContext make_run_header(const Run& run, const std::vector<SizePlan>& plans,
+[[nodiscard]] RunContext make_run_header(const Job& job, const ConnectedRound& round,
+                                         const std::vector<SizePlan>& plans,
                                          const std::string& configuration,
                                          const Invocation& invocation);
 
 /// The value of the CSV's "configuration" fact: equal for runs whose rows belong together.
-[[nodiscard]] std::string configuration(const WholeJob& job,
+[[nodiscard]] std::string configuration(const Job& job,
                                         const std::vector<std::string>& environment);
 
 }  // namespace busbar

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "harness/soak.hpp"
-#include "stats/summary.hpp"
 
 namespace busbar {
 namespace {
@@ -24,15 +23,17 @@ struct Decision {
 /// Samples one row.
 class RowSampler {
  public:
-  RowSampler(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan)
+  RowSampler(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan,
+             Evidence& result)
       : round_group_(round_group),
         runner_(runner),
         plan_(plan),
         limits_(plan.limits),
         divided_(plan.whole.has_value()),
-        rule_(plan.limits) {}
+        rule_(plan.limits),
+        result_(result) {}
 
-  [[nodiscard]] Samples take(const ProgressReport& report) {
+  void take(const ProgressReport& report) {
     runner_.begin_phase("warming up");
     plan_.warmup_operations ? warm_up_exactly(*plan_.warmup_operations) : warm_up_until_steady();
     result_.batch = batch_for(last_time_s_);
@@ -42,8 +43,7 @@ class RowSampler {
     } else {
       plan_.operations ? take_exactly(*plan_.operations) : take_until_enough(report);
     }
-    divide_disturbances();
-    return std::move(result_);
+    combine_disturbances();
   }
 
  private:
@@ -197,12 +197,11 @@ class RowSampler {
     result_.disturbances.involuntary_switches += chunk.disturbances.involuntary_switches;
   }
 
-  void divide_disturbances() {
+  void combine_disturbances() {
     Disturbances& d = result_.disturbances;
     std::array<double, 2> worst{d.minor_faults, d.involuntary_switches};
     round_group_.members.combine(worst, Combine::Max);
-    const auto operations = static_cast<double>(std::max<std::uint64_t>(1, result_.operations));
-    d = {worst[0] / operations, worst[1] / operations};
+    d = {worst[0], worst[1]};
   }
 
   const RoundGroup& round_group_;
@@ -211,16 +210,16 @@ class RowSampler {
   stats::StopLimits limits_;
   bool divided_;  // limits are a visit's share
   stats::StopRule rule_;
-  Samples result_;
+  Evidence& result_;
   double elapsed_s_ = 0;
   double last_time_s_ = 0;
 };
 
 }  // namespace
 
-Samples take_samples(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan,
-                     const ProgressReport& report) {
-  return RowSampler(round_group, runner, plan).take(report);
+void take_samples(const RoundGroup& round_group, ChunkRunner& runner, const SamplingPlan& plan,
+                  const ProgressReport& report, Evidence& evidence) {
+  RowSampler(round_group, runner, plan, evidence).take(report);
 }
 
 }  // namespace busbar

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "harness/host_facts.hpp"
 #include "harness/host_topology.hpp"
-#include "harness/mix_runner.hpp"
-#include "harness/outputs.hpp"
+#include "harness/measurement.hpp"
+#include "harness/mix.hpp"
+#include "harness/mix_spec.hpp"
 #include "harness/rank_map.hpp"
-#include "harness/run.hpp"
 #include "harness/run_header.hpp"
-#include "harness/runner.hpp"
 #include "model/agreement.hpp"
 
 namespace busbar {
@@ -97,28 +96,26 @@ ConnectOptions connect_options(const Options& options, const Collective& collect
   return wanted;
 }
 
-/// The header's run: where rows are of several sets, the set is that of all ranks. Collective.
-Run header_run(const Run& run) {
-  Run all = run;
-  if (run.plan.rounds.size() == 1 && run.mine != nullptr) return all;
-  all.bound = find_bound(run, world_plan(run.world.size()).rounds.front().groups.front().ranks);
-  return all;
-}
-
 /// Heads, rows and ends of all outputs. Collective.
-Status measure(const WholeJob& job, const Invocation& invocation, Outputs& outputs,
-               RoundRunner& rounds, MixRunner* mix) {
+Status measure(const Job& job, const Invocation& invocation, Outputs& outputs, Journal& journal,
+               Connected& connected, std::span<const PlannedRow> rows, std::optional<Mix>& mix) {
   const Options& options = job.options;
   const std::string text = configuration(job, invocation.environment);
   outputs.check_resumable(text);
-  rounds.connect_first();
-  if (mix != nullptr) mix->connect(rounds.connected());
-  const Run run = header_run(rounds.connected());
-  const std::vector<SizePlan> plans =
-      plan_sweep(run, options.types.front(), options.ops.front(), rounds.library_growth());
-  outputs.begin(make_run_header(run, plans, text, invocation));
-  mix != nullptr ? mix->run(rounds.connected(), outputs) : rounds.run();
-  outputs.end(options.memory_use ? rounds.memory_use_text() : "");
+  journal.begin(job, rows, outputs, text);
+  const std::size_t first = journal.first_round(order_of_pass(options, rows, 0));
+  ConnectedRound round = connected.connect(first);
+  if (!job.plan.mixed.empty()) mix.emplace(job, round);
+  if (job.plan.rounds.size() > 1 || round.mine == nullptr) {  // rows are of several sets
+    round.bound = find_bound(job, round.communicator,
+                             first_numbers(static_cast<std::size_t>(job.world.size())));
+  }
+  const auto plans =
+      connected.plan_sweep(options.types.front(), options.ops.front(), round.library_growth);
+  outputs.begin(make_run_header(job, round, plans, text, invocation));
+  mix ? run_mix(job, rows, *mix, journal) : run_rows(job, rows, connected, journal, outputs);
+  outputs.end(options.memory_use ? connected.memory_use_text() : "");
+  journal.end();
   return status_of(job.world, outputs.summary(), options);
 }
 
@@ -126,7 +123,6 @@ Status measure(const WholeJob& job, const Invocation& invocation, Outputs& outpu
 struct Setup {
   Options options{};
   GroupPlan plan{};
-  std::vector<MixGroup> mixed{};
   BackendChoice choice{};
   std::vector<Options> variants{};
   ConnectOptions wanted{};
@@ -139,7 +135,7 @@ Setup set_up(const Options& options, const Collective& collective, Bootstrap& wo
     const auto [smallest, largest] = setup.plan.group_sizes();
     setup.options = with_own_size(options, collective, largest);
     check_ranks(setup.options, collective, world.size(), smallest);
-    if (!options.mix.empty()) setup.mixed = read_mix(world, setup.options);
+    if (!options.mix.empty()) setup.plan.mixed = read_mix(world, setup.options);
     setup.choice = choose_backend(options.backend, world);
     setup.variants = variants_of(setup.options);
     for (const Options& variant : setup.variants) {
@@ -159,13 +155,12 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   watchdog.step("setting up");
   Setup setup = set_up(wanted_options, collective, world);
   const Options& options = setup.options;
-  const std::vector<Options>& variants = setup.variants;
   ConnectOptions& wanted = setup.wanted;
   const Backend& backend = *setup.choice.backend;
   invocation.on_backend(backend);
   const bool has_devices = backend.has_devices();
-  const bool own = variants.size() > 1;  // settings of --vary
   Outputs outputs(world, options);
+  Journal journal(world, options);
   watchdog.step("reading the hosts' facts");
   HostFacts facts(world, options);
   outputs.write_facts(facts.read());
@@ -177,26 +172,25 @@ Status run_session(const Options& wanted_options, const Collective& collective,
   world.set_progress(progress);
   wanted.progress = progress;
   wanted.shares_devices = any_shared(devices);
-  const WholeJob job{
-      .options = options,
-      .collective = collective,
-      .backend = setup.choice,
-      .library_settings = backend.settings(wanted),
-      .on_devices = has_devices,
-      .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
-      .world = world,
-      .plan = setup.plan,
-      .rank_map = rank_map,
-      .devices = devices,
-      .topology = topology,
-      .variants = own ? std::span<const Options>(variants) : std::span<const Options>{},
-      .progress = progress,
-      .watchdog = watchdog};
-  RoundRunner rounds(job, outputs);
-  std::optional<MixRunner> mix;
-  if (!options.mix.empty()) mix.emplace(setup.mixed);
+  const Job job{.options = options,
+                .collective = collective,
+                .backend = setup.choice,
+                .library_settings = backend.settings(wanted),
+                .on_devices = has_devices,
+                .connect = [&](Bootstrap& members) { return backend.connect(members, wanted); },
+                .world = world,
+                .plan = setup.plan,
+                .rank_map = rank_map,
+                .devices = devices,
+                .topology = topology,
+                .variants = setup.variants.size() > 1 ? setup.variants : std::vector<Options>{},
+                .progress = progress,
+                .watchdog = watchdog};
+  const std::vector<PlannedRow> rows = plan_rows(options, collective, job.plan);
+  Connected connected(job, rows);
+  std::optional<Mix> mix;
   try {
-    const Status status = measure(job, invocation, outputs, rounds, mix ? &*mix : nullptr);
+    const Status status = measure(job, invocation, outputs, journal, connected, rows, mix);
     watchdog.step("reading the hosts' facts");
     outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);

@@ -6,7 +6,7 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/solo_bootstrap.hpp"
 #include "harness/outputs.hpp"
-#include "harness/row.hpp"
+#include "harness/row_record.hpp"
 #include "harness/run_header.hpp"
 #include "model/fact.hpp"
 #include "topo/predict/predictor.hpp"
@@ -144,62 +144,39 @@ topo::Predictor make_predictor(const Options& options, const std::string& system
                                    .algorithm = options.algorithm});
 }
 
-/// Why there is no prediction, or empty.
-std::string predict(Record& record, const Collective& collective, const topo::Predictor& predictor,
-                    const topo::Routed& routed) {
-  if (record.ranks < 2) return "one rank exchanges nothing";
-  if (record.count == 0) return "the size has no element for each rank";
-  const auto prediction = predictor.predict(collective, static_cast<double>(record.size), routed);
-  if (!prediction || !std::isfinite(prediction->time_us)) {
-    return "not modelled: nothing that is known joins these devices";
-  }
-  record.time_median_us = prediction->time_us;
-  add_bandwidths(record, bus_factor_of(collective, record.ranks, routed.traffic));
-  record.flags += fmt::format(" {}", name(prediction->sending));
-  return {};
-}
-
-/// The row of one size and placement.
-Record predicted_row(const Options& options, const Collective& collective,
-                     const topo::Predictor& predictor, const SweepKey& key, Bytes size,
-                     bool in_place) {
-  const int ranks = predictor.set().ranks;
+/// The row as it is predicted, with its bound.
+Row predicted_row(const Job& job, const PlannedRow& planned, const topo::Predictor& predictor) {
+  const RankGroup& ranks = job.plan.rounds.front().groups.front();
+  const Collective& collective = job.collective;
   const Footprint footprint =
-      collective.footprint({.wanted = size,
-                            .element = info(key.type).size,
-                            .ranks = ranks,
-                            .distribution = options.distribution_of(collective)});
-  const topo::Routed routed{.root = key.root, .traffic = footprint.traffic.get()};
-  Record record = blank_record(collective, key, footprint, size, in_place);
-  record.backend = "sim";
-  record.ranks = ranks;
-  record.nodes = static_cast<int>(predictor.set().parts.size());
-  add_flag(record, Flag::Simulated);
-  record.finished_at = local_time();
-  record.reason = predict(record, collective, predictor, routed);
-  if (!record.reason.empty()) record.status = RowStatus::Skipped;
-  add_bound(record, key.bound, {.traffic = routed.traffic});
-  return record;
-}
-
-/// The rows of a run, in the order of a measured one.
-void write_rows(const Options& options, const Collective& collective,
-                const topo::Predictor& predictor, Outputs& outputs) {
-  for (SweepKey& key : sweeps_of(options, collective, predictor.set().ranks)) {
-    key.bound = {.device_set = predictor.set().to_text(), .kind = predictor.limits().kind};
-    const auto bound = collective.equal_parts ? predictor.bound_GBps(collective, {.root = key.root})
-                                              : std::nullopt;
-    key.bound.bus_GBps = [&, bound](const BoundRow& row) {
-      if (row.traffic == nullptr) return bound;
-      return predictor.bound_GBps(collective, {.traffic = row.traffic});
-    };
-    for (const Bytes size : options.sweep.sizes()) {
-      for (const bool in_place : placements_of(options.placement)) {
-        outputs.write(
-            {.record = predicted_row(options, collective, predictor, key, size, in_place)});
-      }
+      collective.footprint({.wanted = planned.wanted,
+                            .element = info(planned.type).size,
+                            .ranks = predictor.set().ranks,
+                            .distribution = job.options.distribution_of(collective)});
+  const topo::Routed routed{.root = planned.root, .traffic = footprint.traffic.get()};
+  Evidence evidence{.finished_at = local_time(),
+                    .nodes = static_cast<int>(predictor.set().parts.size()),
+                    .device_set = predictor.set().to_text(),
+                    .bound_kind = predictor.limits().kind,
+                    .bound_GBps = predictor.bound_GBps(collective, routed)};
+  std::string_view sending;
+  if (ranks.ranks.size() < 2) {
+    evidence.skipped = "one rank exchanges nothing";
+  } else if (footprint.count == 0) {
+    evidence.skipped = "the size has no element for each rank";
+  } else {
+    const auto prediction =
+        predictor.predict(collective, static_cast<double>(footprint.size), routed);
+    if (prediction && std::isfinite(prediction->time_us)) {
+      evidence.predicted_us = prediction->time_us;
+      sending = name(prediction->sending);
+    } else {
+      evidence.skipped = "not modelled: nothing that is known joins these devices";
     }
   }
+  Row row = row_of(job, planned, ranks, {&evidence, 1});
+  if (!sending.empty()) row.record.flags += fmt::format(" {}", sending);
+  return row;
 }
 
 /// What was asked for by name must be there.
@@ -234,7 +211,18 @@ Status run_simulation(const Options& wanted, const Collective& collective,
   RunContext header = header_of(options, collective, predictor, invocation.arguments);
   if (!system.note.empty()) header.notes.push_back(system.note);
   outputs.begin(header);
-  write_rows(options, collective, predictor, outputs);
+  const GroupPlan plan = world_plan(predictor.set().ranks);
+  const RankMap nowhere{};
+  Watchdog watchdog(std::nullopt, {});
+  const Job job{.options = options,
+                .collective = collective,
+                .world = alone,
+                .plan = plan,
+                .rank_map = nowhere,
+                .watchdog = watchdog};
+  for (const PlannedRow& row : plan_rows(options, collective, plan)) {
+    outputs.write(predicted_row(job, row, predictor));
+  }
   outputs.end("");
   return outputs.summary().rows == 0 ? Status::Skipped : Status::Ok;
 }

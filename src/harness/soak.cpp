@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 #include "format/timeline_text.hpp"
-#include "harness/sampler.hpp"
+#include "harness/evidence.hpp"
 
 namespace busbar {
 namespace {
@@ -124,21 +124,23 @@ void Soak::end_interval(bool check) {
   next_end_s_ = (std::floor(now / length + 0.5) + 1) * length;
 }
 
-void Soak::finish(Samples& samples) const {
-  samples.summary = times_.summary();
-  if (!samples.summary) return;
-  samples.times_us = mapped(timeline_.points(), &stats::TimelinePoint::median_us);
-  samples.start_skews_us = {skews_.quantile(0.5)};
-  samples.enqueue_us = {issuing_.quantile(0.5)};
-  samples.host_times_us = {host_times_.quantile(0.5)};
-  samples.loads_us = {loads_.quantile(0.5)};
-}
-
-std::vector<std::string> Soak::findings() const {
-  std::vector<std::string> lines{describe_tail(times_)};
-  append(lines, describe_events(timeline_, stats::find_events(timeline_)));
-  lines.push_back(describe_checks(checked_, verdict_.wrong));
-  return lines;
+void Soak::finish(Evidence& evidence) const {
+  if (settings_.check) evidence.check = verdict_;
+  evidence.summary = times_.summary();
+  if (!evidence.summary) return;
+  evidence.times_us = mapped(timeline_.points(), &stats::TimelinePoint::median_us);
+  evidence.start_skews_us = {skews_.quantile(0.5)};
+  evidence.enqueue_us = {issuing_.quantile(0.5)};
+  evidence.host_times_us = {host_times_.quantile(0.5)};
+  evidence.loads_us = {loads_.quantile(0.5)};
+  constexpr double kShare = 0.999;
+  if (const auto interval = times_.quantile_interval(kShare)) {
+    evidence.p999_us = {times_.quantile(kShare), interval->low, interval->high};
+  }
+  if (!settings_.report) return;
+  evidence.findings.push_back(describe_tail(times_));
+  append(evidence.findings, describe_events(timeline_, stats::find_events(timeline_)));
+  evidence.findings.push_back(describe_checks(checked_, verdict_.wrong));
 }
 
 }  // namespace busbar

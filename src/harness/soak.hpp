@@ -17,7 +17,7 @@
 
 namespace busbar {
 
-struct Samples;
+struct Evidence;
 
 /// Called with each interval when it has ended.
 using IntervalReport = std::function<void(const TimelineInterval&)>;
@@ -56,13 +56,9 @@ class Soak {
   /// Collective.
   void end_interval(bool check);
 
-  [[nodiscard]] const stats::TimeHistogram& times() const { return times_; }
-  /// Gives a row its statistics; of what chunks have one of, the median.
-  void finish(Samples& samples) const;
-  /// Wrong elements of all checks, and the first of them with the time.
-  [[nodiscard]] const DataCheck& verdict() const { return verdict_; }
-  /// What happened, in sentences.
-  [[nodiscard]] std::vector<std::string> findings() const;
+  /// What the row is made of: of what chunks have one of, the median. What happened is found on the
+  /// rank that writes the row.
+  void finish(Evidence& evidence) const;
 
  private:
   [[nodiscard]] double now_s() const { return Seconds(settings_.clock() - start_).count(); }

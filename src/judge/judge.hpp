@@ -13,16 +13,16 @@
 
 namespace busbar::judge {
 
-struct Journal;
+struct RunJournal;
 
 struct JudgeInput {
   const Specification& specification;
   std::span<const Observation> observations;
-  const Journal* baseline = nullptr;   ///< the earlier run; none where no rule compares with one
-  std::string today{};                 ///< "2026-11-21": known issues
-  std::vector<std::string> nodes{};    ///< all that must be accounted for
-  const HostLevels* levels = nullptr;  ///< where they are in the fabric; none: nothing is known
-  bool soak = false;                   ///< launches are turns of a soak, and judged as such
+  const RunJournal* baseline = nullptr;  ///< the earlier run; none where no rule compares with one
+  std::string today{};                   ///< "2026-11-21": known issues
+  std::vector<std::string> nodes{};      ///< all that must be accounted for
+  const HostLevels* levels = nullptr;    ///< where they are in the fabric; none: nothing is known
+  bool soak = false;                     ///< launches are turns of a soak, and judged as such
   const machine::HostWindows* machines = nullptr;  ///< facts of nodes; none were read
   Facts assumed{};  ///< facts of the fingerprint that files do not report
 

@@ -199,25 +199,26 @@ const auto kFields = std::to_array<RecordField>({
     field<&R::variant>("variant", "", "value of --vary, as in cadence=isolated; empty without it",
                        kSetting),
     field<&R::mix>("mix", "",
-                   "of busbar mix: the group's name, then alone or together with the others",
+                   "what the row is of where others ran beside it: the group of busbar mix, or "
+                   "\"beside load\" "
+                   "with --load beside; its times are those together",
                    kSetting),
     field<&R::slowdown>("slowdown", "",
-                        "median time together over the one alone, median of the visits' ratios"),
+                        "mean time together over the one alone, median of the turns' ratios"),
     field<&R::slowdown_low>("slowdown_low", "", "lower end of its 95 % interval"),
     field<&R::slowdown_high>("slowdown_high", "", "upper end of it"),
-    field<&R::slowdown_p99>("slowdown_p99", "", "the same of the visits' 99th percentiles"),
+    field<&R::slowdown_p99>("slowdown_p99", "",
+                            "the same of the ratios of the turns' 99th percentiles"),
     field<&R::slowdown_p99_low>("slowdown_p99_low", "", "lower end of its 95 % interval"),
     field<&R::slowdown_p99_high>("slowdown_p99_high", "", "upper end of it"),
-    field<&R::loaded_time_us>("loaded_time_us", "us",
-                              "mean time of an operation while the load of --load beside runs, "
-                              "median over the row's turns"),
-    field<&R::loaded_busbw_GBps>("loaded_busbw_GBps", "GB/s", "bus bandwidth at that time"),
-    field<&R::operation_slowdown>("operation_slowdown", "",
-                                  "mean time of an operation beside the load over that without it "
-                                  "in the same turn, median over turns"),
+    field<&R::alone_time_us>("alone_time_us", "us",
+                             "mean time of an operation alone, median of the turns"),
+    field<&R::alone_p99_us>("alone_p99_us", "us", "the same of the turns' 99th percentiles"),
     field<&R::load_slowdown>("load_slowdown", "",
-                             "rate of that load alone, all ranks together, over its rate beside "
-                             "the operations in the same turn, median over turns"),
+                             "rate of the load of --load beside alone, all ranks together, over "
+                             "its rate beside the operations, median of the turns' ratios"),
+    field<&R::load_slowdown_low>("load_slowdown_low", "", "lower end of its 95 % interval"),
+    field<&R::load_slowdown_high>("load_slowdown_high", "", "upper end of it"),
 });
 
 }  // namespace

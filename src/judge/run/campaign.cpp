@@ -33,7 +33,7 @@ bool is_unresolved(std::string_view log) {
 double timeout_of(const Unit& jobs, double each_s) {
   std::size_t rounds = 1;
   double soak_s = 0;
-  for (const Job& job : jobs) {
+  for (const LaunchJob& job : jobs) {
     rounds = std::max(rounds, job.rounds.size());
     soak_s = std::max(soak_s, job.soak_s);
   }
@@ -41,7 +41,7 @@ double timeout_of(const Unit& jobs, double each_s) {
 }
 
 /// Whether an earlier run has made this launch, with whatever nodes were left then.
-bool is_made(const Job& job, std::span<const Observation> seen) {
+bool is_made(const LaunchJob& job, std::span<const Observation> seen) {
   return std::ranges::any_of(seen, [&](const Observation& line) {
     return line.failure.empty() && line.device_set == job.device_set &&
            line.collective == job.collective && line.launch == job.launch &&
@@ -225,7 +225,7 @@ void Campaign::run_units(const std::vector<Unit>& units) {
     if (is_stopped()) return;
     const DeviceSetRule& set = specification_.device_set(unit.front().device_set);
     if (set.kind == SetKind::Pairwise) {
-      run_pairs(unit.front(), [&](const Job& job) { return draw(job); });
+      run_pairs(unit.front(), [&](const LaunchJob& job) { return draw(job); });
     } else {
       run_unit(unit);
     }
@@ -243,8 +243,9 @@ void Campaign::ask() {
 void Campaign::run_unit(const Unit& unit) {
   const Unit jobs = possible(unit);
   const std::size_t first = begun_ + 1;
-  const auto launches = mapped(
-      jobs, [this](const Job& job) { return commands_of(specification_, request_.setup, job); });
+  const auto launches = mapped(jobs, [this](const LaunchJob& job) {
+    return commands_of(specification_, request_.setup, job);
+  });
   std::vector<std::string> doubtful;
   launch(launches, timeout_of(jobs, specification_.run.timeout_s),
          {.begun =
@@ -261,7 +262,7 @@ void Campaign::run_unit(const Unit& unit) {
   if (!is_stopped()) touch(doubtful);
 }
 
-std::vector<NumberedRound> Campaign::draw(const Job& job) const {
+std::vector<NumberedRound> Campaign::draw(const LaunchJob& job) const {
   const DeviceSetRule& set = specification_.device_set(job.device_set);
   const auto number =
       static_cast<std::uint64_t>(job.launch) * 100 + static_cast<std::uint64_t>(job.attempt) + 1;
@@ -280,7 +281,7 @@ std::vector<std::string> Campaign::left() const {
 }
 
 /// Whether the launch of a job, now or earlier, went wrong by a node that is now left out.
-bool Campaign::is_broken(const Job& job) {
+bool Campaign::is_broken(const LaunchJob& job) {
   const LaunchKey key = launch_key(job, job.instances.front());
   const auto made = std::ranges::find(seen().rbegin(), seen().rend(), key,
                                       [](const auto& line) { return launch_key(line); });
@@ -290,8 +291,8 @@ bool Campaign::is_broken(const Job& job) {
 }
 
 /// A launch of all nodes that are left; one that a node breaks is repeated without it.
-void Campaign::run_pairs(Job job,
-                         const std::function<std::vector<NumberedRound>(const Job&)>& draw) {
+void Campaign::run_pairs(LaunchJob job,
+                         const std::function<std::vector<NumberedRound>(const LaunchJob&)>& draw) {
   constexpr int kMostRepeats = 3;
   if (is_made(job, seen())) {
     ++begun_;
@@ -312,7 +313,7 @@ void Campaign::run_pairs(Job job,
 }
 
 /// Nodes that do not answer have a line of their own for each collective.
-void Campaign::add_silent(Job job) {
+void Campaign::add_silent(LaunchJob job) {
   job.launch = 0;
   job.attempt = 0;
   job.purpose = Purpose::Measure;
@@ -340,7 +341,7 @@ void Campaign::confirm(const DeviceSetRule& set) {
                  .launch = launch,
                  .purpose = Purpose::Confirm,
                  .collective = collective},
-                [&](const Job& job) { return among(rounds, request_.nodes, job.nodes()); });
+                [&](const LaunchJob& job) { return among(rounds, request_.nodes, job.nodes()); });
     }
   }
 }
@@ -372,7 +373,7 @@ void Campaign::announce(const Screening& screening, std::size_t rounds) const {
 
 Unit Campaign::possible(const Unit& unit) {
   Unit jobs;
-  for (const Job& job : unit) {
+  for (const LaunchJob& job : unit) {
     if (folder_.has(job)) {
       ++begun_;
       continue;
@@ -388,7 +389,7 @@ Unit Campaign::possible(const Unit& unit) {
   return jobs;
 }
 
-void Campaign::end(std::size_t number, const Job& job, LaunchResult result) {
+void Campaign::end(std::size_t number, const LaunchJob& job, LaunchResult result) {
   if (!job.rounds.empty() && !result.failure.empty() && result.unreachable.empty()) {
     const int each = specification_.device_set(job.device_set).ranks_per_node;
     result.unreachable = breaking_node(result.log, job.nodes(), each);
@@ -398,7 +399,7 @@ void Campaign::end(std::size_t number, const Job& job, LaunchResult result) {
   note(number, job, &result);
 }
 
-void Campaign::note(std::size_t number, const Job& job, const LaunchResult* result) const {
+void Campaign::note(std::size_t number, const LaunchJob& job, const LaunchResult* result) const {
   if (!request_.note) return;
   std::string text = fmt::format("{}/{} {} {} {}, launch {}", number, planned_, job.device_set,
                                  job_name(job), job.collective, job.launch + 1);
@@ -416,7 +417,7 @@ void Campaign::rerun() {
 }
 
 void Campaign::take_turn(Unit& unit, int round, double seconds) {
-  for (Job& job : unit) {
+  for (LaunchJob& job : unit) {
     job.launch = round;
     job.soak_s = seconds;
   }

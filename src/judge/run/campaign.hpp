@@ -67,10 +67,11 @@ class Campaign {
   void run_units(const std::vector<Unit>& units);
   void run_unit(const Unit& unit);
   [[nodiscard]] std::vector<std::string> left() const;
-  [[nodiscard]] bool is_broken(const Job& job);
-  void run_pairs(Job job, const std::function<std::vector<NumberedRound>(const Job&)>& draw);
-  [[nodiscard]] std::vector<NumberedRound> draw(const Job& job) const;
-  void add_silent(Job job);
+  [[nodiscard]] bool is_broken(const LaunchJob& job);
+  void run_pairs(LaunchJob job,
+                 const std::function<std::vector<NumberedRound>(const LaunchJob&)>& draw);
+  [[nodiscard]] std::vector<NumberedRound> draw(const LaunchJob& job) const;
+  void add_silent(LaunchJob job);
   void confirm(const DeviceSetRule& set);
   void announce(const Screening& screening, std::size_t rounds) const;
   void ask();
@@ -79,9 +80,9 @@ class Campaign {
   void rerun();
   void soak();
   void take_turn(Unit& unit, int round, double seconds);
-  void note(std::size_t number, const Job& job, const LaunchResult* result) const;
+  void note(std::size_t number, const LaunchJob& job, const LaunchResult* result) const;
   void note_banner(const std::string& nodes, const std::string& line);
-  void end(std::size_t number, const Job& job, LaunchResult result);
+  void end(std::size_t number, const LaunchJob& job, LaunchResult result);
 
   CampaignRequest request_;
   const Specification& specification_;

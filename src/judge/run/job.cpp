@@ -26,7 +26,8 @@ struct RowGroup {
   std::set<std::string_view> modes{};  ///< "in", "out"
 };
 
-std::map<std::string, RowGroup> row_groups(const Specification& specification, const Job& job) {
+std::map<std::string, RowGroup> row_groups(const Specification& specification,
+                                           const LaunchJob& job) {
   std::map<std::string, RowGroup> groups;
   for (const Rule& rule : specification.rules) {
     if (rule.device_set != job.device_set || !contains(rule.collectives, job.collective)) continue;
@@ -74,7 +75,7 @@ std::string rank_range(std::size_t node, int ranks_per_node) {
 
 /// The rounds of a job as --groups takes them: on the command line, or where it has no room for
 /// them in a file, which the first node must see.
-std::string groups_option(const LaunchSetup& setup, const Job& job, int ranks_per_node) {
+std::string groups_option(const LaunchSetup& setup, const LaunchJob& job, int ranks_per_node) {
   constexpr std::size_t kMost = 100'000;  // Linux takes 128 KiB in a word
   std::vector<std::string> lines;
   for (const NumberedRound& round : job.rounds) {
@@ -93,7 +94,7 @@ std::string groups_option(const LaunchSetup& setup, const Job& job, int ranks_pe
 }
 
 /// The command of a job whose program has these options beside.
-Words command_of(const Specification& specification, const LaunchSetup& setup, const Job& job,
+Words command_of(const Specification& specification, const LaunchSetup& setup, const LaunchJob& job,
                  const Words& options) {
   const DeviceSetRule& set = specification.device_set(job.device_set);
   Words words{program(setup, job.collective), "--backend", specification.run.backend};
@@ -132,7 +133,7 @@ std::string shell_text(const std::string& word) {
 }
 
 /// Instances at the same time; all rails are one job. `like` has number, purpose and collective.
-Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances, Job like) {
+Unit unit_of(const DeviceSetRule& set, std::span<const Instance> instances, LaunchJob like) {
   like.device_set = set.id;
   Unit unit;
   for (const Instance& instance : instances) {
@@ -151,7 +152,7 @@ std::vector<std::vector<Instance>> rounds_of(const DeviceSetRule& set,
 
 }  // namespace
 
-std::string job_name(const Job& job) {
+std::string job_name(const LaunchJob& job) {
   return job.instances.size() == 1 ? job.instances.front().name : "rails";
 }
 
@@ -173,7 +174,7 @@ std::vector<SizeRun> size_runs(const std::vector<Bytes>& sizes) {
 }
 
 std::vector<Words> commands_of(const Specification& specification, const LaunchSetup& setup,
-                               const Job& job) {
+                               const LaunchJob& job) {
   if (job.soak_s > 0) {
     const std::string size = fmt::format("{}", specification.soak->sizes.front());
     Words options{"--csv", "-", "-b", size, "-e", size, "--placement", "out"};

@@ -18,7 +18,7 @@
 namespace busbar::judge {
 
 /// One launch that is to be made: one collective on some nodes, whose rows become one CSV.
-struct Job {
+struct LaunchJob {
   std::string device_set{};
   std::vector<Instance> instances{};  ///< whose rows it makes: one, or all rails
   int launch = 0;
@@ -33,7 +33,7 @@ struct Job {
 };
 
 /// "h1+h2", "all", "rails": of a job, for people and file names.
-[[nodiscard]] std::string job_name(const Job& job);
+[[nodiscard]] std::string job_name(const LaunchJob& job);
 
 /// What starts programs on nodes.
 struct LaunchSetup {
@@ -47,7 +47,7 @@ struct LaunchSetup {
 
 /// The commands of a job, one per type and geometric progression of sizes, to be run one by one.
 [[nodiscard]] std::vector<Words> commands_of(const Specification& specification,
-                                             const LaunchSetup& setup, const Job& job);
+                                             const LaunchSetup& setup, const LaunchJob& job);
 /// Prints a program's version on a node, if its name is known there where ranks will meet by it.
 [[nodiscard]] Words touch_command(const LaunchSetup& setup, const std::string& collective,
                                   const std::string& node);
@@ -68,7 +68,7 @@ struct SizeRun {
 [[nodiscard]] std::vector<SizeRun> size_runs(const std::vector<Bytes>& sizes);
 
 /// Jobs that share no node and may run at the same time.
-using Unit = std::vector<Job>;
+using Unit = std::vector<LaunchJob>;
 
 /// All of these nodes, "16 nodes": what a launch of a pairwise set is of.
 [[nodiscard]] Instance fleet_instance(std::vector<std::string> nodes);

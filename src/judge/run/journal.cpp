@@ -134,9 +134,9 @@ void make_empty_folder(const std::string& path) {
 }
 
 /// Throws the usage error of a folder that holds another run than `head` and the specification.
-Journal load_same_run(const std::string& folder, const Journal& head,
-                      const std::string& specification_text) {
-  Journal journal = load_journal(folder + "/launches.csv");
+RunJournal load_same_run(const std::string& folder, const RunJournal& head,
+                         const std::string& specification_text) {
+  RunJournal journal = load_journal(folder + "/launches.csv");
   const auto require = [&](bool same, std::string_view what) {
     if (same) return;
     throw usage_error("--resume: {} holds a run with other {}; give another folder", folder, what);
@@ -166,7 +166,7 @@ std::string file_word(const std::string& text) {
 
 }  // namespace
 
-std::string journal_head(const Journal& journal) {
+std::string journal_head(const RunJournal& journal) {
   return fmt::format(
       "# journal: busbar accept {}\n# specification: {}\n# profile: {}\n{}"
       "# seed: {}\n# nodes: {}\n{}\n",
@@ -189,7 +189,7 @@ std::string journal_row(const Observation& line) {
                    line.command, line.unreachable});
 }
 
-Journal load_journal(const std::string& path) {
+RunJournal load_journal(const std::string& path) {
   CsvReader reader(path);
   if (reader.columns() != kColumns) {
     const bool is_old = reader.columns() + ",unreachable" == kColumns;
@@ -198,12 +198,12 @@ Journal load_journal(const std::string& path) {
                       is_old ? "; the folder is of version 0.1: run again" : "");
   }
   Facts facts = facts_of(reader.head());
-  Journal journal{.specification = facts["specification"],
-                  .profile = facts["profile"],
-                  .rules = rule_ids(facts["rules"]),
-                  .seed = facts["seed"],
-                  .soak = facts["journal"].ends_with("soak"),
-                  .nodes = split_words(facts["nodes"])};
+  RunJournal journal{.specification = facts["specification"],
+                     .profile = facts["profile"],
+                     .rules = rule_ids(facts["rules"]),
+                     .seed = facts["seed"],
+                     .soak = facts["journal"].ends_with("soak"),
+                     .nodes = split_words(facts["nodes"])};
   std::set<std::string> files;
   std::set<std::pair<std::string, std::string>> launches;
   while (reader.next()) {
@@ -229,7 +229,7 @@ Journal load_journal(const std::string& path) {
   return journal;
 }
 
-RunFolder::RunFolder(std::string path, Journal head, const std::string& specification_text,
+RunFolder::RunFolder(std::string path, RunJournal head, const std::string& specification_text,
                      bool resume)
     : path_(std::move(path)), journal_(std::move(head)) {
   if (resume && std::filesystem::exists(journal_path())) {
@@ -258,11 +258,11 @@ LaunchKey launch_key(const Observation& line) {
   return {line.device_set, line.instance, line.collective, line.launch, line.attempt, line.purpose};
 }
 
-LaunchKey launch_key(const Job& job, const Instance& instance) {
+LaunchKey launch_key(const LaunchJob& job, const Instance& instance) {
   return {job.device_set, instance.name, job.collective, job.launch, job.attempt, job.purpose};
 }
 
-bool RunFolder::has(const Job& job) const {
+bool RunFolder::has(const LaunchJob& job) const {
   return std::ranges::all_of(job.instances, [&](const Instance& instance) {
     return earlier_.contains(launch_key(job, instance));
   });
@@ -313,7 +313,7 @@ void RunFolder::discard() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void RunFolder::add(std::size_t number, const Job& job, const LaunchResult& result) {
+void RunFolder::add(std::size_t number, const LaunchJob& job, const LaunchResult& result) {
   std::string stem = fmt::format("{:03}-{}-{}-{}", number, file_word(job.device_set),
                                  file_word(job_name(job)), file_word(job.collective));
   // A launch that a killed run had made left files that are in no line.

@@ -19,7 +19,7 @@
 namespace busbar::judge {
 
 /// What was launched, in which order.
-struct Journal {
+struct RunJournal {
   std::string specification{};
   std::string profile{};
   std::vector<std::string> rules{};  ///< the only ones that were asked for; empty: all
@@ -38,14 +38,14 @@ struct Journal {
 /// Device set, instance, collective, launch, attempt and purpose.
 using LaunchKey = std::tuple<std::string, std::string, std::string, int, int, Purpose>;
 [[nodiscard]] LaunchKey launch_key(const Observation& line);
-[[nodiscard]] LaunchKey launch_key(const Job& job, const Instance& instance);
+[[nodiscard]] LaunchKey launch_key(const LaunchJob& job, const Instance& instance);
 
 /// Reads launches.csv and the CSVs beside it; a launch whose CSV is missing or cannot be read has a
 /// failure, and one that was interrupted and made again later is left out. Throws Error (Usage)
 /// with file and line, also where two lines have one launch.
-[[nodiscard]] Journal load_journal(const std::string& path);
+[[nodiscard]] RunJournal load_journal(const std::string& path);
 /// The head, and one line; RFC 4180.
-[[nodiscard]] std::string journal_head(const Journal& journal);
+[[nodiscard]] std::string journal_head(const RunJournal& journal);
 [[nodiscard]] std::string journal_row(const Observation& line);
 
 /// Where the timeline of a launch's CSV is: in the folder "timelines" beside it.
@@ -56,14 +56,14 @@ class RunFolder {
  public:
   /// Begins the journal in a folder that is new or empty; with `resume` a run of the same head (but
   /// for its seed) and specification goes on. Throws Error (Usage).
-  RunFolder(std::string path, Journal head, const std::string& specification_text,
+  RunFolder(std::string path, RunJournal head, const std::string& specification_text,
             bool resume = false);
 
   /// Whether the run that is resumed has made this launch.
-  [[nodiscard]] bool has(const Job& job) const;
+  [[nodiscard]] bool has(const LaunchJob& job) const;
 
   /// Keeps what a launch wrote, then its lines: they are on disk when this returns.
-  void add(std::size_t number, const Job& job, const LaunchResult& result);
+  void add(std::size_t number, const LaunchJob& job, const LaunchResult& result);
 
   /// Adds the lines of facts ("# fact: ...") that a program printed on a node to facts.csv.
   void add_facts(const std::string& node, std::string_view output);
@@ -79,11 +79,11 @@ class RunFolder {
 
   [[nodiscard]] std::string journal_path() const { return path_ + "/launches.csv"; }
   [[nodiscard]] std::string facts_path() const { return path_ + "/facts.csv"; }
-  [[nodiscard]] const Journal& journal() const { return journal_; }
+  [[nodiscard]] const RunJournal& journal() const { return journal_; }
 
  private:
   std::string path_;
-  Journal journal_;
+  RunJournal journal_;
   std::set<LaunchKey> earlier_{};
   std::map<std::string, std::string> host_files_{};  ///< paths by their lines
   std::optional<OutputFile> file_{};

@@ -78,7 +78,7 @@ void take_published(const ExpectRequest& request, const PublishedRates& publishe
     if (!is_of_set || !rate.busbw_GBps || !is_near(rate.size, request.size) || !machine.has(rate)) {
       continue;
     }
-    const bool is_floor = rate.evidence == Evidence::Floor;
+    const bool is_floor = rate.evidence == RateEvidence::Floor;
     (is_floor ? expected.floors : expected.published).push_back(rate);
   }
   const auto order = [&](const PublishedRate& rate) {
@@ -123,7 +123,7 @@ void take_reference(const ExpectRequest& request, Answer& expected) {
   std::vector<double> same;
   std::vector<double> near;
   for (const PublishedRate& rate : expected.published) {
-    if (rate.evidence != Evidence::Measured || !rate.usual) continue;
+    if (rate.evidence != RateEvidence::Measured || !rate.usual) continue;
     (rate.size == request.size ? same : near).push_back(*rate.busbw_GBps);
   }
   expected.reference = same.empty() ? ReferenceKind::NearSize : ReferenceKind::SameSize;

@@ -20,7 +20,7 @@
 namespace busbar::study {
 
 /// Why a figure is believed, from the surest.
-enum class Evidence {
+enum class RateEvidence {
   Measured,  ///< the source prints its own table or log
   Specification,
   Code,
@@ -30,12 +30,14 @@ enum class Evidence {
   ThirdHand
 };
 
-constexpr auto enum_names(Evidence /*unused*/) {
-  return std::array{
-      Named{Evidence::Measured, "measured"},   Named{Evidence::Specification, "specification"},
-      Named{Evidence::Code, "code"},           Named{Evidence::Floor, "floor"},
-      Named{Evidence::User, "user"},           Named{Evidence::Derived, "derived"},
-      Named{Evidence::ThirdHand, "third hand"}};
+constexpr auto enum_names(RateEvidence /*unused*/) {
+  return std::array{Named{RateEvidence::Measured, "measured"},
+                    Named{RateEvidence::Specification, "specification"},
+                    Named{RateEvidence::Code, "code"},
+                    Named{RateEvidence::Floor, "floor"},
+                    Named{RateEvidence::User, "user"},
+                    Named{RateEvidence::Derived, "derived"},
+                    Named{RateEvidence::ThirdHand, "third hand"}};
 }
 
 /// A published figure, of one number of ranks and one size.
@@ -50,7 +52,7 @@ struct PublishedRate {
   std::optional<double> busbw_GBps{};  ///< nothing: the source has no figure
   std::optional<double> time_us{};
   std::optional<double> theoretical_GBps{};  ///< what the links allow, as the source has it
-  Evidence evidence = Evidence::Measured;
+  RateEvidence evidence = RateEvidence::Measured;
   bool usual = true;  ///< false: not as a healthy machine runs by default (a ring that was forced)
   std::string condition{};
   std::string source{};

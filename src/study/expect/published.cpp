@@ -99,7 +99,7 @@ void read_rate(const toml::node& node, std::string_view origin, const SourceName
                      .instance = fields.text("instance"),
                      .nodes = fields.integer("nodes", 1, kMostNodes, 1),
                      .collective = fields.required_text("collective"),
-                     .evidence = fields.value<Evidence>("evidence").value_or(Evidence{}),
+                     .evidence = fields.value<RateEvidence>("evidence").value_or(RateEvidence{}),
                      .usual = !fields.flag("unusual"),
                      .condition = fields.text("condition"),
                      .source = fields.value("source", sources)};

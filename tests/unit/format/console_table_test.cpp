@@ -350,9 +350,16 @@ TEST(PairMatrix, IsNothingWithoutAMeasuredPair) {
             "");
 }
 
-TEST(LoadTable, HasWhatALoadAndARowDoToEachOther) {
-  EXPECT_THAT(matrix_of({{.size = 2048, .loaded_time_us = 15, .operation_slowdown = 1.5}}),
-              HasSubstr("  2048    out      15.00       1.50          -\n"));
+TEST(TogetherTable, HasWhatRowsAndWhatRanBesideThemDidToEachOther) {
+  Record row{.collective = "allreduce", .in_place = true, .size = 2048, .time_mean_us = 15};
+  row.mix = "beside load";
+  row.alone_time_us = 10;
+  row.slowdown = row.slowdown_p99 = 1.5;
+  row.slowdown_low = 1.25;
+  row.slowdown_high = 2;
+  EXPECT_THAT(matrix_of({row}),
+              testing::ContainsRegex("# beside load +allreduce +2 KiB in place +10.* +15.* +1.50 "
+                                     "\\[1.25, 2.00\\] +slower .* 1.50 +no difference shown +-\n"));
 }
 
 }  // namespace

@@ -5,13 +5,8 @@
 
 #include <fstream>
 
-#include "harness/configuration.hpp"
-#include "harness/group_plan.hpp"
-#include "harness/outputs.hpp"
-#include "harness/runner.hpp"
-#include "model/row_key.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/launch.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
@@ -75,36 +70,24 @@ std::vector<Record> measured_rows(const Options& options, const char* collective
   test::on_ranks(kTeam, [&](test::ThreadBootstrap& world) {
     const GroupPlan plan = plan_groups(world, options);
     Watchdog watchdog{std::nullopt, {}};
-    Outputs outputs(world, options);
     const std::vector<Options> variants = variants_of(options);
-    const WholeJob job{
-        .options = options,
-        .collective = test::collective(collective),
-        .backend = {&test::backend_named("mpi"), "asked for"},
-        .connect =
-            [&](Bootstrap&) {
-              auto communicator = std::make_unique<test::FakeCommunicator>();
-              communicator->operation_time = [killed_at](std::size_t n) {
-                if (n == killed_at) throw test::ThreadBootstrap::Left{};
-                return Seconds{1e-3};
-              };
-              return communicator;
-            },
-        .world = world,
-        .plan = plan,
-        .rank_map = rank_map,
-        .variants = variants.size() > 1 ? std::span(variants) : std::span<const Options>{},
-        .watchdog = watchdog};
-    RunContext context = test::context();
-    context.hosts.assign(kTeam, "h1");
-    context.groups = plan.ranks_by_group();
-    const std::string configuration = join(configuration_of(options), " ");
-    context.facts.emplace_back(key(fact::kConfiguration), configuration);
-    outputs.check_resumable(configuration);
-    outputs.begin(context);
-    RoundRunner rounds(job, outputs);
-    rounds.run();
-    outputs.end("");
+    test::run_job({.options = options,
+                   .collective = test::collective(collective),
+                   .backend = {&test::backend_named("mpi"), "asked for"},
+                   .connect =
+                       [&](Bootstrap&) {
+                         auto communicator = std::make_shared<test::FakeCommunicator>();
+                         communicator->operation_time = [killed_at](std::size_t n) {
+                           if (n == killed_at) throw test::ThreadBootstrap::Left{};
+                           return Seconds{1e-3};
+                         };
+                         return communicator;
+                       },
+                   .world = world,
+                   .plan = plan,
+                   .rank_map = rank_map,
+                   .variants = variants.size() > 1 ? variants : std::vector<Options>{},
+                   .watchdog = watchdog});
   });
   const std::string printed = testing::internal::GetCapturedStdout();
   if (testing::Test::HasFailure()) std::cout << printed;  // why

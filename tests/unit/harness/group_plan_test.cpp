@@ -44,7 +44,7 @@ TEST(PlanRounds, DivideTheRanksByEveryRule) {
       {"mod:3", "0: 0,3,6 1,4,7 2,5"},
       {"div:3", "0: 0-2 3-5 6-7"},
       {"0,0,0-1 4;0,3,7;2,0,1-7", "0: 0-1,4 7 | 2: 1-7"},
-      {"round,group,ranks;1,0,5;0,1,\"0 2\";# end;0,0,1", "0: 0,2 1 | 1: 5"}};
+      {"round,group,ranks;1,0,5;0,1,\"0 2\";# end;0,0,1", "0: 1 0,2 | 1: 5"}};
   for (const auto& [spec, text] : rounds) EXPECT_EQ(text_of(rounds_of(spec)), text) << spec;
 }
 

@@ -36,8 +36,9 @@ struct OutputsOfARun : testing::Test {
     outputs.begin(test::context());
     std::vector<bool> resumed;
     for (const Record& row : rows) {
-      resumed.push_back(outputs.resume_rows({{.record = row}}));
-      if (!resumed.back()) outputs.write({row, {1, 2}});
+      const std::vector<Row> earlier = outputs.take_earlier({&row, 1});
+      resumed.push_back(!earlier.empty());
+      resumed.back() ? outputs.show(earlier.front()) : outputs.write({row, {1, 2}});
     }
     outputs.end("Total 3 GiB");
     summary = outputs.summary();
@@ -122,7 +123,7 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   {
     Outputs outputs(bootstrap, options(true));
     outputs.begin(test::context());
-    EXPECT_FALSE(outputs.resume_rows({{.record = first}, {.record = second}}));
+    EXPECT_THAT(outputs.take_earlier(std::vector{first, second}), IsEmpty());
     outputs.write({first});  // an earlier run has it: not written again
     outputs.write({second});
     outputs.end("");
@@ -134,7 +135,7 @@ TEST_F(OutputsOfARun, MeasureRowsOfOneTimeAgainUnlessAllAreThere) {
   EXPECT_EQ(rows[0].group, 0);
   EXPECT_EQ(rows[1].group, 1);
   Outputs later(bootstrap, options(true));
-  EXPECT_TRUE(later.resume_rows({{.record = first}, {.record = second}}));
+  EXPECT_THAT(later.take_earlier(std::vector{first, second}), SizeIs(2));
 }
 
 TEST_F(OutputsOfARun, HaveTheSamplesOfARowBeforeTheRow) {

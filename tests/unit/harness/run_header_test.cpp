@@ -93,24 +93,24 @@ struct HeaderRun {
     world.node_count = 4;
     test::FakeCommunicator communicator;
     Watchdog watchdog{std::nullopt, {}};
-    Run run{{.options = options,
-             .collective = test::collective("allreduce"),
-             .backend = backend,
-             .library_settings = library_settings,
-             .world = world,
-             .plan = plan,
-             .rank_map = rank_map,
-             .devices = devices,
-             .progress = progress,
-             .watchdog = watchdog},
-            world,
-            communicator};
-    run.connect_s = 0.424;
-    run.memory = memory;
-    run.timer_cost_s = 40e-9;
-    run.bound = bound;
+    const Job job{.options = options,
+                  .collective = test::collective("allreduce"),
+                  .backend = backend,
+                  .library_settings = library_settings,
+                  .world = world,
+                  .plan = plan,
+                  .rank_map = rank_map,
+                  .devices = devices,
+                  .progress = progress,
+                  .watchdog = watchdog};
+    const ConnectedRound round{.ranks = {.world = world, .members = world},
+                               .communicator = communicator,
+                               .connect_s = 0.424,
+                               .memory = memory,
+                               .timer_cost_s = 40e-9,
+                               .bound = bound};
     return make_run_header(
-        run, plans, configuration(run, environment),
+        job, round, plans, configuration(job, environment),
         {.arguments = {"./allreduce_perf", "-e", "4M"}, .environment = environment});
   }
   [[nodiscard]] std::string notes() const { return join(context().notes, "\n") + '\n'; }

@@ -86,7 +86,7 @@ TEST_F(LongRow, HasTheRateOfEachTenthOfASecondAndOneForAllThatAnOperationSpans) 
   EXPECT_EQ(intervals[0].max_us, 10000);
   EXPECT_NEAR(intervals[0].operations_per_s, 214.2857, 1e-4);
   EXPECT_EQ(intervals[0].checked_bytes, 100U);
-  Samples samples;
+  Evidence samples;
   soak.finish(samples);
   EXPECT_EQ(samples.summary->count, 6U);
   EXPECT_EQ(samples.times_us, std::vector<double>{intervals[0].median_us});
@@ -136,10 +136,12 @@ TEST_F(LongRow, CountsWrongElementsAndNamesTheFirst) {
   found.first_wrong = "rank 0, element 9";
   run(1);
   soak.end_interval(true);
-  EXPECT_EQ(soak.verdict().wrong, 4U);
-  EXPECT_EQ(soak.verdict().first_wrong, "at 00:00:02: rank 1, element 5");
+  Evidence evidence;
+  soak.finish(evidence);
+  EXPECT_EQ(evidence.check->wrong, 4U);
+  EXPECT_EQ(evidence.check->first_wrong, "at 00:00:02: rank 1, element 5");
   EXPECT_EQ(intervals[2].wrong, 2U);
-  EXPECT_THAT(soak.findings().back(), HasSubstr("300 B checked, 4 elements wrong"));
+  EXPECT_THAT(evidence.findings.back(), HasSubstr("300 B checked, 4 elements wrong"));
 }
 
 TEST_F(LongRow, EndsInOrderAtASignal) {

@@ -264,7 +264,7 @@ TEST(Crossings, EveryColumnIsAKeyASettingOrAKnownResult) {
       "interval_scope last_rank last_host last_share late_by_us load_us time_p999_us "
       "time_p999_low_us time_p999_high_us hosts group_ranks groups_seed connect_s imbalance "
       "slowdown slowdown_low slowdown_high slowdown_p99 slowdown_p99_low slowdown_p99_high "
-      "loaded_time_us loaded_busbw_GBps operation_slowdown load_slowdown");
+      "alone_time_us alone_p99_us load_slowdown load_slowdown_low load_slowdown_high");
   for (const RecordField& column : record_fields()) {
     EXPECT_EQ(column.role == Role::Result, contains(results, std::string(column.name)))
         << column.name << ": say what it does to rows that differ in it alone";

@@ -23,7 +23,7 @@ struct JudgeCase {
   std::vector<Observation> observations{};
   Names nodes{};
   Facts assumed{};
-  const Journal* baseline = nullptr;
+  const RunJournal* baseline = nullptr;
   std::string today = "2026-11-21";
   const HostLevels* levels = nullptr;
   bool soak = false;

@@ -228,7 +228,7 @@ TEST(OneMachine, IsNoFleetOfNodesAndLogsOfOthersDoNotShowIt) {
 
 /// An earlier run of h1 and h2, and three launches of h1 that are compared with it.
 struct EarlierRun {
-  Journal earlier{.nodes = {"h1", "h2"}};
+  RunJournal earlier{.nodes = {"h1", "h2"}};
   JudgeCase of{};
 
   EarlierRun() {
@@ -274,7 +274,7 @@ TEST(EarlierRun, IsNoReferenceWhereItsRowsAreNotGood) {
 TEST(EarlierRun, OfPairsHasAReferenceForEachNode) {
   JudgeCase one = pairs_case(4, RuleKind::Baseline,
                              [](std::size_t first, std::size_t) { return first == 0 ? 90 : 100; });
-  const Journal earlier{.nodes = one.nodes, .lines = one.observations};
+  const RunJournal earlier{.nodes = one.nodes, .lines = one.observations};
   one.specification.baseline = {.run = "run"};
   one.baseline = &earlier;
   const Acceptance judged = one.judged();

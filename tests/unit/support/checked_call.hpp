@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "harness/row.hpp"
+#include "harness/row_buffers.hpp"
+#include "harness/verifier.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 
 namespace busbar::test {

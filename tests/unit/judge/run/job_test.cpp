@@ -14,9 +14,9 @@ Specification specification_with(SetKind kind) {
   return specification;
 }
 
-const Job kJob{.device_set = "set",
-               .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
-               .collective = "allreduce"};
+const LaunchJob kJob{.device_set = "set",
+                     .instances = {{.name = "h1+h2", .nodes = {"h1", "h2"}}},
+                     .collective = "allreduce"};
 
 LaunchSetup setup_of(const std::string& launcher) {
   const MpiLibrary mpich{.name = "MPICH 4.0.2", .family = MpiFamily::Mpich};
@@ -34,7 +34,7 @@ LaunchSetup setup_of(const std::string& launcher) {
 }
 const LaunchSetup kSetup = setup_of("hydra");
 
-std::vector<std::string> lines_of(const Specification& specification, const Job& job = kJob,
+std::vector<std::string> lines_of(const Specification& specification, const LaunchJob& job = kJob,
                                   const LaunchSetup& setup = kSetup) {
   return mapped(commands_of(specification, setup, job), command_text);
 }
@@ -50,7 +50,7 @@ TEST(CommandsOf, AreTheUsersLauncherAndTheContract) {
 TEST(CommandsOf, AreOneOfATurnOfASoak) {
   Specification specification = specification_with(SetKind::Pairwise);
   specification.soak = SoakRule{.sizes = {kMiB}};
-  Job turn = kJob;
+  LaunchJob turn = kJob;
   turn.soak_s = 60;
   EXPECT_THAT(lines_of(specification, turn),
               ElementsAre(HasSubstr(" --csv - -b 1048576 -e 1048576 --placement out --duration 60 "
@@ -121,7 +121,7 @@ TEST(TouchCommand, AsksForTheNodesNameWhereRanksMeetByIt) {
 }
 
 TEST(CommandsOf, LetTheProgramStartEachRankWhereNoLauncherTakesAllAndNeedNoHostFileForThisHost) {
-  Job here = kJob;
+  LaunchJob here = kJob;
   here.instances[0].nodes = {"localhost"};
   for (const auto& [launcher, job, start] :
        {std::tuple{"ssh {host} {env} {program}", kJob,
@@ -141,14 +141,14 @@ TEST(CommandsOf, HaveOneForEachTypeAndNoOperationWhereNothingIsReduced) {
   specification.rules.push_back(specification.rules[0]);
   specification.rules[1].type = "half";
   specification.rules[1].in_place = true;
-  Job job = kJob;
+  LaunchJob job = kJob;
   job.collective = "alltoall";
   EXPECT_THAT(lines_of(specification, job), ElementsAre(HasSubstr("-d float --placement out -n"),
                                                         HasSubstr("-d half --placement in -n")));
 }
 
 TEST(CommandsOf, HaveTheRoundsOfPairsInTheLineOrInAFile) {
-  Job job{
+  LaunchJob job{
       .device_set = "set",
       .instances = {{.name = "4 nodes", .nodes = {"h0", "h1", "h2", "h3"}}},
       .collective = "allreduce",

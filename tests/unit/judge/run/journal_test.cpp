@@ -56,11 +56,11 @@ class JournalTest : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  Journal head_{.specification = "a spec.toml",
-                .profile = "quick",
-                .rules = {"a rule", "b"},
-                .seed = "7",
-                .nodes = {"h0", "h1"}};
+  RunJournal head_{.specification = "a spec.toml",
+                   .profile = "quick",
+                   .rules = {"a rule", "b"},
+                   .seed = "7",
+                   .nodes = {"h0", "h1"}};
 };
 
 TEST_F(JournalTest, IsReadBackAsItWasWritten) {
@@ -71,7 +71,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
             "pairs,h0+h1,h0 h1,,2,1,rerun,alltoall,001.csv,\"exit 4: said \"\"no, never\"\"\",4,"
             "1.500,\"mpiexec -hosts h0,h1 x\",h1\n");
   const std::string text = journal_head(head_) + pair_row + journal_row(rail);
-  const Journal journal = load_journal(write("launches.csv", text));
+  const RunJournal journal = load_journal(write("launches.csv", text));
   EXPECT_EQ(journal.specification, "a spec.toml");
   EXPECT_THAT(journal.rules, ElementsAre("a rule", "b"));
   EXPECT_EQ(journal_head(journal) + join_each(journal.lines, "",
@@ -83,7 +83,7 @@ TEST_F(JournalTest, IsReadBackAsItWasWritten) {
 }
 
 TEST_F(JournalTest, LeavesNoFolderOfARunThatCannotBegin) {
-  Journal head = head_;
+  RunJournal head = head_;
   head.levels = std::string(8192, 'x');
   const std::string path = folder_.path("run");
   test::expect_failure(Status::Runtime, "cannot write", [&] {
@@ -97,7 +97,7 @@ TEST_F(JournalTest, LeavesNoFolderOfARunThatCannotBegin) {
 
 TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
   const std::string row = journal_row(line_of_pair());
-  const Journal journal = load_journal(
+  const RunJournal journal = load_journal(
       write("launches.csv", journal_head(head_) + row + row.substr(0, row.size() / 2)));
   EXPECT_EQ(journal.lines.size(), 1U);
 }
@@ -169,16 +169,16 @@ class RunFolderTest : public testing::Test {
  protected:
   test::TemporaryFolder parent_;
   std::string path_ = parent_.path("run");
-  Job rails_{.device_set = "my rails",
-             .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
-                           {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},
-             .collective = "alltoall"};
+  LaunchJob rails_{.device_set = "my rails",
+                   .instances = {{.name = "rail 0", .nodes = {"a", "b"}, .group = 0},
+                                 {.name = "rail 1", .nodes = {"a", "b"}, .group = 1}},
+                   .collective = "alltoall"};
 };
 
 TEST_F(RunFolderTest, HasALaunchsLinesOnDiskBeforeTheNext) {
   RunFolder folder(path_, {.seed = "3"}, "schema = 1\n");
   folder.add(1, rails_, {.csv = csv(), .log = "said\n", .seconds = 2});
-  for (const Journal& journal : {load_journal(folder.journal_path()), folder.journal()}) {
+  for (const RunJournal& journal : {load_journal(folder.journal_path()), folder.journal()}) {
     ASSERT_EQ(journal.lines.size(), 2U);
     EXPECT_EQ(journal.lines[1].group, 1);
     EXPECT_EQ(journal.lines[1].file, path_ + "/001-my-rails-rails-alltoall.csv");
@@ -205,8 +205,8 @@ TEST_F(RunFolderTest, NeverReplacesAnything) {
 }
 
 TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
-  const Journal head{.rules = {"a"}, .seed = "3", .nodes = {"a", "b"}};
-  Job later = rails_;
+  const RunJournal head{.rules = {"a"}, .seed = "3", .nodes = {"a", "b"}};
+  LaunchJob later = rails_;
   later.launch = 1;
   {
     RunFolder folder(path_, head, "schema = 1\n", true);  // begins it
@@ -217,7 +217,7 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
   }
   std::ofstream(path_ + "/002-my-rails-rails-alltoall.csv") << csv();  // no line has it
   std::ofstream(path_ + "/launches.csv", std::ios::app) << "my rails,rail 0";
-  Journal other = head;
+  RunJournal other = head;
   other.seed = "4";
   {
     RunFolder folder(path_, other, "schema = 1\n", true);
@@ -233,7 +233,7 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
     EXPECT_TRUE(test::failure_of(again).says("another run"));  // it is being written
   }
   EXPECT_EQ(load_journal(path_ + "/launches.csv").lines.size(), 4U);
-  const auto refuse = [&](const std::string& word, const Journal& wrong, int schema) {
+  const auto refuse = [&](const std::string& word, const RunJournal& wrong, int schema) {
     test::expect_failure(Status::Usage, word, [&] {
       RunFolder(path_, wrong, fmt::format("schema = {}\n", schema), true);
     });
@@ -245,7 +245,7 @@ TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {
 }
 
 TEST_F(RunFolderTest, KeepsTheTimelineOfAnInterruptedTurnButNoHalfLineOfIt) {
-  const Journal head{.soak = true, .nodes = {"a", "b"}};
+  const RunJournal head{.soak = true, .nodes = {"a", "b"}};
   {
     RunFolder folder(path_, head, "");
     folder.add(1, rails_,
@@ -258,9 +258,9 @@ TEST_F(RunFolderTest, KeepsTheTimelineOfAnInterruptedTurnButNoHalfLineOfIt) {
 
 TEST_F(RunFolderTest, NamesFilesAsEveryFileSystemTakesThem) {
   RunFolder folder(path_, {}, "");
-  const Job job{.device_set = std::string(200, 'a'),
-                .instances = {{.name = "rail 3/h1+h2", .nodes = {"h1"}}},
-                .collective = "allreduce"};
+  const LaunchJob job{.device_set = std::string(200, 'a'),
+                      .instances = {{.name = "rail 3/h1+h2", .nodes = {"h1"}}},
+                      .collective = "allreduce"};
   folder.add(12, job, {.csv = "x\n1\n"});
   EXPECT_EQ(folder.journal().lines.front().file,
             path_ + "/012-" + std::string(60, 'a') + "-rail-3-h1+h2-allreduce.csv");

@@ -24,7 +24,7 @@ Specification specification_of(std::vector<SetKind> kinds) {
 std::vector<std::string> names_of(const std::vector<Unit>& units) {
   std::vector<std::string> names;
   for (const Unit& unit : units) {
-    for (const Job& job : unit) {
+    for (const LaunchJob& job : unit) {
       names.push_back(fmt::format("{} {} attempt {}", job_name(job), job.launch, job.attempt));
     }
   }
@@ -56,7 +56,7 @@ TEST(PlanUnits, OfASoakHasEveryPairAndNoNodeTwiceAtATime) {
   std::map<std::string, std::set<int>> launches;
   for (const Unit& unit : units) {
     std::set<std::string> busy;
-    for (const Job& job : unit) {
+    for (const LaunchJob& job : unit) {
       launches[job_name(job)].insert(job.launch);
       for (const std::string& node : job.nodes()) EXPECT_TRUE(busy.insert(node).second);
     }
@@ -84,7 +84,7 @@ TEST(PlanUnits, IsTheSeedsOrder) {
 TEST(PlanUnits, MeasuresAllRailsInOneLaunchOfAllNodes) {
   const std::vector<Unit> units = planned({SetKind::Rails});
   ASSERT_EQ(units.size(), 2U);
-  const Job& job = units.front().front();
+  const LaunchJob& job = units.front().front();
   EXPECT_EQ(job.nodes(), kNodes);
   ASSERT_EQ(job.instances.size(), 2U);
   EXPECT_EQ(job.instances[1].name, "rail 1");

@@ -6,7 +6,7 @@
 namespace busbar::study {
 namespace {
 
-PublishedRate rate(double busbw_GBps, std::optional<Bytes> size, Evidence evidence) {
+PublishedRate rate(double busbw_GBps, std::optional<Bytes> size, RateEvidence evidence) {
   return {.system = "dgx-h100",
           .collective = "allreduce",
           .ranks = 8,
@@ -37,9 +37,9 @@ std::vector<std::string_view> fitting(const Answer& answer) {
 }
 
 const PublishedRates kPublished{
-    rate(480, 8 * kGiB, Evidence::Measured), rate(470, 16 * kGiB, Evidence::Measured),
-    rate(476, 1 * kGiB, Evidence::Measured), rate(300, 64 * kMiB, Evidence::Measured),
-    rate(460, {}, Evidence::Floor),          rate(900, 8 * kGiB, Evidence::User)};
+    rate(480, 8 * kGiB, RateEvidence::Measured), rate(470, 16 * kGiB, RateEvidence::Measured),
+    rate(476, 1 * kGiB, RateEvidence::Measured), rate(300, 64 * kMiB, RateEvidence::Measured),
+    rate(460, {}, RateEvidence::Floor),          rate(900, 8 * kGiB, RateEvidence::User)};
 
 TEST(Expect, ComparesWithWhatOthersMeasuredAtTheSizeElseNearIt) {
   const Answer large = expect(request({}), kPublished);
@@ -73,7 +73,7 @@ TEST(Expect, TakesThePredictionWhereNothingIsPublished) {
 
 TEST(Expect, LeavesOutWhatIsNotHowAHealthyMachineRuns) {
   PublishedRates published = kPublished;
-  published.push_back(rate(100, 8 * kGiB, Evidence::Measured));
+  published.push_back(rate(100, 8 * kGiB, RateEvidence::Measured));
   published.back().usual = false;
   EXPECT_DOUBLE_EQ(*expect(request({}), published).reference_GBps, 480);
 }
@@ -100,7 +100,7 @@ TEST(Expect, JudgesAgainstTheReference) {
   EXPECT_EQ(grade(409, kPublished), Grade::Low);
   EXPECT_EQ(grade(407, kPublished), Grade::TooLow);
   PublishedRates no_floor = kPublished;
-  std::erase_if(no_floor, [](const auto& each) { return each.evidence == Evidence::Floor; });
+  std::erase_if(no_floor, [](const auto& each) { return each.evidence == RateEvidence::Floor; });
   EXPECT_EQ(grade(457, no_floor), Grade::AsExpected);
   EXPECT_EQ(grade(455, no_floor), Grade::Low);
   EXPECT_EQ(grade(720, kPublished), Grade::AboveBound);
@@ -146,7 +146,7 @@ TEST(Expect, TakesWhatIsPublishedWhereNoLogChecksThePredictionAndItAgrees) {
     nvl.machine = topo::load_machine(nvl.system);
     return nvl;
   };
-  PublishedRates stated{rate(68.7, 8 * kGiB, Evidence::ThirdHand)};
+  PublishedRates stated{rate(68.7, 8 * kGiB, RateEvidence::ThirdHand)};
   stated.front().system = "h200-nvl-x8";
   const Answer same = expect(h200_nvl(68.66), stated);
   EXPECT_EQ(same.checking_logs, 0U);

@@ -102,7 +102,8 @@ TEST(LongPublished, NoMeasuredFigureExceedsTheBoundByMoreThanRounding) {
   std::size_t between_hosts = 0;
   for (const PublishedRate& rate : kept_published()) {
     const Collective* collective = find_collective(rate.collective);
-    if (!rate.busbw_GBps || rate.evidence != Evidence::Measured || collective == nullptr) continue;
+    if (!rate.busbw_GBps || rate.evidence != RateEvidence::Measured || collective == nullptr)
+      continue;
     topo::EqualHosts machine = topo::load_machine(rate.system);
     const auto each = static_cast<int>(topo::device_count(machine.host));
     const bool one_rack = rate.nodes <= 18;  // several racks: the figures of gb200-nvl72-x2

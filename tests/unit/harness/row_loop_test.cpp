@@ -1,28 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/runner.hpp"
-
+#include "harness/measurement.hpp"
+#include "model/flag.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
-#include "tests/unit/support/sample_records.hpp"
+#include "tests/unit/support/launch.hpp"
 #include "tests/unit/support/thread_team.hpp"
 
 namespace busbar {
 namespace {
 
 using test::cells;
-
-void run_into_outputs(Run run) {
-  const RowTable table(run.options, run.collective, run.plan);
-  Outputs outputs(run.world, run.options);
-  outputs.check_resumable("collective=allreduce ranks=16");
-  outputs.begin(test::context());
-  run.mine = run.plan.rounds.front().group_of(run.world.rank());
-  Runner runner(run, table, outputs);
-  const Options& options = run.options;
-  const std::uint64_t passes = options.visits > 1 ? options.visits : options.cycles;
-  for (std::uint64_t pass = 0; pass < passes; ++pass) runner.run_pass(pass);
-  outputs.end("");
-}
 
 /// A run of one fake rank whose operations take a millisecond; its rows are read from its CSV.
 struct FakeRun : testing::Test {
@@ -31,6 +18,7 @@ struct FakeRun : testing::Test {
     options.operations = 3;
     options.warmup_operations = 1;
     options.csv_path = folder.path("x.csv");
+    rank_map.ranks.resize(1);
     rank_map.least_memory = kGiB;
   }
 
@@ -48,19 +36,19 @@ struct FakeRun : testing::Test {
   }
 
   void run_into_csv(const char* name) {
-    busbar::Run of_all{{.options = options,
-                        .collective = test::collective(name),
-                        .backend = {&test::backend_named("mpi"), "asked for"},
-                        .on_devices = on_devices,
-                        .world = bootstrap,
-                        .plan = plan,
-                        .rank_map = rank_map,
-                        .watchdog = watchdog},
-                       bootstrap,
-                       communicator};
-    of_all.memory = plan_memory(bootstrap, options, rank_map, communicator, 1);
-    of_all.flags = flags;
-    run_into_outputs(of_all);
+    test::run_job({.options = options,
+                   .collective = test::collective(name),
+                   .backend = {&test::backend_named("mpi"), "asked for"},
+                   .on_devices = on_devices,
+                   .connect =
+                       [this](Bootstrap&) {
+                         return std::shared_ptr<Communicator>(&communicator, [](auto*) {});
+                       },
+                   .world = bootstrap,
+                   .plan = plan,
+                   .rank_map = rank_map,
+                   .devices = devices,
+                   .watchdog = watchdog});
   }
 
   test::TemporaryFolder folder;
@@ -69,7 +57,7 @@ struct FakeRun : testing::Test {
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
   GroupPlan plan = world_plan(1);
-  std::vector<Flag> flags;
+  std::vector<Device> devices;
   bool on_devices = false;
   Watchdog watchdog{std::nullopt, {}};
   test::Failure failure;  ///< what ended the last run early
@@ -264,7 +252,8 @@ TEST_F(FakeRun, RecordsThePagesThatTheKernelGave) {
 
 TEST_F(FakeRun, FlagsEveryRowAsTheRunIs) {
   EXPECT_FALSE(has_flag(run().at(0), Flag::Oversubscribed));
-  flags = {Flag::SharedGpu, Flag::Graph};
+  devices = {{.ranks_on_device = 2}};
+  options.graph_launches = 1;
   rank_map.oversubscribed = true;
   for (const Record& row : run_again()) {
     for (const Flag flag : {Flag::SharedGpu, Flag::Graph, Flag::Oversubscribed}) {
@@ -292,59 +281,63 @@ TEST_F(FakeRun, RegistersBuffersBeforeTheyAreUsed) {
 
 TEST_F(FakeRun, SkipsARowThatTheLibraryRefusesAndGoesOn) {
   on_devices = true;
-  communicator.operation_time = failing_at(1, kInvalidArgument);
+  communicator.operation_time = failing_at(2, kInvalidArgument);  // the one before is no row's
   EXPECT_EQ(cells(run(), "status reason"), "skipped|NCCL: invalid argument ok| ok| ok|");
   EXPECT_EQ(failure.message, "");
 }
 
 TEST_F(FakeRun, EndsWhereTheLibraryRefusesAnOperationLaterThanTheFirst) {
   on_devices = true;
-  communicator.operation_time = failing_at(3, kInvalidArgument);
+  communicator.operation_time = failing_at(4, kInvalidArgument);
   EXPECT_EQ(cells(run(), "status"), "failed");
   EXPECT_EQ(failure.status, Status::Runtime);  // other ranks may not know of it
 }
 
-/// The sizes of a run in the first group of a plan, where memory is plenty.
-std::vector<SizePlan> plans_of(const Options& options, const char* collective,
-                               const GroupPlan& plan, const RankMap& rank_map = {},
-                               bool on_devices = false, Bytes device_cache = 0) {
+/// The sizes of a launch of the first group of a plan, where memory is plenty.
+std::vector<SizePlan> plans_of(Options options, const char* name, const GroupPlan& plan,
+                               Bytes host_cache = 0, std::optional<Bytes> device_cache = {}) {
   const RankGroup& mine = plan.rounds.front().groups.front();
   test::FakeBootstrap bootstrap(0, static_cast<int>(mine.ranks.size()));
-  test::FakeCommunicator communicator;
+  options.host_limits = false;
+  options.memory_limit = 64 * kGiB;
+  RankMap rank_map;
+  rank_map.ranks.resize(mine.ranks.size());
+  rank_map.largest_cache = host_cache;
   Watchdog watchdog{std::nullopt, {}};
-  Run run{{.options = options,
-           .collective = test::collective(collective),
-           .on_devices = on_devices,
-           .world = bootstrap,
-           .plan = plan,
-           .rank_map = rank_map,
-           .watchdog = watchdog},
-          bootstrap,
-          communicator};
-  run.mine = &mine;
-  run.memory = {.free = 64 * kGiB, .share = 1};
-  run.device_cache = device_cache;
-  return plan_sweep(run, DataType::Float, ReduceOp::Sum);
+  const Job job{.options = options,
+                .collective = test::collective(name),
+                .backend = {&test::backend_named("mpi"), "asked for"},
+                .on_devices = device_cache.has_value(),
+                .connect =
+                    [&](Bootstrap&) {
+                      auto communicator = std::make_shared<test::FakeCommunicator>();
+                      communicator->cache = device_cache.value_or(0);
+                      return communicator;
+                    },
+                .world = bootstrap,
+                .plan = plan,
+                .rank_map = rank_map,
+                .watchdog = watchdog};
+  const auto rows = plan_rows(options, job.collective, plan);
+  Connected connected(job, rows);
+  connected.connect(0);
+  return connected.plan_sweep(DataType::Float, ReduceOp::Sum, 0);
 }
 
 /// Buffers of 1 MiB that --cache rotate goes through.
-std::uint64_t rotated_slots(bool on_devices, Bytes device_cache, Bytes host_cache) {
+std::uint64_t rotated_slots(std::optional<Bytes> device_cache, Bytes host_cache) {
   Options options;
   options.cache = Cache::Rotate;
   options.sweep = {.first = kMiB, .last = kMiB};
-  RankMap rank_map;
-  rank_map.largest_cache = host_cache;
-  return plans_of(options, "allreduce", world_plan(1), rank_map, on_devices, device_cache)
-      .at(0)
-      .slots;
+  return plans_of(options, "allreduce", world_plan(1), host_cache, device_cache).at(0).slots;
 }
 
 TEST(PlanSweep, RotatesThroughTwiceTheCacheOfTheMemoryThatIsUsed) {
-  EXPECT_EQ(rotated_slots(true, 50 * kMiB, 512 * kMiB), 256U);  // the least amount
-  EXPECT_EQ(rotated_slots(true, 192 * kMiB, 32 * kMiB), 384U);
-  EXPECT_EQ(rotated_slots(true, 0, 512 * kMiB), 256U);
-  EXPECT_EQ(rotated_slots(false, 0, 32 * kMiB), 128U);  // the least amount
-  EXPECT_EQ(rotated_slots(false, 0, 256 * kMiB), 512U);
+  EXPECT_EQ(rotated_slots(50 * kMiB, 512 * kMiB), 256U);  // the least amount
+  EXPECT_EQ(rotated_slots(192 * kMiB, 32 * kMiB), 384U);
+  EXPECT_EQ(rotated_slots(Bytes{0}, 512 * kMiB), 256U);
+  EXPECT_EQ(rotated_slots({}, 32 * kMiB), 128U);  // the least amount
+  EXPECT_EQ(rotated_slots({}, 256 * kMiB), 512U);
 }
 
 /// What rank 0 wrote of a run of `ranks` ranks in the rounds of its options.
@@ -362,23 +355,14 @@ std::vector<Record> rows_of_rounds(int ranks, Options options, const char* colle
   test::on_ranks(ranks, [&](test::ThreadBootstrap& world) {
     const GroupPlan plan = plan_groups(world, options);
     Watchdog watchdog{std::nullopt, {}};
-    Outputs outputs(world, options);
-    RunContext context = test::context();
-    context.hosts.assign(static_cast<std::size_t>(ranks), "h1");
-    context.groups = plan.ranks_by_group();
-    outputs.begin(context);
-    const WholeJob job{
-        .options = options,
-        .collective = test::collective(collective),
-        .backend = {&test::backend_named("mpi"), "asked for"},
-        .connect = [](Bootstrap&) { return std::make_unique<test::FakeCommunicator>(); },
-        .world = world,
-        .plan = plan,
-        .rank_map = rank_map,
-        .watchdog = watchdog};
-    RoundRunner rounds(job, outputs);
-    rounds.run();
-    outputs.end("");
+    test::run_job({.options = options,
+                   .collective = test::collective(collective),
+                   .backend = {&test::backend_named("mpi"), "asked for"},
+                   .connect = [](Bootstrap&) { return std::make_shared<test::FakeCommunicator>(); },
+                   .world = world,
+                   .plan = plan,
+                   .rank_map = rank_map,
+                   .watchdog = watchdog});
   });
   (void)testing::internal::GetCapturedStdout();
   return read_csv(options.csv_path).records;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "harness/row.hpp"
+#include "harness/measurement.hpp"
+
+#include "harness/row_record.hpp"
+#include "model/flag.hpp"
 #include "tests/unit/support/fake_bootstrap.hpp"
 #include "tests/unit/support/fake_communicator.hpp"
 #include "tests/unit/support/sample_records.hpp"
@@ -76,41 +79,49 @@ TEST(Prime, LetsAFailurePass) {
 }
 
 /// One row of 1 KiB of floats, an all-reduce over one fake rank.
-struct RowMeasurement : testing::Test {
-  RowMeasurement() {
+struct OneRow : testing::Test {
+  OneRow() {
     options.operations = 6;
     options.warmup_operations = 0;
   }
 
   /// Measures so many rows in the same buffers; samples and record of the last are kept.
   void measure(bool in_place = false, int rows = 1) {
-    const GroupPlan plan_of_all = world_plan(1);
-    busbar::Run run{{.options = options,
-                     .collective = allreduce,
-                     .on_devices = on_devices,
-                     .world = bootstrap,
-                     .plan = plan_of_all,
-                     .rank_map = rank_map,
-                     .watchdog = watchdog},
-                    bootstrap,
-                    communicator};
-    run.timer_cost_s = timer_cost_s;
-    const RankGroup all{};
-    run.mine = &all;
+    const GroupPlan all = world_plan(1);
+    const Job job{.options = options,
+                  .collective = allreduce,
+                  .backend = {&test::backend_named("mpi"), "asked for"},
+                  .on_devices = on_devices,
+                  .world = bootstrap,
+                  .plan = all,
+                  .rank_map = rank_map,
+                  .watchdog = watchdog};
+    const ConnectedRound round{.ranks = {.world = bootstrap, .members = bootstrap},
+                               .communicator = communicator,
+                               .mine = job.group_of(0),
+                               .timer_cost_s = timer_cost_s};
     const SizePlan plan{
         .footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}),
         .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
+    const PlannedRow planned{
+        .collective = &allreduce, .wanted = kKiB, .op = ReduceOp::Sum, .in_place = in_place};
     RowBuffers buffers(communicator, plan, 0);
     RankLoad load(options, bootstrap, communicator);
-    Verifier verifier(run.round_group(), communicator, DataType::Float, ReduceOp::Sum);
+    Verifier verifier(round.ranks, communicator, DataType::Float, ReduceOp::Sum);
     for (int row = 0; row < rows; ++row) {
-      Row measured{.record = {.ranks = 1, .in_place = in_place, .size = plan.footprint.size}};
-      measure_row(
-          {.run = run, .key = key, .like = like, .plan = plan, .verifier = verifier, .load = load},
-          buffers, measured, {});
-      record = measured.record;
-      samples = measured.samples_us;
+      Evidence evidence;
+      busbar::measure({.job = job,
+                       .row = planned,
+                       .round = round,
+                       .plan = plan,
+                       .like = like,
+                       .verifier = verifier,
+                       .load = load,
+                       .buffers = &buffers},
+                      {}, {}, evidence);
+      record = row_of(job, planned, *round.mine, {&evidence, 1}).record;
+      samples = evidence.times_us;
     }
   }
 
@@ -126,7 +137,6 @@ struct RowMeasurement : testing::Test {
   test::FakeBootstrap bootstrap;
   test::FakeCommunicator communicator;
   Watchdog watchdog{std::nullopt, {}};
-  SweepKey key;
   std::uint64_t slots = 1;
   double timer_cost_s = 0;
   bool on_devices = false;
@@ -134,14 +144,14 @@ struct RowMeasurement : testing::Test {
   std::vector<double> samples;
 };
 
-TEST_F(RowMeasurement, FillsTheRecordAndGivesTheSamples) {
+TEST_F(OneRow, FillsTheRecordAndGivesTheSamples) {
   measure();
   EXPECT_EQ(samples, std::vector<double>(6, 1000));
   EXPECT_EQ(cells("samples operations time_median_us status wrong"), "6|6|1000|ok|0");
   EXPECT_TRUE(record.host_time_us && record.enqueue_time_us);
 }
 
-TEST_F(RowMeasurement, MeasuresTheSkewOfStartsOnOneHostOnly) {
+TEST_F(OneRow, MeasuresTheSkewOfStartsOnOneHostOnly) {
   measure();
   EXPECT_TRUE(record.start_skew_us.has_value());
   rank_map.hosts = 2;
@@ -149,7 +159,7 @@ TEST_F(RowMeasurement, MeasuresTheSkewOfStartsOnOneHostOnly) {
   EXPECT_FALSE(record.start_skew_us.has_value());
 }
 
-TEST_F(RowMeasurement, ChecksTimedBuffersOutOfPlaceAndOperatesAgainForEveryOtherCheckIfAny) {
+TEST_F(OneRow, ChecksTimedBuffersOutOfPlaceAndOperatesAgainForEveryOtherCheckIfAny) {
   measure();
   EXPECT_EQ(operations(), 6U);
   measure(true);
@@ -166,7 +176,7 @@ TEST_F(RowMeasurement, ChecksTimedBuffersOutOfPlaceAndOperatesAgainForEveryOther
   EXPECT_EQ(cells("wrong status"), "|ok");
 }
 
-TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) {
+TEST_F(OneRow, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) {
   options.inject_fault = Fault{.rank = 0, .index = 256};  // there is no such element
   measure();
   EXPECT_FALSE(has_flag(record, Flag::FaultInjected));
@@ -181,7 +191,7 @@ TEST_F(RowMeasurement, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) 
   EXPECT_EQ(operations(), 6U);
 }
 
-TEST_F(RowMeasurement, TakesNoResultOfTheRowBeforeForItsOwn) {
+TEST_F(OneRow, TakesNoResultOfTheRowBeforeForItsOwn) {
   communicator.operation_time = [this](std::size_t n) {
     communicator.moves_data = n <= options.operations;  // the second row's operations do nothing
     return Seconds{1e-3};
@@ -190,7 +200,7 @@ TEST_F(RowMeasurement, TakesNoResultOfTheRowBeforeForItsOwn) {
   EXPECT_EQ(record.wrong, 256U);
 }
 
-TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlotThatWasUsed) {
+TEST_F(OneRow, FindsWhatIsWrongInAnySlotThatWasUsed) {
   slots = 4;
   measure();
   EXPECT_EQ(record.status, RowStatus::Ok);
@@ -207,7 +217,7 @@ TEST_F(RowMeasurement, FindsWhatIsWrongInAnySlotThatWasUsed) {
   EXPECT_EQ(record.wrong, 1U);
 }
 
-TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
+TEST_F(OneRow, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
   options.operations = 2;
   options.aggregated = 3;
   measure();
@@ -215,7 +225,7 @@ TEST_F(RowMeasurement, GroupsAsManyOperationsAsAskedAndSamplesTheGroups) {
   EXPECT_EQ(cells("operations samples batch"), "6|2|3");
 }
 
-TEST_F(RowMeasurement, RunsAnUntimedOperationFirstOnADeviceOnly) {
+TEST_F(OneRow, RunsAnUntimedOperationFirstOnADeviceOnly) {
   measure();
   EXPECT_EQ(communicator.events, "oooooow");
   on_devices = true;
@@ -228,7 +238,7 @@ TEST_F(RowMeasurement, RunsAnUntimedOperationFirstOnADeviceOnly) {
   EXPECT_EQ(communicator.events, "owoooooowow");
 }
 
-TEST_F(RowMeasurement, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) {
+TEST_F(OneRow, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) {
   on_devices = true;
   communicator.operation_time = [](std::size_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -242,7 +252,7 @@ TEST_F(RowMeasurement, MeasuresAnOperationThatOutlastsTheBudgetFromTheSecondOn) 
   EXPECT_EQ(operations(), 3U);
 }
 
-TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
+TEST_F(OneRow, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
   on_devices = true;
   communicator.can_hold = true;
   options.operations = 2;
@@ -258,7 +268,7 @@ TEST_F(RowMeasurement, HoldsTheDeviceForIsolatedOperationsUnlessTheyBlock) {
   }
 }
 
-TEST_F(RowMeasurement, FlagsARowOfADeviceWhoseTimeIsThatOfIssuing) {
+TEST_F(OneRow, FlagsARowOfADeviceWhoseTimeIsThatOfIssuing) {
   struct Issuing {
     bool on_devices;
     Blocking blocking;  // issuing includes the waits
@@ -280,7 +290,7 @@ TEST_F(RowMeasurement, FlagsARowOfADeviceWhoseTimeIsThatOfIssuing) {
   }
 }
 
-TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSampleAndCountsEveryLaunchAsWarmup) {
+TEST_F(OneRow, LaunchesAGraphOfAllOperationsForOneSampleAndCountsEveryLaunchAsWarmup) {
   on_devices = true;
   options.graph_launches = 4;
   measure();
@@ -293,7 +303,7 @@ TEST_F(RowMeasurement, LaunchesAGraphOfAllOperationsForOneSampleAndCountsEveryLa
   EXPECT_EQ(record.warmup_operations, 6U);
 }
 
-TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
+TEST_F(OneRow, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
   options.graph_launches = 2;
   options.operations.reset();
   options.time_budget = Seconds{1000};
@@ -302,7 +312,7 @@ TEST_F(RowMeasurement, PutsTwentyOperationsIntoAGraphWhereNoneAreCounted) {
   EXPECT_EQ(std::count(communicator.events.begin(), communicator.events.end(), '['), 1);
 }
 
-TEST_F(RowMeasurement, MakesNoBatchesOfIsolatedOperations) {
+TEST_F(OneRow, MakesNoBatchesOfIsolatedOperations) {
   communicator.operation_time = [](std::size_t) { return Seconds{1e-6}; };
   timer_cost_s = 40e-9;
   options.operations = 8;
