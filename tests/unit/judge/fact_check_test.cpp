@@ -36,17 +36,6 @@ struct FactCase : JudgeCase {
   }
 };
 
-TEST(JudgeFacts, FailsTheNodeWhoseCounterRoseByMore) {
-  FactCase one({.fact = "net.carrier_changes", .instance = "e*", .delta_max = 1});
-  one.values("eth0", {{"4", "4"}, {"4", "6"}, {"4", "5"}});
-  one.values("lo", {{"0", "9"}, {"0", "9"}, {"0", "9"}});
-  EXPECT_EQ(one.outcomes(), "PASS FAIL PASS");
-  EXPECT_THAT(one.reason(1), HasSubstr("eth0 rose by 2"));
-  const Acceptance all = one.judged();
-  EXPECT_EQ(nodes_of(all.suspects), std::vector<Names>{{"h2"}});
-  EXPECT_EQ(states(all), "good failed good");
-}
-
 TEST(JudgeFacts, ComparesTextsAndTheNumbersThatTheyBeginWithAndNoCounterThatWasReset) {
   struct Case {
     FactRule rule{};
@@ -92,15 +81,6 @@ TEST(JudgeFacts, IsAnErrorWhereNothingOrNoValueWasRead) {
   EXPECT_THAT(one.reason(2), HasSubstr("no facts"));
   one.windows = {};
   EXPECT_EQ(one.outcomes(), "SKIP SKIP SKIP");
-}
-
-TEST(FactEvidence, IsAddedToSuspectsOfOtherRules) {
-  FactCase one({.fact = "net.carrier_changes"});
-  one.values("eth0", {{"4", "4"}, {"4", "6"}, {"4", "4"}});
-  one.specification.facts.clear();
-  one.set_rate(100, "h2");
-  EXPECT_THAT(one.judged().suspects.at(0).evidence,
-              HasSubstr("facts of h2: eth0: carrier changes +2"));
 }
 
 TEST(DeviceSetFingerprint, IsAnErrorOfItsRulesOnlyWhereNcclTookAnotherTransport) {

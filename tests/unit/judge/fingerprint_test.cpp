@@ -11,19 +11,6 @@ Observation two_gpus() {
           .records = {{.ranks = 2, .nodes = 1}}};
 }
 
-TEST(Fingerprint, OverMpiNoGpuIsReported) {
-  Specification specification;
-  specification.run.backend = "mpi";
-  EXPECT_EQ(unreported_error(specification, {}), "");
-  specification.system.fingerprint = {{"processor", {"EPYC"}}};
-  EXPECT_EQ(unreported_error(specification, {}), "");
-  specification.system.fingerprint = {{"gpu", {"NVIDIA H200"}}, {"gpus_per_node", {"8"}}};
-  EXPECT_THAT(unreported_error(specification, {}), HasSubstr("gpu, gpus_per_node"));
-  EXPECT_EQ(unreported_error(specification, {{"gpu", "NVIDIA H200"}, {"gpus_per_node", "8"}}), "");
-  specification.run.backend = "nccl";
-  EXPECT_EQ(unreported_error(specification, {}), "");
-}
-
 /// Why two GPUs are not those of a fingerprint and a backend, or empty.
 std::string stranger(const std::map<std::string, std::vector<std::string>>& fingerprint,
                      const Facts& assumed = {}, const std::string& reported = {},

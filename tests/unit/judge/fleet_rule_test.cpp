@@ -248,23 +248,6 @@ TEST(FleetOfThree, IsAFleetAndExactlyTheBoundIsNotBelowIt) {
   EXPECT_EQ(low.verdicts.at(3).outcome, Outcome::Pass);
 }
 
-TEST(FleetOfThree, IsJudgedPerSize) {
-  // h3 is slow at 1 MiB alone; larger sizes have twice the rate.
-  JudgeCase one = three(0.9);
-  one.rule().sizes = {kMiB, 2 * kMiB};
-  for (Observation& o : one.observations) {
-    o.records.push_back(o.records[0]);
-    o.records[1].size = 2 * kMiB;
-    o.records[1].busbw_GBps = 128;
-  }
-  const Acceptance acceptance = one.judged();
-  ASSERT_EQ(acceptance.verdicts.size(), 8U);
-  EXPECT_EQ(acceptance.count(Outcome::Fail), 1U);
-  EXPECT_EQ(acceptance.verdicts[4].outcome, Outcome::Fail) << "h3, 1 MiB";
-  EXPECT_DOUBLE_EQ(*acceptance.verdicts[6].value, 64);
-  EXPECT_DOUBLE_EQ(*acceptance.verdicts[7].value, 128);
-}
-
 TEST(FleetRule, TwoValuesAreNoFleet) {
   JudgeCase one = three(0.9);
   one.nodes = names(2);

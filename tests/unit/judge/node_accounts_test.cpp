@@ -119,19 +119,6 @@ TEST(NodeAccounts, AreOfTheWorstOutcome) {
   }
 }
 
-TEST(NodeAccounts, OnlyABlamedNodeExplainsAFail) {
-  const Suspect bad{.nodes = {"h2"}, .rule = "pair", .evidence = "low"};
-  const auto state = [&](Outcome outcome, bool blamed, bool passes) {
-    std::vector<CheckResult> verdicts{verdict({"h1", "h2"}, outcome)};
-    if (passes) verdicts.push_back(verdict({"h1"}, Outcome::Pass));
-    return account_of("h1", verdicts, blamed ? std::vector{bad} : std::vector<Suspect>{}).state;
-  };
-  EXPECT_EQ(state(Outcome::Fail, true, true), NodeState::Good);
-  EXPECT_EQ(state(Outcome::Fail, false, true), NodeState::Suspect);
-  EXPECT_EQ(state(Outcome::Inconclusive, true, true), NodeState::Good);
-  EXPECT_EQ(state(Outcome::Fail, true, false), NodeState::Inconclusive) << "nothing is good";
-}
-
 TEST(NodeAccounts, APathOfTheFabricExplainsNoNode) {
   const Suspect path{.path = "uplink leaf1", .rule = "pair", .evidence = "low"};
   EXPECT_EQ(account_of("h1", {verdict({"h1"}, Outcome::Fail)}, {path}).state, NodeState::Suspect);

@@ -252,17 +252,6 @@ PairFunction slow_node(std::size_t bad, double rate) {
   return [=](std::size_t i, std::size_t j) { return i == bad || j == bad ? rate : 100; };
 }
 
-TEST(PairsOfAFleet, PassWhereAllAreAlike) {
-  GroupsCase one(16);
-  one.measure(even);
-  const Acceptance acceptance = one.judged();
-  EXPECT_EQ(acceptance.overall(), Outcome::Pass);
-  EXPECT_EQ(acceptance.verdicts.size(), 17U);
-  EXPECT_NEAR(*acceptance.verdicts.back().value, 100, 1);
-  EXPECT_EQ(acceptance.verdicts.back().instance, kFleet);
-  EXPECT_TRUE(one.suspects().nodes.empty());
-}
-
 TEST(PairsOfAFleet, BlameANodeOnlyWhereItIsLowAgain) {
   GroupsCase one(16);
   one.measure(slow_node(4, 85));
@@ -297,22 +286,6 @@ TEST(PairsOfAFleet, BlameALinkAndAnUplinkAndNotTheirNodes) {
   EXPECT_EQ(acceptance.suspects[0].path, "uplink leaf2");
   EXPECT_THAT(acceptance.suspects[0].evidence, HasSubstr("pairs over it low: 50"));
   expect_all_good(acceptance);
-}
-
-TEST(PairsOfAFleet, OfASmallOneBlameANodeAndNotItsLinks) {
-  for (const std::size_t count : {4U, 5U, 6U, 8U}) {
-    for (const double rate : {80.0, 50.0, 30.0}) {
-      GroupsCase one(count);
-      one.measure(slow_node(2, rate));
-      ASSERT_EQ(one.suspects().nodes.size(), 1U);
-      GroupsCase good = one;
-      one.confirm(slow_node(2, rate));
-      EXPECT_EQ(nodes_of(one.judged().suspects), std::vector<Names>{{"h3"}})
-          << count << " " << rate;
-      good.confirm(even);
-      EXPECT_EQ(good.overall(), Outcome::Pass) << count << " " << rate;
-    }
-  }
 }
 
 TEST(PairsOfAFleet, OfASmallOneSuspectTheLowestBeforeItsPartners) {

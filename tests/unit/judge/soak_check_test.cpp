@@ -22,7 +22,6 @@ struct SoakCase : JudgeCase {
     double (*time_us)(int second) = [](int) { return 100.0; };  ///< its parts at the same rate
     int wrong = 0;                                              ///< elements of each interval
     int checked = 1000;                                         ///< bytes of each
-    std::string failure{};
   };
   SoakCase& turn(const std::string& node, int number, const Turn& of) {
     const std::string name = node + "-" + std::to_string(number) + ".csv";
@@ -40,8 +39,7 @@ struct SoakCase : JudgeCase {
                             .nodes = {node},
                             .launch = number,
                             .collective = "allreduce",
-                            .file = folder.path() + "/" + name,
-                            .failure = of.failure});
+                            .file = folder.path() + "/" + name});
     return *this;
   }
   SoakCase& steady_turns(const std::string& node) { return turn(node, 0, {}).turn(node, 1, {}); }
@@ -127,18 +125,6 @@ TEST(JudgeSoak, AlwaysFailsWrongDataAndTurnsThatFail) {
   EXPECT_EQ(one.result("soak-launches", "h2").value, 1);
   one.observations.back().failure = "interrupted";  // by who ended the run
   EXPECT_EQ(one.result("soak-launches", "h2").outcome, Outcome::Pass);
-}
-
-TEST(JudgeSoak, JudgesWhatThereIsOfATurnThatWasInterrupted) {
-  SoakCase one({});
-  one.turn("h1", 0, {.seconds = 15, .failure = "interrupted"});
-  one.turn("h2", 0, {.seconds = 15, .wrong = 1, .failure = "interrupted"});
-  EXPECT_EQ(one.result("soak-launches", "h1").outcome, Outcome::Pass);
-  EXPECT_EQ(one.result("soak-wrong", "h1").outcome, Outcome::Pass);
-  EXPECT_EQ(one.result("soak-wrong", "h2").outcome, Outcome::Fail);
-  EXPECT_EQ(one.result("soak-wrong", "h2").value, 15);
-  EXPECT_THAT(one.judged().head.notes,
-              Contains(HasSubstr("set h1 allreduce, 1 turn, 15 s in total")));
 }
 
 TEST(JudgeSoak, NeverPassesDataThatNothingCheckedAndIsAnErrorWithoutData) {

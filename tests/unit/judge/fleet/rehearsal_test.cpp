@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "judge/fleet/rehearsal.hpp"
 
-#include <cmath>
-
 #include "judge/fleet/confirmation.hpp"
 
 namespace busbar::judge {
 namespace {
-
-constexpr ScreenLimits kLimits{};
 
 struct Totals {
   std::size_t right = 0;
@@ -151,32 +147,6 @@ TEST(ConfirmationRounds, HasNoneWithoutSuspectsOrGoodNodes) {
   EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
   for (std::size_t node = 0; node < 4; ++node) screening.nodes.push_back({.node = node});
   EXPECT_TRUE(confirmation_rounds(screening, std::vector<NodePath>(4), 1, 0).empty());
-}
-
-TEST(ConfirmSuspects, BlamesNoLinkOfThreeGoodNodes) {
-  for (const std::size_t nodes : {4U, 5U, 6U}) {
-    Screening screening{.again = 6};
-    screening.offsets = {0};
-    screening.has_value.assign(nodes, true);
-    if (nodes == 5) screening.has_value[4] = false;  // it never answered
-    screening.nodes = {{.node = 2, .blamed = true}};
-    screening.links = {{.first = 1, .second = 3}};
-    const std::vector<NodePath> paths(nodes);
-    FleetRates again{.paths = paths, .launches = screening.again};
-    for (std::size_t launch = 0; launch < screening.again; ++launch) {
-      for (std::size_t i = 0; i < nodes; ++i) {
-        for (std::size_t j = i + 1; j < nodes; ++j) {
-          if (!screening.has_value[j]) continue;
-          const double rate = i == 2 || j == 2 ? -1 : i == 1 && j == 3 ? -0.6 : 0;
-          const auto noise = 0.001 * static_cast<double>((i * 7 + j * 3 + launch) % 11);
-          again.pairs.push_back({i, j, launch, rate + noise});
-        }
-      }
-    }
-    const Confirmation found = confirm_suspects(screening, again, kLimits);
-    ASSERT_EQ(found.links.size(), 1U) << nodes;
-    EXPECT_EQ(found.links[0].blamed, nodes == 6) << nodes;
-  }
 }
 
 TEST(Rehearse, RefusesFaultsThatItCannotHave) {

@@ -66,33 +66,8 @@ TEST(Screen, WantsANodeToBeLowInEveryLaunchBesideTheOthers) {
   }
 }
 
-TEST(Screen, NamesALink) {
-  const auto found = screened(std::vector<NodePath>(8), [](auto first, auto second, auto) {
-    return first == 2 && second == 6 ? 0.7 : 0.0;
-  });
-  EXPECT_TRUE(blamed(found).empty());
-  ASSERT_EQ(found.links.size(), 1U);
-  EXPECT_EQ(found.links[0].first, 2U);
-  EXPECT_EQ(found.links[0].second, 6U);
-}
-
 TEST(Screen, BlamesNobodyWithoutPairs) {
   EXPECT_TRUE(screen({.paths = std::vector<NodePath>(3)}, {}).nodes.empty());
-}
-
-TEST(Screen, BlamesAnUplinkAndNotItsNodes) {
-  const std::vector<NodePath> paths = simulated_paths(32, {8});
-  const auto found = screened(paths, [&](auto first, auto second, auto) {
-    const NodePath leaf{"leaf2"};
-    if (paths[first] == paths[second]) return 0.0;
-    return paths[first] == leaf || paths[second] == leaf ? 0.35 : 0.05;
-  });
-  ASSERT_EQ(found.units.size(), 1U);
-  EXPECT_EQ(found.units[0].unit, NodePath{"leaf2"});
-  EXPECT_NEAR(found.units[0].log_effect, -0.3, 0.03);
-  EXPECT_TRUE(found.nodes.empty());
-  EXPECT_TRUE(found.links.empty());
-  EXPECT_NEAR(found.offsets[1], 0.05, 0.01);  // pairs of one leaf, beside those across
 }
 
 TEST(Screen, BlamesAPodsUplinkAndNotItsLeaves) {
@@ -115,17 +90,6 @@ TEST(Screen, BlamesTheWayBetweenTwoLeaves) {
   EXPECT_EQ(found.units[0].unit, NodePath{"leaf1"});
   EXPECT_EQ(found.units[0].other, NodePath{"leaf3"});
   EXPECT_TRUE(found.links.empty());
-}
-
-TEST(Screen, JudgesNodesAlone) {
-  FleetRates rates{.paths = std::vector<NodePath>(12), .launches = 3};
-  for (std::size_t launch = 0; launch < 3; ++launch) {
-    for (std::size_t node = 0; node < 12; ++node) {
-      const double slow = node == 7 ? -0.1 : 0;
-      rates.pairs.push_back({node, node, launch, healthy(node, node, launch) + slow});
-    }
-  }
-  EXPECT_EQ(blamed(screen(rates, {})), std::vector<std::size_t>{7});
 }
 
 }  // namespace

@@ -62,23 +62,6 @@ TEST(VerdictHtml, HasACellForEachNodeWithItsStateAndEvidence) {
   EXPECT_THAT(page, HasSubstr("good (3): h0 h1 h3</li>"));
 }
 
-TEST(CauseText, NamesTheWorstSuspectWithItsFiguresAndTheOthers) {
-  Acceptance acceptance = sample_acceptance(6);
-  acceptance.suspects[0].rule = "intra";  // which has a result of h2 alone
-  EXPECT_EQ(cause_text(acceptance),
-            "h2 is slow: its all-reduce of 8 GiB reaches 301.5 GB/s; at least 427.5 is required. "
-            "Also: link h0 - h5 (slow).");
-  acceptance.verdicts[2].value = 430;
-  EXPECT_THAT(cause_text(acceptance), StartsWith("h2 is slow: 5 of 5 pairs low"))
-      << "a value within its bounds is no reason";
-  acceptance.suspects = {{.nodes = {"h1"}, .evidence = "3 bytes", .defect = Defect::WrongData}};
-  EXPECT_EQ(cause_text(acceptance), "h1 delivers wrong data: 3 bytes.");
-  acceptance.suspects = {{.path = "uplink leaf2", .evidence = "half"}};
-  EXPECT_EQ(cause_text(acceptance), "uplink leaf2 is slow: half.");
-  acceptance.suspects = {{.path = "links h[0-2] - h[3-5]", .evidence = "7 of 9 links are low"}};
-  EXPECT_EQ(cause_text(acceptance), "links h[0-2] - h[3-5] are slow: 7 of 9 links are low.");
-}
-
 TEST(CauseText, NamesEachNodeOnceAndThoseThatDoNotAnswer) {
   Acceptance acceptance = many_faults();
   EXPECT_EQ(cause_text(acceptance),

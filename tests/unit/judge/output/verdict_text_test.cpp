@@ -58,12 +58,6 @@ TEST(VerdictText, HasALongReasonOfAnInstanceOnceAndNothingBehindLongLinesWithout
   EXPECT_THAT(text_of(acceptance), Not(HasSubstr("as above")));
 }
 
-TEST(VerdictText, StaysReadableForTwoThousandPairs) {
-  const std::string text = text_of(64);
-  EXPECT_LT(std::ranges::count(text, '\n'), 50);
-  EXPECT_THAT(text, HasSubstr("63 of 2016 instances"));
-}
-
 TEST(VerdictText, ShortensLongNamesInTablesUntilTwoWouldBeOne) {
   Acceptance acceptance;
   for (const char* middle : {"1", "2"}) {
@@ -110,32 +104,6 @@ TEST(VerdictText, NamesEachNodeOnceByItsWorstDefectAndThoseThatDoNotAnswer) {
   EXPECT_THAT(text_of(silent), EndsWith("(exit 1); h1 does not answer\n"));
   silent.nodes[1].state = NodeState::Good;
   EXPECT_THAT(text_of(silent), EndsWith("(exit 1)\n")) << "it did before";
-}
-
-TEST(VerdictText, HasTheOneCauseOfAllErrorsOnce) {
-  Acceptance acceptance = sample_acceptance(6);
-  acceptance.head.refused = "fingerprint: gpu is 'B', expected 'A'";
-  for (CheckResult& verdict : acceptance.verdicts) {
-    verdict.outcome = Outcome::Error;
-    verdict.reason = acceptance.head.refused;
-  }
-  for (NodeAccount& account : acceptance.nodes) {
-    account.state = NodeState::Inconclusive;
-    account.evidence = acceptance.head.refused;
-  }
-  acceptance.suspects.clear();
-  const std::string text = text_of(acceptance);
-  EXPECT_EQ(text.find("gpu is"), text.rfind("gpu is"));
-  EXPECT_THAT(text, HasSubstr("Every rule is an ERROR: fingerprint: gpu is 'B'"));
-  EXPECT_THAT(text, ContainsRegex("pair-floor +15 instances +alltoall .*ERROR\n"));
-}
-
-TEST(VerdictText, SaysThatNothingStandsOutWhereRulesFailAndNoNodeIsBlamed) {
-  Acceptance acceptance = sample_acceptance(6);
-  acceptance.suspects.clear();
-  EXPECT_THAT(text_of(acceptance), HasSubstr("\nRules fail, and no single node"));
-  acceptance.verdicts.resize(1);
-  EXPECT_THAT(text_of(acceptance), Not(HasSubstr("stands out")));
 }
 
 TEST(VerdictText,
@@ -198,19 +166,6 @@ TEST(Describe, SizesAreExact) {
   EXPECT_EQ(size_text(1025), "1025 B");
   EXPECT_EQ(size_text(kMiB + 4), "1048580 B");
   EXPECT_EQ(size_text(3 * kGiB / 2), "1.5 GiB");
-}
-
-TEST(Describe, BoundsAreInTheUnitOfTheValue) {
-  CheckResult verdict{.reference = 200};
-  EXPECT_EQ(bound_text(verdict), "");
-  verdict.bounds.warn_below = 0.95;
-  EXPECT_EQ(bound_text(verdict), "warn >= 190");
-  verdict.bounds.fail_below = 0.9;
-  EXPECT_EQ(bound_text(verdict), ">= 180");
-  verdict.bounds.fail_above = 1.1;
-  EXPECT_EQ(bound_text(verdict), "180..220");
-  verdict.reference.reset();
-  EXPECT_EQ(bound_text(verdict), "");
 }
 
 TEST(Describe, LeavesGapsForWhatIsNoNumber) {

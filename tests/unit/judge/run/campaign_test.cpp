@@ -63,20 +63,6 @@ INSTANTIATE_TEST_SUITE_P(Campaign, LostNode,
                          testing::Values(std::pair("exec sleep 20\n", "timeout after 0.2 s"),
                                          std::pair("exit 139\n", "exit 139")));
 
-TEST_F(CampaignTest, ContactsAHostAgainThatDoesNotAnswerAtFirstAndKeepsThatItAnsweredLate) {
-  const std::string asked = folder_.path("asked");
-  CampaignRequest one = request({"localhost"}, "case $* in *--version*) mkdir " + asked +
-                                                   " || exit 0; echo 'No route to host' >&2; "
-                                                   "exit 255;; esac\n"
-                                                   "printf 'collective,size_bytes\n'\n");
-  EXPECT_TRUE(Campaign(one, run_).run());
-  const std::vector<std::string> notes{
-      "localhost answered only at the 2nd contact (localhost before: exit 255: No route to host)"};
-  EXPECT_EQ(run_.journal().notes, notes);
-  EXPECT_EQ(load_journal(run_.journal_path()).notes, notes) << "for accept judge";
-  EXPECT_EQ(run_.journal().lines.at(0).unreachable, "");
-}
-
 TEST_F(CampaignTest, GivesUpAHostAfterThreeContactsAndEndsWhereNoNameIsResolved) {
   const std::string asked = folder_.path("asked");
   CampaignRequest one = request({"localhost"}, "echo >> " + asked + "; exit 255\n");

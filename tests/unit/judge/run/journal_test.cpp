@@ -95,13 +95,6 @@ TEST_F(JournalTest, LeavesNoFolderOfARunThatCannotBegin) {
   EXPECT_TRUE(fs::exists(again.journal_path()));
 }
 
-TEST_F(JournalTest, LeavesOutTheLineThatAKilledRunWasWriting) {
-  const std::string row = journal_row(line_of_pair());
-  const RunJournal journal = load_journal(
-      write("launches.csv", journal_head(head_) + row + row.substr(0, row.size() / 2)));
-  EXPECT_EQ(journal.lines.size(), 1U);
-}
-
 TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal("collective,backend\n"), HasSubstr("launches.csv:1: not a journal"));
   std::string old = journal_head(head_);
@@ -121,27 +114,6 @@ TEST_F(JournalTest, RefusesWithFileAndLine) {
   EXPECT_THAT(refusal(head + journal_row(line)), HasSubstr("launches.csv:8: the file ../../etc"));
   EXPECT_EQ(mkfifo(folder_.path("fifo").c_str(), 0600), 0);
   EXPECT_THROW((void)load_journal(folder_.path("fifo")), Error);
-}
-
-TEST_F(JournalTest, LeavesOutALaunchThatWasInterruptedAndMadeAgain) {
-  Observation line = line_of_pair();
-  line.failure = kInterrupted;
-  line.file = "";
-  std::string text = journal_head(head_) + journal_row(line);
-  EXPECT_EQ(load_journal(write("launches.csv", text)).lines.at(0).failure, "interrupted");
-  text += journal_row(line_of_pair());
-  EXPECT_EQ(mapped(load_journal(write("launches.csv", text)).lines, &Observation::exit_code),
-            std::vector{4});
-}
-
-TEST_F(JournalTest, NamesCsvsOfLaunchesThatNoLineHas) {
-  add("001-a-b-allreduce.csv");
-  for (const char* name : {"001-a-b-allreduce.csv", "002-a-b-allreduce.csv", "verdicts.csv"}) {
-    write(name, csv());
-  }
-  static_cast<void>(observed());
-  EXPECT_THAT(load_journal(folder_.path("launches.csv")).unlisted,
-              ElementsAre("002-a-b-allreduce.csv"));
 }
 
 TEST_F(JournalTest, ObservesAMissingFileAsAFailureAndKeepsTheRowsOfALaunchThatFailed) {
@@ -195,13 +167,6 @@ TEST_F(RunFolderTest, NamesNoFileForALaunchThatWroteNone) {
   folder.add(1, rails_, {.failure = "b does not answer"});
   EXPECT_EQ(folder.journal().lines.front().file, "");
   EXPECT_EQ(folder.journal().lines.front().failure, "b does not answer");
-}
-
-TEST_F(RunFolderTest, NeverReplacesAnything) {
-  fs::create_directories(path_);
-  std::ofstream(path_ + "/precious") << "x";
-  EXPECT_THROW(RunFolder(path_, {}, ""), Error);
-  EXPECT_FALSE(fs::exists(path_ + "/spec.toml"));
 }
 
 TEST_F(RunFolderTest, GoesOnWithTheRunThatItHolds) {

@@ -18,8 +18,7 @@ TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
     std::string token{};
   };
   for (const Case& one :
-       {Case{.open_files = 512, .launches = (512U - 8 - 32) / 2, .token = "512 open files"},
-        Case{.processors = 2, .launches = 512, .token = "2 processors"},
+       {Case{.processors = 2, .launches = 512, .token = "2 processors"},
         Case{.memory = kGiB, .processors = 2, .launches = 32, .token = "1 GiB"},
         Case{.processes = 100,
         .memory = kGiB,
@@ -27,7 +26,6 @@ TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
         .launches = 12,
         .token = "100 more processes"},
         Case{.memory = kGiB, .wanted = 500, .launches = 500, .token = "--at-once"},
-        Case{.open_files = 512, .wanted = 500, .launches = 236, .token = "512 open files"},
         Case{.open_files = 512, .processes = 80, .wanted = 500, .launches = 10}}) {
     const AtOnce at_once = choose_at_once({.open_files = one.open_files,
                                            .used_files = 8,
@@ -39,26 +37,6 @@ TEST(ChooseAtOnce, IsWhatIsAskedForOrWhatTheScarcestAllows) {
     EXPECT_THAT(at_once.reason, HasSubstr(one.token));
   }
   EXPECT_EQ(choose_at_once({}, {}, "").launches, 1U) << "never none";
-}
-
-TEST(AllowLaunches, RaisesTheSoftLimitAsFarAsNeededAndNoFurtherThanTheHardOne) {
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const LaunchLimits limits = probe_launch_limits();
-  EXPECT_EQ(limits.open_files, before.rlim_max);
-  EXPECT_GT(limits.memory, 0U);
-  EXPECT_GT(limits.processors, 0U);
-  rlimit low = before;
-  low.rlim_cur = 64;
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
-  rlimit after{};
-  allow_launches(limits, 100);
-  getrlimit(RLIMIT_NOFILE, &after);
-  EXPECT_EQ(after.rlim_cur, limits.used_files + 32 + 200);
-  allow_launches(limits, std::size_t{1} << 40U);
-  getrlimit(RLIMIT_NOFILE, &after);
-  EXPECT_EQ(after.rlim_cur, before.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 Words shell(const std::string& text) { return {"/bin/sh", "-c", text}; }
@@ -127,16 +105,6 @@ TEST(RunLaunch, JoinsTheCsvsOfItsCommandsIntoOne) {
   EXPECT_THAT(result.command, HasSubstr(" && /bin/sh -c "));
 }
 
-TEST(RunLaunch, NamesTheExitAndTheProgramsOwnLine) {
-  const LaunchResult result =
-      run({shell("echo '[mpiexec] noise' >&2; echo 'x_perf: rank 1: no space' >&2; exit 4"),
-           shell("echo never")});
-  EXPECT_EQ(result.failure, "exit 4: x_perf: rank 1: no space");
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_EQ(result.csv, "");
-  EXPECT_THAT(result.log, HasSubstr("noise"));
-}
-
 TEST(RunLaunch, LeavesWrongAndSkippedDataToTheRowsButNeedsRows) {
   EXPECT_EQ(run({shell("printf 'collective,x\\na,1\\n'; exit 1")}).failure, "");
   EXPECT_EQ(run({shell("printf 'collective,x\\na,1\\n'; exit 77")}).failure, "");
@@ -174,30 +142,6 @@ TEST(RunLaunch, TakesAJobThatWroteAllAndOnlyDoesNotEndForAGoodOne) {
   EXPECT_FALSE(result.timed_out);
   EXPECT_LT(result.seconds, 10);
   EXPECT_THAT(result.log, HasSubstr("did not end within 0.2 s"));
-}
-
-TEST(RunLaunches, AreStoppedByAnInterruptAndNoOtherBegins) {
-  const auto begin = Clock::now();
-  const auto stop = [&] { return Clock::now() - begin > std::chrono::milliseconds(100); };
-  const Report report = report_of({{shell("sleep 20")}, {shell("sleep 20")}, {shell("sleep 20")}},
-                                  {.timeout = Seconds{20}, .at_once = 2, .stop = stop});
-  EXPECT_THAT(report.begun, ElementsAre(0, 1));
-  ASSERT_EQ(report.results.size(), 2U);
-  EXPECT_EQ(report.results.at(0).failure, kInterrupted);
-  EXPECT_EQ(report.results.at(1).failure, "interrupted");
-  EXPECT_EQ(report.results.at(1).exit_code, kNotMade);
-  EXPECT_LT(report.results.at(1).seconds, 15);
-  EXPECT_FALSE(report.failure);
-}
-
-TEST(RunLaunches, RunAsManyAtTheSameTimeAsAllowedAndKeepTheirNumbers) {
-  const Report report = report_of(rows(7), {.timeout = Seconds{10}, .at_once = 3});
-  EXPECT_THAT(report.begun, ElementsAre(0, 1, 2, 3, 4, 5, 6));
-  EXPECT_EQ(report.most, 3U);
-  ASSERT_EQ(report.results.size(), 7U);
-  for (const auto& [number, result] : report.results) {
-    EXPECT_EQ(result.csv, "collective,x\na," + std::to_string(number) + "\n");
-  }
 }
 
 TEST(RunLaunches, WaitOutAShortageWhileOthersRun) {

@@ -44,11 +44,6 @@ std::vector<Unit> planned(const std::vector<SetKind>& kinds, std::uint64_t seed 
   return plan_units(specification_of(kinds), kNodes, random);
 }
 
-TEST(PlanUnits, HasOneLaunchOfAllNodesForPairs) {
-  EXPECT_THAT(names_of(planned({SetKind::Pairwise})),
-              testing::UnorderedElementsAre("4 nodes 0 attempt 0", "4 nodes 1 attempt 0"));
-}
-
 TEST(PlanUnits, OfASoakHasEveryPairAndNoNodeTwiceAtATime) {
   std::mt19937_64 random(1);
   const auto units = plan_units(specification_of({SetKind::Pairwise}), kNodes, random, true);
@@ -63,14 +58,6 @@ TEST(PlanUnits, OfASoakHasEveryPairAndNoNodeTwiceAtATime) {
   }
   EXPECT_EQ(launches.size(), 6U);
   for (const auto& [name, all] : launches) EXPECT_EQ(all.size(), 2U) << name;
-}
-
-TEST(PlanUnits, MeasuresNodesAloneBeforeTheyMeet) {
-  const auto units = planned({SetKind::Whole, SetKind::PerNode, SetKind::Pairwise});
-  ASSERT_EQ(units.size(), 6U);
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    EXPECT_EQ(units[i].front().device_set == "per_node", i < 2) << i;
-  }
 }
 
 TEST(PlanUnits, IsTheSeedsOrder) {

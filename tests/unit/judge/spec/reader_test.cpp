@@ -78,25 +78,6 @@ TEST(SpecReader, RefusalsBeginWithTheFileAndThePlaceOfTheKey) {
   }
 }
 
-TEST(SpecReader, FindsEveryFaultOfAFileAtOnce) {
-  std::string text = kHead + kSet + kRule + kPairs;
-  for (const auto& [part, other] : {std::pair{"launches = 5", "launches = 'five'\nbackend = 3"},
-                                    {"max_cv = 0.02", "max_cv = 2"},
-                                    {"'allreduce'", "'allreduse'"},
-                                    {"kind = 'pairwise'", "kind = 'pairs'\ncolour = 1"},
-                                    {"[[expect]]", "[[expect]]\nsise = 1"}}) {
-    text = with(text, part, other);
-  }
-  std::vector<std::string> faults;
-  test::expect_failure(Status::Usage, " (and 6 more errors: busbar accept lint pod.toml)", [&] {
-    static_cast<void>(parse_specification(text, "pod.toml", "", {}, &faults));
-  });
-  EXPECT_THAT(faults, testing::UnorderedElementsAre(
-                          HasSubstr("launches must be"), HasSubstr("backend must be"),
-                          HasSubstr("max_cv is a fraction"), HasSubstr("allreduse"),
-                          HasSubstr("unknown kind"), HasSubstr("colour"), HasSubstr("sise")));
-}
-
 TEST(SpecReader, AFaultHasNoFaultsInItsTrain) {
   // A rule of a set that cannot be read is not one of an unknown set, and system has what sets
   // need.
@@ -281,12 +262,6 @@ TEST(SpecReader, AKnownIssueEndsOnADayOfTheCalendar) {
       {{issue("'2026-02-29'"), "is not a date"}, {issue("'tomorrow'"), "is not a date"}});
 }
 
-TEST(SpecReader, PathsAreRelativeToTheSpecification) {
-  const test::TemporaryFolder folder;
-  folder.write("pod.toml", rule_with("[baseline]\nrun = 'base'\n"));
-  EXPECT_EQ(load(folder.path("pod.toml")).baseline->run, folder.path("base"));
-}
-
 const std::string kProfiles = kHead + kSet + kPairs + kRule +
                               with(with(kRule, "one", "two"), "node", "pairs") +
                               "[profile.quick]\nexpect = ['one']\nlaunches = 3\n"
@@ -339,11 +314,6 @@ TEST(SpecProfile, RulesThatAreAskedForStayWhicheverTheProfileHas) {
   EXPECT_THAT(only({"two"}), ElementsAre("two"));
   EXPECT_THAT(only({"two"}, "quick"), ElementsAre("two")) << "quick is for rule one";
   EXPECT_THAT(only({"two", "one"}), ElementsAre("one", "two"));
-}
-
-TEST(SpecProfile, ARuleThatThereIsNotIsRefusedWithThoseThatThereAre) {
-  test::expect_failure(Status::Usage, "one, two; did you mean two?",
-                       [] { static_cast<void>(only({"tow"})); });
 }
 
 }  // namespace

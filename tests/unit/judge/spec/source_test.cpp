@@ -27,16 +27,6 @@ class BasedOn : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-TEST_F(BasedOn, TakesAllThatItDoesNotSet) {
-  const Specification spec = derived("");
-  EXPECT_EQ(spec.file, path());
-  EXPECT_EQ(spec.system.name, "pod");
-  EXPECT_EQ(spec.device_sets.size(), 2U);
-  ASSERT_EQ(spec.rules.size(), 1U);
-  EXPECT_EQ(spec.rules[0].value, 400);
-  EXPECT_EQ(derived("", "quick").run.launches, 3);
-}
-
 TEST_F(BasedOn, KeysOfTablesAndProfilesAreReplacedOneByOne) {
   const std::string own =
       "[system]\nfingerprint = { gpu = 'A' }\n[run]\ntimeout_s = 9\n[profile.quick]\n"
@@ -103,24 +93,6 @@ TEST_F(BasedOn, ABaseThatCannotBeReadIsRefusedWhereItIsNamed) {
   EXPECT_THAT(message("3"), HasSubstr("based_on must be a text in quotes"));
   folder_.write("base.toml", "schema = 2\n");
   EXPECT_THAT(message("'base.toml'"), StartsWith(folder_.path("base.toml") + ":1:10: schema"));
-}
-
-TEST_F(BasedOn, TheCompleteTextIsBasedOnNothingAndMeansTheSame) {
-  const std::string own = "[[expect]]\nid = 'one'\nvalue = 300\n";
-  const std::string whole = complete_text({.path = path(), .text = head() + own});
-  EXPECT_THAT(whole, Not(HasSubstr("based_on")));
-  const Specification spec = parse_specification(whole, path(), "quick");
-  EXPECT_EQ(spec.rules.at(0).value, 300);
-  EXPECT_EQ(spec.device_sets.size(), 1U);
-  EXPECT_EQ(spec.run.launches, 3);
-  const std::string plain = "schema = 1 # of the site\n";
-  EXPECT_EQ(complete_text({.path = path(), .text = plain}), plain);
-}
-
-TEST(FindSpecification, IsAFileOrTheNameOfAReadyMadeOne) {
-  EXPECT_EQ(find_specification("dgx-h100").path, "results/expect/dgx-h100.toml");
-  test::expect_failure(Status::Usage, "no-such.toml: there is no such file",
-                       [] { static_cast<void>(find_specification("no-such.toml")); });
 }
 
 }  // namespace

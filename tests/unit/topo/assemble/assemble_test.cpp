@@ -83,13 +83,6 @@ TEST(Assemble, WarnsWhereAGpuMadeForXgmiShowsNone) {
   EXPECT_EQ(gpu_link_kind(bare), LinkKind::Xgmi);
 }
 
-TEST(Assemble, TakesTheNameThatTheUserGives) {
-  Sources sources = sources_of(uniform(2, "NV4"));
-  sources.gpu = "NVIDIA A40";
-  EXPECT_EQ(nominal_of_first(assemble(sources), LinkKind::NvLink), 56.24);
-  EXPECT_EQ(assemble(sources).title, "2x NVIDIA A40");
-}
-
 struct Note {
   Rows rows;
   std::string model;

@@ -5,8 +5,6 @@
 
 #include "tests/unit/topo/bounds/ring_cases.hpp"
 #include "tests/unit/topo/bounds/small_graphs.hpp"
-#include "topo/systems/joined_hosts.hpp"
-#include "topo/systems/system_file.hpp"
 
 namespace busbar::topo {
 namespace {
@@ -46,17 +44,6 @@ TEST(LimitText, NamesLinksCablesAndTheNodesThatLinksShare) {
   }
 }
 
-TEST(LimitText, CountsTheCablesOfAHostAlikeHoweverManyHostsThereAre) {
-  for (const int hosts : {2, 8}) {
-    const Graph graph = copy_hosts(load_system("dgx-h100"), hosts);
-    for (const char* of_host : {"host1/.*>fabric", "host1/.*>fabric|fabric>host1/"}) {
-      EXPECT_EQ(text_of(graph, of_host), "the 8 InfiniBand NDR links of every host");
-    }
-    EXPECT_EQ(text_of(graph, "host1/NIC[0-6]>fabric"),
-              hosts == 2 ? "7 of 16 InfiniBand NDR links" : "7 of 64 InfiniBand NDR links");
-  }
-}
-
 /// The packing, and the resources that limit it.
 void expect_limit(const RingProblem& problem, double GBps, const std::vector<int>& resources,
                   const std::vector<int>& devices = {}) {
@@ -72,31 +59,6 @@ TEST(Limiting, NamesEachResourceThatAloneProves) {
   for (const std::size_t hop : {1U, 2U}) problem.hops[hop]->push_back({.resource = 6});  // out of 0
   for (const std::size_t hop : {3U, 6U}) problem.hops[hop]->push_back({.resource = 7});  // into 0
   expect_limit(problem, 10, {6, 7});
-}
-
-TEST(Limiting, CountsHowOftenEveryRingTakesAResource) {
-  RingProblem problem = complete(3, {50, 50, 50, 50, 50, 50, 30});
-  for (Hop& hop : problem.hops) {
-    if (hop) hop->push_back({.resource = 6});  // thrice in each ring
-  }
-  expect_limit(problem, 10, {6});
-}
-
-TEST(Limiting, CountsWhatReachesADeviceWhereMoreReachesThanLeaves) {
-  // 6 and 7 are taken twice by what reaches 0 and once by 1 to 2. Each ring takes them at least
-  // twice, since one hop reaches 0; of what leaves only 1 needs them, once. The ring 0, 1, 2 takes
-  // them three times and 0, 2, 1 twice, so half of 30 is the bound, and each alone proves it.
-  RingProblem problem = complete(3, {50, 50, 50, 50, 50, 50, 30, 30});
-  for (const int resource : {6, 7}) {
-    for (const std::size_t hop : {3U, 6U}) {
-      problem.hops[hop]->push_back({.resource = resource, .times = 2});
-    }
-    problem.hops[5]->push_back({.resource = resource});
-  }
-  expect_limit(problem, 15, {6, 7});
-  const auto hops = problem.hops;  // every hop the other way
-  for (std::size_t k = 0; k < 9; ++k) problem.hops[k] = hops[k % 3 * 3 + k / 3];
-  expect_limit(problem, 15, {6, 7});
 }
 
 TEST(Limiting, NamesNoWideResourceBetweenPartsThatNeedNoneWithin) {

@@ -55,17 +55,6 @@ TEST(BoundOf, IsThatOfEachKindOfMachine) {
   }
 }
 
-TEST(BoundOf, HasTreesOfFewFlowsAndWhatReplacesNvlink) {
-  const Graph p3dn = cluster_of(dgx1v_rows(), 25, 2, 12.5, 1.25);
-  EXPECT_NEAR(bound_of(p3dn, prefix(16), {.flows = 1}).tree_GBps.value_or(0), 2.34375, 1e-9);
-  // QPI of Broadwell, no peers beyond a switch.
-  const Bound five =
-      bound_of(dgx1(dgx1v_rows(), 25, P2p::Off), prefix(5), {.constants = ConstantSet::Nccl});
-  EXPECT_EQ(five.ring_GBps, 0);
-  EXPECT_NEAR(five.bound_GBps, 12, 1e-9);
-  EXPECT_EQ(five.kind, "nvlink+shared memory");
-}
-
 /// A bound over the only ways that there are, which packing_test proves, and by a list of all parts
 /// of the nodes.
 struct SlowBound {
@@ -236,36 +225,6 @@ TEST(BoundOf, HasTheAssumptionsAboutTheLinksThatItsRingsTake) {
       << "no ring closes: all of them";
 }
 
-TEST(MinimumCut, NamesTheLinksThatCrossAndIsZeroBetweenPartsThatNothingJoins) {
-  const std::vector<FlowLink> one_way{{0, 1, 5}, {1, 0, kInfinity}};
-  const std::vector<FlowLink> chain{{0, 1, 10}, {1, 0, 10}, {1, 2, 10}, {2, 1, 10}};
-  struct Case {
-    std::vector<FlowLink> links;
-    std::vector<int> ends;
-    double value;
-    std::vector<int> crossing{};
-  };
-  for (const Case& one : std::vector<Case>{{{{0, 1, 32}, {1, 0, 20}}, {0, 1}, 20, {1}},
-                                           {one_way, {0, 1}, 5, {0}},
-                                           {one_way, {1, 0}, 5, {0}},
-                                           {chain, {0, 1, 2}, 10, {0}},  // the first of equal ones
-                                           {chain, {0, 1, 7}, 0}}) {
-    const Cut cut = minimum_cut(one.links, one.ends);
-    EXPECT_DOUBLE_EQ(cut.value, one.value);
-    EXPECT_EQ(cut.links, one.crossing);
-  }
-}
-
-TEST(SwitchedDomain, IsAsWideAsItsNarrowestPort) {
-  Graph graph = star_graph(8, 18, 25);
-  graph.links[4].count = 12;  // GPU2 lost links on its way out
-  const auto domain = switched_domain(graph, prefix(8), {});
-  ASSERT_TRUE(domain.has_value());
-  EXPECT_DOUBLE_EQ(domain->port_GBps, 300);
-  EXPECT_EQ(domain->narrowest, (std::vector<int>{4, 5}));
-  EXPECT_DOUBLE_EQ(switched_domain(graph, std::vector<int>{0, 1, 3}, {})->port_GBps, 450);
-}
-
 TEST(SwitchedDomain, AddsTheSwitchesThatAllShare) {
   Graph graph = star_graph(3, 5, 25);
   const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "other"});
@@ -284,17 +243,6 @@ TEST(SwitchedDomain, HasNoDeviceOffTheFabric) {
   });
   EXPECT_FALSE(switched_domain(lost, prefix(4), {}).has_value());
   EXPECT_TRUE(switched_domain(lost, prefix(3), {}).has_value());
-}
-
-TEST(SwitchedDomain, ReducesWhereTheSwitchCan) {
-  const auto in_switch = [](const Graph& graph, int n) {
-    return switched_domain(graph, prefix(n), {})->in_switch_GBps.value_or(-1);
-  };
-  const Graph hopper = star_graph(8, 18, 25, true, 20.6);
-  EXPECT_DOUBLE_EQ(in_switch(hopper, 8), 700);
-  EXPECT_DOUBLE_EQ(in_switch(hopper, 2), 300);
-  EXPECT_DOUBLE_EQ(in_switch(hopper, 3), 450);
-  EXPECT_EQ(in_switch(star_graph(8, 12, 25), 8), -1);
 }
 
 /// NCCL's in-switch all-reduce of so many GPUs with 18 links each.

@@ -94,19 +94,6 @@ TEST(PathTable, StagesWhereEitherEndHasNoPeers) {
   }
 }
 
-TEST(PathTable, DividesAPathOverSwitchesByTheNarrowerOfUpAndDown) {
-  // 100 GB/s up, of which the switch hands on 50; or none that is known.
-  for (const double link_GBps : {25, 0}) {
-    Graph graph = star_graph(2, 4, link_GBps);
-    const int other = add_node(graph, {.kind = NodeKind::NvSwitch, .name = "other"});
-    for (const int gpu : graph.devices) add_cable(graph, gpu, other, 0, 2);
-    for (Link& link : graph.links) {
-      if (link.to == graph.devices[1]) link.count = 2;
-    }
-    EXPECT_EQ(times(graph, 0, 1, {}), (std::vector<double>{0.5, 0.5, 0.5, 0.5})) << link_GBps;
-  }
-}
-
 TEST(PathTable, TakesTheWidestOfTheShortestAndTheFirstOfEqualOnes) {
   const auto way = [](double first_GBps, double second_GBps) {
     Graph graph = pcie_graph({.gpus = 2, .per_switch = 1});
@@ -167,22 +154,6 @@ TEST(ProblemOf, LeavesOutLinksWithoutALimit) {
   EXPECT_EQ(problem.rings.hop(0, 1)->size(), 4U) << "five links, the one between packages free";
   EXPECT_EQ(problem.links.size(), 8U);
   EXPECT_EQ(problem.rings.capacity.size(), 8U);
-}
-
-TEST(NetworkLinks, AreThoseOfTheNearestAdapterOfEachDeviceBothWays) {
-  const Graph graph = power_graph(2, 2, 3);  // an adapter at each of two sockets
-  const auto ends = [&](const std::vector<int>& devices) {
-    return set_of(network_links(graph, devices, {}), [&](int number) {
-      const Link& link = graph.links[to_size(number)];
-      return node_of(graph, link.from).name + ">" + node_of(graph, link.to).name;
-    });
-  };
-  EXPECT_EQ(ends({4}), (std::set<std::string>{"host1/GPU0>host1/CPU0", "host1/CPU0>host1/GPU0",
-                                              "host1/CPU0>host1/NIC0", "host1/NIC0>host1/CPU0",
-                                              "host1/NIC0>fabric", "fabric>host1/NIC0"}));
-  EXPECT_EQ(ends({4, 5}).size(), 8U);
-  EXPECT_EQ(ends({4, 6}).size(), 12U);
-  EXPECT_TRUE(network_links(dgx1(dgx1v_rows(), 25), prefix(8), {}).empty());
 }
 
 }  // namespace

@@ -5,28 +5,6 @@
 namespace busbar::topo {
 namespace {
 
-TEST(NvlinkMedium, HasTheRatesOfItsGeneration) {
-  struct Case {
-    int generation;
-    double nominal;  ///< NVIDIA: both directions of a link are 40, 50, 50, 50 and 100 GB/s
-    double nccl;     ///< src/graph/topo.h of NCCL 2.28.9
-    const char* name;
-  };
-  for (const auto& [generation, nominal, nccl, name] :
-       {Case{0, 25, 20, "NVLink"}, Case{1, 20, 18, "NVLink 1"}, Case{2, 25, 20, "NVLink 2"},
-        Case{3, 25, 20, "NVLink 3"}, Case{4, 25, 20.6, "NVLink 4"},
-        Case{5, 50, 40.1, "NVLink 5"}}) {
-    const Medium medium = nvlink_medium(generation);
-    EXPECT_EQ(medium.nominal_GBps, nominal) << generation;
-    EXPECT_EQ(medium.nccl_GBps, nccl) << generation;
-    EXPECT_EQ(medium.name, name);
-    EXPECT_EQ(medium.kind, LinkKind::NvLink);
-    EXPECT_EQ(medium.source.find("unknown") != std::string::npos, generation == 0) << generation;
-  }
-  EXPECT_NEAR(nvlink_medium(3, true).nominal_GBps, 112.5 / 2 / 4, 0.01);  // four links of 3090
-  EXPECT_EQ(nvlink_medium(3, true).nccl_GBps, 12);
-}
-
 TEST(PcieMedium, HasTheRatesOfItsGeneration) {
   EXPECT_EQ(pcie_medium(0, 16).nominal_GBps, 0) << "there is none";
   struct Case {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "topo/graph/graph.hpp"
 
-#include <cmath>
 #include <filesystem>
 #include <regex>
 
@@ -29,12 +28,6 @@ TEST(NormalBusId, WritesEverySpellingTheSameWayAndNothingForWhatIsNoAddress) {
   }
 }
 
-Graph two_gpus() {
-  Graph graph{.devices = {0, 1}};
-  for (const char* name : {"GPU0", "GPU1"}) add_node(graph, {.kind = NodeKind::Gpu, .name = name});
-  return graph;
-}
-
 TEST(GpuLinkCount, ReadsTheNumberOfALabel) {
   EXPECT_EQ(gpu_link_count("NV18"), 18);
   EXPECT_EQ(gpu_link_count("XGMI"), 1);
@@ -44,49 +37,11 @@ TEST(GpuLinkCount, ReadsTheNumberOfALabel) {
   }
 }
 
-TEST(LabelDevices, NamesXgmiAndItsNumberWhereThatIsMoreThanOne) {
-  for (const int count : {1, 4}) {
-    Graph graph = two_gpus();
-    add_cable(graph, 0, 1, add_medium(graph, {.name = "xGMI", .kind = LinkKind::Xgmi}), count);
-    label_devices(graph);
-    EXPECT_EQ(graph.labels[0][1], count == 1 ? "XGMI" : "XGMI4");
-    EXPECT_EQ(gpu_links(graph, 0, 1), count);
-  }
-}
-
-TEST(Graph, CablesHaveBothDirections) {
-  Graph graph = two_gpus();
-  add_cable(graph, 0, 1, add_medium(graph, nvlink_medium(2)), 2);
-  ASSERT_EQ(graph.links.size(), 2U);
-  EXPECT_EQ(graph.links[0].from, graph.links[1].to);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[0], ConstantSet::Nominal), 50);
-  EXPECT_EQ(capacity_GBps(graph, graph.links[1], ConstantSet::Nccl), 40);
-  EXPECT_EQ(describe(graph, graph.links[0]), "2x NVLink 2 GPU0→GPU1");
-}
-
 TEST(Graph, MediaOfOneNameAreOne) {
   Graph graph;
   for (const double GBps : {1, 2}) add_medium(graph, {.name = "wire", .nominal_GBps = GBps});
   ASSERT_EQ(graph.media.size(), 1U);
   EXPECT_EQ(graph.media[0].nominal_GBps, 1);
-}
-
-TEST(Capacity, TakesTheSetOfConstantsAndTheFlows) {
-  const auto capacity = [](const Medium& medium, ConstantSet constants, int flows = 0) {
-    Graph graph = two_gpus();
-    add_cable(graph, 0, 1, add_medium(graph, medium), 3);
-    return capacity_GBps(graph, graph.links[0], constants, flows);
-  };
-  const Medium link{.name = "link", .nominal_GBps = 10, .reported_GBps = 11};
-  EXPECT_EQ(capacity(link, ConstantSet::Nominal), 30);
-  EXPECT_EQ(capacity(link, ConstantSet::Reported), 33);
-  EXPECT_EQ(capacity(link, ConstantSet::Nccl), 30) << "nominal where there is no other";
-  const Medium net{.name = "net", .nominal_GBps = 12.5, .flow_GBps = 1.25};
-  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 0), 37.5);
-  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 1), 3.75);
-  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 4), 15);
-  EXPECT_EQ(capacity(net, ConstantSet::Nominal, 100), 37.5);
-  EXPECT_TRUE(std::isinf(capacity(memory_medium(), ConstantSet::Nominal))) << "no figure";
 }
 
 /// GPU0 and GPU1 on one switch, GPU2 on a second below the same bridge's upper switch, GPU3 on
@@ -112,19 +67,6 @@ Graph one_of_each() {
     }
   }
   return graph;
-}
-
-TEST(Labels, AreThoseOfNvidiaSmi) {
-  Graph graph = one_of_each();
-  label_devices(graph);
-  EXPECT_EQ(graph.labels[0], (std::vector<std::string>{"X", "PIX", "PXB", "NODE", "SYS"}));
-  EXPECT_EQ(graph.labels[4], (std::vector<std::string>{"SYS", "SYS", "SYS", "SYS", "X"}));
-  graph = two_gpus();
-  label_devices(graph);
-  EXPECT_EQ(graph.labels[0][1], "N/A");
-  graph.nodes[1].host = 1;
-  label_devices(graph);
-  EXPECT_EQ(graph.labels[0][1], "NET");
 }
 
 TEST(Labels, TellNvlinksFirst) {
@@ -172,37 +114,6 @@ TEST(RequireDevice, SaysWhichDevicesThereAre) {
                 HasSubstr(has));
   }
   EXPECT_NO_THROW(require_device(1, 2, "box"));
-}
-
-/// From a GPU to another through one node of this kind.
-std::size_t links_through(NodeKind kind) {
-  Graph graph = two_gpus();
-  const int between = add_node(graph, {.kind = kind, .name = "between"});
-  const int pcie = add_medium(graph, pcie_medium(3, 16));
-  for (const int gpu : graph.devices) add_cable(graph, gpu, between, pcie);
-  return shortest_way(graph, 0, 1).size();
-}
-
-TEST(ShortestWay, LeadsThroughBridgesAndPackagesOnly) {
-  for (const NodeKind kind :
-       {NodeKind::PcieSwitch, NodeKind::HostBridge, NodeKind::Numa, NodeKind::Package}) {
-    EXPECT_EQ(links_through(kind), 2U) << static_cast<int>(kind);
-  }
-  for (const NodeKind kind :
-       {NodeKind::Gpu, NodeKind::Nic, NodeKind::Network, NodeKind::NvSwitch, NodeKind::Processor}) {
-    EXPECT_EQ(links_through(kind), 0U) << static_cast<int>(kind);
-  }
-}
-
-TEST(Nearest, IsTheOneOfFewestLinks) {
-  Graph graph = one_of_each();
-  const int near = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC0"});
-  const int far = add_node(graph, {.kind = NodeKind::Nic, .name = "NIC1"});
-  add_cable(graph, find_node(graph, "upper"), far, 0);
-  EXPECT_EQ(nearest(graph, 0, NodeKind::Nic), far) << "no way to the other";
-  add_cable(graph, 0, near, 0);
-  EXPECT_EQ(nearest(graph, 0, NodeKind::Nic), near);
-  EXPECT_EQ(nearest(graph, 0, NodeKind::NvSwitch), -1);
 }
 
 const StepTimes& steps_of(const Protocol& protocol, Sending sending) {

@@ -53,21 +53,5 @@ TEST(Cluster, TakesListsOverAllHosts) {
   }
 }
 
-TEST(Cluster, BuildsTwoOfEqualHosts) {
-  const Cluster many(cubes(5));
-  EXPECT_TRUE(many.equal_hosts());
-  EXPECT_EQ(many.hosts(), 5);
-  EXPECT_EQ(many.devices(), 40U);
-  EXPECT_EQ(device_count(many.graph()), 16U);
-  EXPECT_EQ(many.indices({.host = 4, .devices = {1, 6}}), (std::vector{1, 6}));
-  EXPECT_EQ(many.indices({.host = 4, .devices = {1, 6}}, true), (std::vector{9, 14}));
-  const Cluster own({.host = power_graph(2, 2, 3)});
-  EXPECT_FALSE(own.equal_hosts());
-  EXPECT_EQ(own.hosts(), 2);
-  EXPECT_EQ(own.devices(), 8U);
-  EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}), (std::vector{4, 7}));
-  EXPECT_EQ(own.indices({.host = 1, .devices = {0, 3}}, true), (std::vector{4, 7}));
-}
-
 }  // namespace
 }  // namespace busbar::topo

@@ -72,34 +72,6 @@ TEST(Predictor, NeverPassesItsBound) {
   }
 }
 
-TEST(Predictor, BoundsAllToAllBetweenDomainsByTheirNetwork) {
-  // B of a GPU's adapter x (N - 1)/(N - n) of n GPUs in each of k domains.
-  struct Row {
-    const char* system;
-    int domains, gpus, stride;
-    double bound, measured;
-  };
-  for (const Row& row :
-       {Row{"hgx-b300", 2, 8, 8, 187.5, 181.0}, Row{"hgx-h200", 10, 8, 8, 54.86, 50.7},
-        Row{"mi355x", 2, 8, 8, 93.75, 86.6}, Row{"mi355x", 4, 8, 8, 64.58, 50.2},
-        Row{"gb200-nvl72-x2", 2, 64, 72, 99.22, 89.7},
-        Row{"gb200-nvl72-x2", 3, 64, 72, 74.61, 62.5},
-        Row{"gb300-nvl72-x2", 2, 64, 72, 198.44, 47.3}}) {
-    EqualHosts machine = load_machine(row.system);
-    machine.hosts = row.domains;
-    PredictOptions options{.ranks = row.domains * row.gpus};
-    options.devices.policy = Policy::List;
-    for (int domain = 0; domain < row.domains; ++domain) {
-      for (int gpu = 0; gpu < row.gpus; ++gpu) {
-        options.devices.devices.push_back(domain * row.stride + gpu);
-      }
-    }
-    const double bound = Predictor(machine, options).bound_GBps(kAllToAll).value();
-    EXPECT_NEAR(bound, row.bound, 0.01) << row.system << ' ' << row.domains;
-    EXPECT_GT(bound, row.measured) << row.system << ' ' << row.domains;
-  }
-}
-
 TEST(Predictor, SendsSmallMessagesWithLowLatencyAndLargeOnesByRings) {
   const Predictor dgx2 = modelled("dgx-2", 16);
   EXPECT_EQ(dgx2.predict(kAllReduce, 8)->sending, Sending::RingLowLatency);
@@ -334,14 +306,6 @@ TEST(Predictor, NamesWhatLimitsEachCollective) {
   EXPECT_EQ(limit(first_gpus("mi300x", 1, 8), 8, kAllReduce), "xGMI (MI300) of every GPU");
   EXPECT_EQ(limit(load_machine("dgx-h100"), 8, kAllToAll), "NVLink 4 of every GPU");
   EXPECT_EQ(limit(load_machine("dgx-h100"), 1, kAllReduce), "");
-}
-
-TEST(Predictor, EndsAnNvlinkDomainAtItsLastHost) {
-  EqualHosts trays = load_machine("gb200-tray");
-  trays.hosts = 18;
-  EXPECT_NEAR(Predictor(trays, {.ranks = 72}).bound_GBps(kAllGather).value(), 900, 1e-6);
-  trays.hosts = 19;
-  EXPECT_THROW((void)Predictor(trays, {.ranks = 76}), Error);
 }
 
 }  // namespace

@@ -12,14 +12,6 @@ using sample::pcie_path;
 using test::text_of;
 using testing::FieldsAre;
 
-TEST(HostTree, FindsObjectsByAnySpellingOfTheirBusId) {
-  const HostTree tree{.pci = {{}, {.bus_id = "0000:04:00.0"}, {.bus_id = "0000:0a:00.0"}}};
-  EXPECT_EQ(find_pci(tree, "00000000:0A:00.0"), &tree.pci[2]);
-  EXPECT_EQ(find_pci(tree, "0a:00.0"), &tree.pci[2]);
-  EXPECT_EQ(find_pci(tree, "0000:ff:00.0"), nullptr);
-  EXPECT_EQ(find_pci(tree, ""), nullptr);
-}
-
 TEST(HostTree, NamesVendorsOfProcessors) {
   EXPECT_EQ(cpu_vendor("GenuineIntel", "x86_64"), "intel");
   EXPECT_EQ(cpu_vendor("AuthenticAMD", "x86_64"), "amd");
@@ -40,14 +32,6 @@ std::string repeated(const std::string& text, int count) {
   std::string all;
   for (int i = 0; i < count; ++i) all += text;
   return all;
-}
-
-TEST(XmlFile, HasTheOutermostElementAndItsPlace) {
-  const std::string text = "<?xml version=\"1.0\"?>\n<!-- c -->\n<a version=\"7\"><b/></a>\n";
-  const std::string origin = "f.xml";
-  const XmlFile file(text, origin, "fix it");
-  EXPECT_STREQ(file.root().name(), "a");
-  EXPECT_EQ(test::refusal_of([&] { file.fail(file.root(), "what"); }), "f.xml:3:2: what; fix it");
 }
 
 TEST(XmlFile, RefusesWhatIsNoWholeDocumentAndNamesThePlaceOfTheFault) {

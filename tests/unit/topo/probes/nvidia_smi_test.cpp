@@ -10,19 +10,6 @@ namespace {
 
 using sample::lines_of;
 
-TEST(CleanLines, DropsColoursPrefixesLineEndsAndAByteOrderMarkAndKeepsThePlaces) {
-  const auto lines = clean_lines("\x1b[4mGPU0\x1b[0m\r\n# > | b  c \r\n[4ma[0m\n\n");
-  ASSERT_EQ(lines.size(), 4U);
-  EXPECT_EQ(lines[0].text, "GPU0");
-  EXPECT_EQ(lines[0].words.at(0).column, 5U);
-  EXPECT_EQ(lines[1].text, "b  c");
-  EXPECT_EQ(lines[1].words.at(0).column, 7U);
-  EXPECT_EQ(lines[1].words.at(1).column, 10U);
-  EXPECT_EQ(lines[2].text, "a");
-  EXPECT_TRUE(lines[3].empty());
-  EXPECT_EQ(clean_lines("\xEF\xBB\xBFGPU0").at(0).text, "GPU0");
-}
-
 TEST(CleanLines, LeavesBracketsThatAreNoColours) {
   EXPECT_EQ(clean_lines("[N/A] [0] [12m").at(0).text, "[N/A] [0]");
   EXPECT_EQ(clean_lines("[N/A] [0] [1").at(0).text, "[N/A] [0] [1");
@@ -52,27 +39,6 @@ void expect_damages(const Parse& parse, const std::string& command, const Damage
 }
 
 using Rows = std::vector<std::vector<std::string>>;
-
-// A new driver's answer with one NIC, as it comes through a pipe.
-constexpr const char* kTwoGpus =
-    "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n"
-    "GPU0\t X \tNV4\tPIX\t0-7,16-23\t0\t\tN/A\n"
-    "GPU1\tNV4\t X \tSYS\t8-15,24-31\t1\t\tN/A\n"
-    "NIC0\tPIX\tSYS\t X \t\t\t\t\n"
-    "\nLegend:\n\n  X    = Self\n  PIX  = one bridge at most\n  NV#  = so many NVLinks\n"
-    "\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n";
-
-TEST(ParseSmiMatrix, ReadsANewDriversAnswer) {
-  const SmiMatrix matrix = parse_smi_matrix(kTwoGpus, "f");
-  EXPECT_EQ(matrix.gpus, (std::vector<int>{0, 1}));
-  EXPECT_EQ(matrix.nics, (std::vector<std::string>{"NIC0"}));
-  EXPECT_EQ(matrix.cells, (Rows{{"X", "NV4", "PIX"}, {"NV4", "X", "SYS"}, {"PIX", "SYS", "X"}}));
-  EXPECT_EQ(matrix.cpu_affinity, (std::vector<std::string>{"0-7,16-23", "8-15,24-31"}));
-  EXPECT_EQ(matrix.numa_affinity, (std::vector<std::string>{"0", "1"}));
-  EXPECT_EQ(nic_name(matrix, 0), "mlx5_bond_0");
-  EXPECT_FALSE(matrix.pcie_only);
-  EXPECT_TRUE(matrix.notes.empty());
-}
 
 TEST(ParseSmiMatrix, MatchesRowsToColumnsByLabel) {
   const SmiMatrix matrix = parse_smi_matrix(
@@ -178,13 +144,6 @@ TEST(ParseSmiP2p, RefusesDamageWithLineAndColumn) {
                   {"GPU0 GPU1\nGPU0 X OKOK\n", "2:8: 'OKOK'"},
                   {"GPU0 GPU1\nGPU0 X NV2\nGPU1 NV2 X\n", "2:8: 'NV2'"},
                   {"", "1:1: not a matrix"}});
-}
-
-TEST(ParseSmiP2p, HasAMeaningForEachCell) {
-  EXPECT_EQ(works("OK"), P2p::Works);
-  EXPECT_EQ(works("X"), P2p::Works);
-  EXPECT_EQ(works("DR"), P2p::Off);
-  EXPECT_EQ(works("U"), P2p::Unknown);
 }
 
 TEST(ParseNvlinkStatus, ReadsSpeedsInactiveLinksAndErrors) {

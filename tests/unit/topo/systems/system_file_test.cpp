@@ -75,14 +75,6 @@ TEST(SystemFile, ReadsNodesMediaAndLinks) {
   EXPECT_TRUE(graph.p2p.empty());
 }
 
-TEST(SystemFile, TakesProcessorsWhereThereIsNoGpu) {
-  const Graph graph = parse_system(
-      "name = \"two\"\nnode = [{ name = \"CPU0\", kind = \"processor\" },\n"
-      "{ name = \"NIC0\", kind = \"nic\" }, { name = \"CPU1\", kind = \"processor\" }]",
-      "my.toml");
-  EXPECT_EQ(graph.devices, (std::vector<int>{0, 2}));
-}
-
 TEST(SystemFile, ReadsPeerAccessAsAWordOrAMatrix) {
   const auto p2p = [](const std::string& value) {
     return parse_system(pair_of_gpus("p2p = " + value), "my.toml").p2p;
@@ -118,31 +110,6 @@ TEST(SystemFile, CopiesHostsButNotWhatJoinsThem) {
   EXPECT_EQ(graph.p2p[1][2], P2p::Unknown);
   EXPECT_EQ(graph.labels[2][3], "NV4");
   EXPECT_EQ(graph.labels[1][2], "NET");
-}
-
-TEST(SystemFile, TakesRangesOfNodesOneWayLinksAndDevicesInTheOrderThatItNames) {
-  const Graph graph = parse_system(R"(name = "ranges"
-devices = ["GPU2-3", "GPU0"]
-node = [
-  { name = "GPU0-3", kind = "gpu", numa = 1 },
-  { name = "SW0-1", kind = "pcie-switch" },
-]
-link = [
-  { between = ["GPU0-3", "GPU0-3"], medium = "nvlink", count = 2 },
-  { between = ["SW0-1", "GPU0-3"], medium = "nvlink", one_way = true },
-]
-medium.nvlink = { name = "NVLink 9", kind = "nvlink" }
-)",
-                                   "my.toml");
-  ASSERT_EQ(graph.nodes.size(), 6U);
-  EXPECT_EQ(graph.nodes[3].name, "GPU3");
-  EXPECT_EQ(graph.nodes[3].numa, 1);
-  EXPECT_EQ(graph.devices, (std::vector<int>{2, 3, 0}));
-  ASSERT_EQ(graph.links.size(), 6 * 2 + 4U);
-  EXPECT_EQ(graph.links[11].from, 3);
-  EXPECT_EQ(graph.links[11].to, 2);
-  EXPECT_EQ(graph.links[14].from, 5);
-  EXPECT_EQ(graph.links[14].to, 2);
 }
 
 /// A file on top of dgx-h100.
@@ -410,14 +377,6 @@ TEST(WriteSystem, MakesBlanksOfLineEndsAndTabs) {
   EXPECT_EQ(parse_system(write_system(graph), "saved.toml").nodes[0].model, "Tesla V100 ");
 }
 
-TEST(WriteSystem, GivesEachMediumItsFiguresAndSource) {
-  const std::string text = write_system(load_system("p3dn-x2"));
-  EXPECT_NE(text.find("[medium.network]\nname = \"Ethernet 100 Gb/s\"\nkind = \"network\"\n"
-                      "nominal_GBps = 12.5\nflow_GBps = 1.25\nsource = \"Ren"),
-            std::string::npos)
-      << text;
-}
-
 std::string file_with(const std::string& protocol) {
   return "name = \"pair\"\nnode = [ { name = \"GPU0\", kind = \"gpu\" } ]\n" + protocol;
 }
@@ -449,11 +408,6 @@ TEST(ProtocolTable, IsReadAsWritten) {
   EXPECT_EQ(protocol_table(protocol), kText);
 }
 
-TEST(ProtocolTable, IsEmptyWhereNothingIsKnown) {
-  EXPECT_EQ(protocol_of(""), Protocol{});
-  EXPECT_EQ(protocol_table({}), "");
-}
-
 TEST(ProtocolTable, RefusesWhatItDoesNotUnderstand) {
   for (const auto& [lines, token] : std::vector<BadLine>{
            {"efficiency = 1.5\nsource = \"x\"", "4:14: efficiency is a share: above 0, at most 1"},
@@ -463,15 +417,6 @@ TEST(ProtocolTable, RefusesWhatItDoesNotUnderstand) {
            {"source = \"x\"\n[protocol.ring]\nspeed = 1", "6:1: unknown key"}}) {
     expect_refused(file_with("[protocol]\n" + lines + "\n"), "my.toml:" + token);
   }
-}
-
-TEST(CompletedProtocol, HasDefaultsForWhatIsMissing) {
-  const Protocol protocol = completed({.efficiency = 0.5, .source = "made up"});
-  EXPECT_EQ(protocol.efficiency, 0.5);
-  EXPECT_EQ(protocol.source, "made up");
-  EXPECT_EQ(protocol.steps, completed({}).steps);
-  EXPECT_EQ(completed({}).efficiency, 0.8);
-  EXPECT_NE(completed({}).source, "");
 }
 
 TEST(ParseMachine, KeepsOneOfVeryManyHosts) {
