@@ -66,11 +66,6 @@ verdict() {
   verdict 1 h3 --rule pair-floor
   [ "$(cat "$DIR/run1/bad.txt")" = h3 ]
 }
-@test "16 hosts: a throttled cable between leaves is named, and none of its hosts" {
-  only_repeated
-  "$CLUSTER" throttle uplink1 200mbit
-  verdict 1 leaf0-leaf1 --rule pair-floor
-}
 @test "16 hosts: a throttled cable and a throttled host are both named" {
   "$CLUSTER" throttle uplink1 400mbit
   "$CLUSTER" throttle h3 50mbit

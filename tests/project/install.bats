@@ -60,18 +60,10 @@ files() { (cd "$1" && find . ! -type d | sort); }
   grep -q '^\.TH BUSBAR\\-PLOT 1 1970-01-01 "busbar '"$(cat VERSION)" "$DIR/plot.1"
   command -v man > /dev/null || skip "no man"
   run -0 env MANWIDTH=80 man -l "$DIR/plot.1"
-  [[ $output == *"SYNOPSIS"*"busbar plot FILE... -o DIR [OPTIONS]"* ]]
-  [[ $output == *"       --figure NAME
-              plot only this; repeatable (all that the data allow)
-
-              busbw  bandwidth against size, 95 % band, bound
-"*"
+  [[ $output == *SYNOPSIS*"
+       --figure NAME
+              "*"
               histogram
-                     density of samples, which shows modes
-"* ]]
-  [[ $output == *"EXAMPLES
-       busbar plot results/allreduce.csv -o plots      all figures of one run
-"* ]]
-  [[ $output == *"EXIT STATUS"*"       3      no gnuplot here
-"*"SEE ALSO"*"busbar(1), allreduce_perf(1)"* ]]
+                     "*EXAMPLES*"EXIT STATUS"*"
+       3      "*"SEE ALSO"*"busbar(1), allreduce_perf(1)"* ]]
 }

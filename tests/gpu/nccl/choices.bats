@@ -57,14 +57,6 @@ END
   [ "$(sed -n 's/^# nccl_links: //p' "$DIR/a.csv")" = NET/Socket ]
   [[ $(sed -n 's/^# nccl_network: //p' "$DIR/a.csv") =~ ^Socket,\ [0-9]+\ adapter ]]
 }
-@test "each CTA policy reaches NCCL" {
-  nothing_moves
-  local policy
-  for policy in 0 1 2; do
-    perf 2 allreduce -b 64K -e 64K -c 0 -x "$policy"
-    measured
-  done
-}
 @test "values of --vary reach NCCL, each in a communicator of its own" {
   nothing_moves
   perf 2 allreduce -b 16M -e 16M -c 0 -n 10 --placement out --nccl-choice --vary max_ctas=default,1
@@ -75,10 +67,6 @@ END
 @test "results are right in each communicator of --vary, and in split ones" {
   verified 3 allreduce -b 64K -e 64K -n 10 --vary max_ctas=default,1
   NCCL_TESTS_SPLIT=%2 verified 4 allreduce -b 64K -e 64K
-}
-@test "every pair of ranks is measured" {
-  verified 3 sendrecv -b 64K -e 64K --placement out --pairs all
-  [ "$(column sender,receiver "$DIR/a.csv" | sort -u | wc -l)" -eq 6 ]
 }
 @test "ranks that share a GPU are of different hosts for NCCL, and without that it refuses them" {
   local own=(./allreduce_perf --backend nccl -b 64K -e 64K -n 3 -w 1 -T 60 -c 1 --csv "$DIR/a.csv")

@@ -49,25 +49,6 @@ ends() {
   kill -STOP "$RANK1"
   ends 'timeout: no progress for 6 s (-T): rank 1 on .* does not answer; .*: all-reduce 4 MiB.*: ncclras -v'
 }
-# at_init SIGNAL: three ranks, of which rank 1 gets the signal when NCCL begins to connect.
-at_init() {
-  # shellcheck disable=SC2016 # each rank's shell expands it
-  run timeout 60 mpirun -np 3 bash -c '
-    [ "$PMI_RANK" -eq 1 ] || exec "$@"
-    NCCL_DEBUG=INFO "$@" | while read -r line; do [[ $line != *"Init START"* ]] || kill "-$0" 0; done' "$1" \
-    ./allreduce_perf --backend nccl "${place[@]}" -b 64K -e 64K --csv "$DIR/a.csv" -T 6
-  echo "$output"
-  [ "$status" -ne 0 ]
-  [ "$status" -ne 124 ]
-  nothing_runs "$DIR/a.csv"
-}
-@test "a rank that dies while ranks connect ends the job" {
-  at_init KILL
-}
-@test "a rank that never comes is a timeout" {
-  at_init STOP
-  [[ $output == *timeout* ]]
-}
 @test "a call of CUDA's that fails inside NCCL is told in NCCL's words" {
   local fault
   for fault in fail:cudaMemcpyAsync:3@1 oom:cudaHostAlloc:5@1 fail:cuLaunchKernelEx:1@1; do

@@ -64,14 +64,6 @@ TEST(RunCommand, EndsWithTheProgramThoughAGrandchildKeepsThePipes) {
   kill(grandchild, SIGKILL);
 }
 
-TEST(RunCommand, LeaksNoFile) {
-  const auto before = open_files();
-  (void)shell("true");
-  (void)run_command("/nowhere", {});
-  (void)shell("sleep 5", Seconds{0.02});
-  EXPECT_EQ(open_files(), before);
-}
-
 std::vector<std::string> shell_line(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
 /// Commands by their numbers, and how they ended.
@@ -95,17 +87,6 @@ class CommandLoopTest : public testing::Test {
   std::vector<std::size_t> order_{};
   std::map<std::size_t, CommandResult> results_{};
 };
-
-TEST_F(CommandLoopTest, RunsCommandsAtTheSameTimeAndReportsThemAsTheyEnd) {
-  start(7, "sleep 0.5; echo seven; exit 3");
-  start(8, "echo eight >&2");
-  EXPECT_EQ(loop_->running(), 2U);
-  run();
-  EXPECT_THAT(order_, ElementsAre(8, 7));
-  EXPECT_EQ(results_[7].out, "seven\n");
-  EXPECT_EQ(results_[7].exit_status, 3);
-  EXPECT_EQ(results_[8].err, "eight\n");
-}
 
 TEST_F(CommandLoopTest, TakesTwoDescriptorsForACommandAndNoneInTheForeground) {
   const auto before = open_files();
@@ -140,16 +121,6 @@ TEST_F(CommandLoopTest, GivesACommandItsGraceWhileOthersGoOn) {
   EXPECT_EQ(results_[1].out, "mine\n");  // what it prints at its end is none of its output
 }
 
-TEST_F(CommandLoopTest, EndsWhatLingersAfterItsLastLine) {
-  start(0, "printf 'row\\n# end: now\\n'; exec sleep 20",
-        {.grace = Seconds{0.2}, .last_line = "# end", .linger = Seconds{0.1}});
-  run();
-  EXPECT_LT(seconds(), 15);
-  EXPECT_TRUE(results_[0].lingered);
-  EXPECT_FALSE(results_[0].timed_out);
-  EXPECT_EQ(results_[0].out, "row\n# end: now\n");
-}
-
 TEST_F(CommandLoopTest, TakesWhatACommandPrintsUpToItsLastLineWhenItIsAskedToEnd) {
   start(0,
         "trap 'echo row; echo \"# end: now\"; echo the launcher; exit' TERM; echo begun; sleep 20 "
@@ -167,17 +138,6 @@ TEST_F(CommandLoopTest, GivesAllAStdinWithoutAnEnd) {
   for (const std::size_t number : {0U, 1U}) {
     EXPECT_EQ(results_[number].out, "waits\n");
     EXPECT_TRUE(results_[number].timed_out);
-  }
-}
-
-TEST_F(CommandLoopTest, EndsAllWhenItIsStopped) {
-  for (std::size_t i = 0; i < 3; ++i) start(i, "sleep 20", {.foreground = i == 0});
-  loop_->stop();
-  run();
-  EXPECT_LT(seconds(), 15);
-  for (const auto& [number, result] : results_) {
-    EXPECT_TRUE(result.stopped);
-    EXPECT_EQ(result.signal, SIGKILL);
   }
 }
 

@@ -112,13 +112,6 @@ TEST(ParseOptions, SeparatesTheCommandAndPositionalsWhichAreAllAfterTwoDashes) {
   EXPECT_EQ(parse("show a").line.before_dashes, 1U);
 }
 
-TEST(SyntaxOfATable, HasTheValuesThatASetterNamesWhenItRefusesAnother) {
-  const auto known = mapped(syntax_of(kTable).options, [](const OptionSyntax& option) {
-    return fmt::format("{}:{}", option.names, join(option.values, "|"));
-  });
-  EXPECT_THAT(known, testing::IsSupersetOf({"--colour:red|green", "-o,--output:", "--limit:"}));
-}
-
 TEST(ParseOptions, PrefersHelpToARefusal) {
   for (const char* line : {"-h", "--help", "-vh", "--wibble -h", "-c 100 a b c --help"}) {
     EXPECT_TRUE(parse(line).line.help) << line;
@@ -150,12 +143,6 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"wibble", "expected make or show"},
         Refusal{"show a b c", "unexpected argument 'c'"},
         Refusal{"--json -v", "--json and -v are mutually exclusive"}));
-
-TEST(Alternatives, AreJoinedByOr) {
-  EXPECT_EQ(alternatives(Texts{}), "");
-  EXPECT_EQ(alternatives(Texts{"a"}), "a");
-  EXPECT_EQ(alternatives(Texts{"a", "b", "c"}), "a, b or c");
-}
 
 TEST(RemovedWords, NamesWhatDoesTheWorkNowAndHasNothingToSayOfOthers) {
   EXPECT_THAT(removed_word("busbar", "published"),

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/text.hpp"
 
-#include "base/embedded_text.hpp"
-#include "base/enum_names.hpp"
-
 namespace busbar {
 namespace {
 
@@ -59,12 +56,6 @@ TEST(NearestWord, FindsWhatAMistypedOrShortenedOptionMeantIfAnyIsNear) {
   EXPECT_EQ(nearest_word("--csv", Words{}), "");
 }
 
-TEST(Counted, AddsAnSExceptToOne) {
-  EXPECT_EQ(counted(0, "rank"), "0 ranks");
-  EXPECT_EQ(counted(1, "rank"), "1 rank");
-  EXPECT_EQ(counted(16, "rank"), "16 ranks");
-}
-
 TEST(OneLine, HasBlanksForLineEndsAndNoControlCharacters) {
   EXPECT_EQ(one_line(std::string("Open MPI") + '\0'), "Open MPI");
   EXPECT_EQ(one_line(std::string_view("a\0b\tc\x1b[1md\x7f"
@@ -117,40 +108,6 @@ TEST(FormatRanges, JoinsNeighbours) {
   EXPECT_EQ(format_ranges({0, 1}), "0-1");
   EXPECT_EQ(format_ranges({1, 2, 10, 11, 12, 20}), "1-2,10-12,20");
   EXPECT_EQ(format_ranges({}), "");
-}
-
-enum class Side { Both, In, Out };
-constexpr auto enum_names(Side) {
-  return std::array{Named{Side::Both, "both"}, Named{Side::In, "in"}, Named{Side::Out, "out"}};
-}
-
-TEST(EnumNames, LeadFromValueToTextAndBack) {
-  EXPECT_EQ(name(Side::In), "in");
-  EXPECT_EQ(find_value<Side>("out"), Side::Out);
-  EXPECT_EQ(find_value<Side>("Out"), std::nullopt);
-  EXPECT_EQ(all_values<Side>(), (std::array{Side::Both, Side::In, Side::Out}));
-}
-
-TEST(EmbeddedText, IsFoundByItsPathAndNothingOfAnUnknownOne) {
-  EXPECT_TRUE(embedded_text("topo/systems/dgx-2.toml").find("dgx-2") != std::string_view::npos);
-  EXPECT_TRUE(embedded_text("docs/options.md").starts_with("usage: "));
-  EXPECT_TRUE(embedded_text("VERSION").ends_with('\n'));
-  EXPECT_TRUE(embedded_text("docs/option.md").empty());
-  EXPECT_TRUE(embedded_text("").empty());
-}
-
-TEST(EmbeddedText, ListsAFolderByPathAndNotThoseBelowOrBesideIt) {
-  const std::vector<EmbeddedText> systems = embedded_texts("topo/systems");
-  ASSERT_GE(systems.size(), 8U);
-  EXPECT_EQ(systems.front().path, "topo/systems/a3-highgpu-8g.toml");
-  EXPECT_TRUE(std::is_sorted(systems.begin(), systems.end(),
-                             [](const auto& a, const auto& b) { return a.path < b.path; }));
-  for (const EmbeddedText& system : systems) {
-    EXPECT_TRUE(system.path.starts_with("topo/systems/")) << system.path;
-    EXPECT_FALSE(system.text.empty()) << system.path;
-  }
-  EXPECT_TRUE(embedded_texts("topo").empty());
-  EXPECT_TRUE(embedded_texts("topo/system").empty());
 }
 
 }  // namespace

@@ -4,23 +4,6 @@
 namespace busbar {
 namespace {
 
-TEST(ExitCode, IsTheDocumentedNumber) {
-  EXPECT_EQ(exit_code(Status::Ok), 0);
-  EXPECT_EQ(exit_code(Status::Wrong), 1);
-  EXPECT_EQ(exit_code(Status::Usage), 2);
-  EXPECT_EQ(exit_code(Status::Unavailable), 3);
-  EXPECT_EQ(exit_code(Status::Runtime), 4);
-  EXPECT_EQ(exit_code(Status::Skipped), 77);
-}
-
-TEST(RuntimeFailure, NamesThePlaceInOurSource) {
-  const int line = __LINE__ + 1;
-  const Error error = runtime_failure("it broke");
-  EXPECT_EQ(error.status(), Status::Runtime);
-  EXPECT_EQ(std::string(error.what()),
-            "it broke (" + std::string(__FILE__) + ":" + std::to_string(line) + ")");
-}
-
 std::string complaint(const std::string& text) {
   const auto failure = test::failure_of([&] { (void)parse_toml(text, "my.toml"); });
   EXPECT_EQ(failure.status, failure.message.empty() ? Status::Ok : Status::Usage);

@@ -63,16 +63,6 @@ TEST_F(RootMonitor, CountsARankThatEndedByItselfAsSilentAndOneThatLeftAsThere) {
                     EndsWith("could not be asked: 3")));
 }
 
-TEST(PeerMonitor, NamesRankZeroThatDoesNotAnswer) {
-  auto [root, mine] = connection();
-  TcpEvents events = events_in(7);
-  events.patience = std::chrono::milliseconds(50);
-  PeerMonitor monitor(5, 9, one_peer(0, std::move(mine)), nullptr, events);
-  EXPECT_THAT(
-      monitor.describe_stall(),
-      AllOf(StartsWith("rank 0 on h0 does not answer; rank 5 on "), EndsWith(" waits in: step 7")));
-}
-
 TEST(PeerMonitor, LetsRankZeroReportWhereAnotherHasWaitedForTooLong) {
   auto [mine, other] = connection();
   std::atomic<bool> asked = false;

@@ -22,8 +22,7 @@ const std::optional<StepPosition> kSilent;
 using Positions = std::map<int, std::optional<StepPosition>>;
 
 /// What there is to report of ranks that are all here, four on a host, but for `others`.
-std::string stall(int ranks, const Positions& others, const StepPosition& here = kIn38,
-                  int of = 0) {
+std::string stall(int ranks, const Positions& others, const StepPosition& here = kIn38) {
   std::vector<RankPosition> all;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto other = others.find(rank);
@@ -31,7 +30,7 @@ std::string stall(int ranks, const Positions& others, const StepPosition& here =
                    .host = fmt::format("h{}", rank / 4),
                    .position = other == others.end() ? here : other->second});
   }
-  return describe_stall(all, std::max(ranks, of));
+  return describe_stall(all, ranks);
 }
 
 TEST(DescribeStall, NamesTheRankThatIsAnOperationOrAStepBehind) {
@@ -70,12 +69,6 @@ TEST(DescribeStall, NamesEightOfManyAndCountsTheRest) {
               AllOf(StartsWith("rank 0 on h0, rank 25 on h6, "),
                     HasSubstr(", rank 175 on h43 and 32 more are behind, timing, in operation 37"),
                     EndsWith("; 960 others wait in operation 38")));
-}
-
-TEST(DescribeStall, ListsRanksWithoutAConnection) {
-  EXPECT_EQ(stall(3, {{1, kSilent}}, at(9, "x"), 6),
-            "rank 1 on h0 does not answer; 2 others wait in: x; ranks that could not be asked: "
-            "3-5");
 }
 
 TEST(StepPosition, IsTextEvenIfItsBytesAreNot) {

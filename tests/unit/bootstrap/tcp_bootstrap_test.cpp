@@ -124,9 +124,6 @@ TEST(TcpBootstrap, NamesWhoDoesNotComeInTime) {
   test::expect_failure(Status::Runtime, {"3 of 4 ranks did not join", "ranks 1-3"}, [&] {
     (void)join_by_tcp(place_of(address, 0, 4), Seconds{0.3}, no_events());
   });
-  test::expect_failure(Status::Runtime, {"rank 1 could not join", "Connection refused"}, [&] {
-    (void)join_by_tcp(place_of(address, 1, 4), Seconds{0.3}, no_events());
-  });
 }
 
 TEST(TcpBootstrap, RefusesARankBeyondTheLastAndAnUnknownChannel) {
@@ -161,20 +158,6 @@ TEST(TcpBootstrap, WaitsForAHostsNameOnlyWhereItMayAppear) {
   EXPECT_EQ(unknown.status, Status::Runtime);
   EXPECT_EQ(unknown.message.find("rank 1: no-such-host.invalid: cannot be resolved on "), 0U)
       << unknown.message;
-}
-
-TEST(TcpBootstrap, NamesARankThatHasJoinedAndSaysNothing) {
-  const Address address = free_address();
-  std::thread silent([&] {
-    const SilentRank rank(address);
-    std::byte nothing{};
-    while (rank.calls.receive(std::span(&nothing, 1))) {
-    }
-  });
-  test::expect_failure(Status::Runtime, "timeout: no answer from rank 1 ", [&] {
-    (void)join_by_tcp(place_of(address, 0, 2), Seconds{2}, no_events());
-  });
-  silent.join();
 }
 
 TEST(TcpBootstrap, RefusesATextThatNoRankSends) {

@@ -115,17 +115,6 @@ TEST_F(Console, CountsOnceTheRowsWhoseChoiceNcclDoesNotReport) {
   EXPECT_THAT(captured.lines(), Contains(HasSubstr("no algorithm for 1 of 2 ")).Times(1));
 }
 
-TEST_F(Console, HasThirteenWordsInEveryRow) {
-  table.write({with(measured(false), &Record::size, 1073741824U, &Record::time_median_us,
-                    3004567.25, &Record::wrong, 1048576U, &Record::root, 15)});
-  table.write(
-      {with(measured(true), &Record::wrong, std::nullopt, &Record::busbw_GBps, std::nullopt)});
-  table.write({skipped(false, "does not fit")});
-  table.write({measured(true)});
-  ASSERT_EQ(rows(captured).size(), 2U);
-  for (const std::string& row : rows(captured)) EXPECT_EQ(words_in(row), 13U) << row;
-}
-
 TEST_F(Console, HasNoValueForAHalfThatWasNotMeasuredAndNoCountForOneThatWasNotChecked) {
   const Record out = measured(false);
   const std::string in_place = "   277.00  121.13  227.13       0";
@@ -158,15 +147,6 @@ TEST_F(Console, PrintsTheFirstWrongElementOfEveryRow) {
   EXPECT_EQ(lines[1], "# size 33554432 type float redop sum out of place wrong data: rank 1");
 }
 
-TEST_F(Console, AppendsTheTimeOfDayOnRequest) {
-  table.begin(with(test::context(), &RunContext::timestamps, true));
-  table.write({measured(false)});
-  table.write({measured(true)});
-  EXPECT_TRUE(rows(captured).at(0).ends_with("       0  2026-11-21 14:02:59"));
-  EXPECT_EQ(words_in(rows(captured).at(0)), 15U);
-  EXPECT_THAT(captured.text(), HasSubstr("#wrong  timestamp\n"));
-}
-
 TEST_F(Console, HasItsReadersWordsInTheFootersOnly) {
   table.begin(test::context());
   table.write({with(measured(false), &Record::status, RowStatus::Wrong, &Record::reason,
@@ -185,21 +165,6 @@ TEST_F(Console, CountsMeasurementsThatEndedWithTheirBudget) {
   table.end({});
   EXPECT_THAT(captured.text(),
               AllOf(HasSubstr("# 1 of 2 measurements"), HasSubstr("--time-budget")));
-}
-
-TEST_F(Console, NamesWhoWasLastInHowManyMeasurements) {
-  const Record of_host =
-      with(measured(true), &Record::last_host, "h2", &Record::late_by_us, 12.345);
-  table.write({with(of_host, &Record::in_place, false, &Record::last_rank, 3)});
-  table.write({of_host});
-  table.write(
-      {with(of_host, &Record::in_place, false, &Record::last_rank, 3, &Record::late_by_us, 203.4)});
-  table.write({measured(true)});
-  table.end({});
-  EXPECT_THAT(
-      captured.text(),
-      HasSubstr("\n# last to arrive: h2 in 1 of 4 measurements, late by up to 12.3 us; rank "
-                "3 on h2 in 2 of 4 measurements, late by up to 203 us\n"));
 }
 
 TEST(ConsoleTable, FailsWhereItsStreamCannotBeWritten) {

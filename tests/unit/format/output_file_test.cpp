@@ -4,7 +4,6 @@
 namespace busbar {
 namespace {
 
-using test::Failure;
 using test::failure_of;
 using Mode = OutputFile::Mode;
 
@@ -20,20 +19,6 @@ TEST_F(OutputFileInFolder, RefusesAFileThatIsNotEmpty) {
   folder.write("x", "precious");
   test::expect_failure(Status::Usage, "--samples: " + path, open);
   EXPECT_EQ(test::text_of(path), "precious");
-}
-
-TEST_F(OutputFileInFolder, RefusesWhereItCannotBeCreated) {
-  for (const std::string& bad : {folder.path("none/x.csv"), folder.path()}) {
-    EXPECT_THAT(test::refusal_of([&] { const OutputFile file(bad, "--csv", Mode::New); }),
-                StartsWith("--csv: cannot write " + bad + ": "));
-  }
-}
-
-TEST(OutputFile, FailsWhereTheDiskIsFull) {
-  OutputFile file("/dev/full", "--csv", Mode::New);
-  const Failure failure = failure_of([&] { file.append("row\n"); });
-  EXPECT_EQ(failure.status, Status::Runtime);
-  EXPECT_EQ(failure.message, "cannot write /dev/full: No space left on device");
 }
 
 TEST_F(OutputFileInFolder, FailsWhereItIsDeletedWhileItIsWritten) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/progress_line.hpp"
 
-#include <fcntl.h>
 #include <pty.h>
 #include <unistd.h>
 
@@ -24,20 +23,6 @@ class RedirectedStderr {
  private:
   int saved_;
 };
-
-TEST(ProgressLine, IsSilentWhereStderrIsAFile) {
-  const test::TemporaryFolder folder;
-  const int file = open(folder.path("stderr").c_str(), O_CREAT | O_WRONLY, 0600);
-  {
-    const RedirectedStderr redirected(file);
-    ProgressLine line;
-    EXPECT_FALSE(line.enabled());
-    line.show("half way");
-    line.clear();
-  }
-  close(file);
-  EXPECT_EQ(test::text_of(folder.path("stderr")), "");
-}
 
 TEST(ProgressLine, IsRewrittenOnATerminalAndRemovedOnce) {
   int terminal = -1;

@@ -94,13 +94,6 @@ TEST_F(CsvWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
                         csv_row(measured(true)));
 }
 
-TEST_F(CsvWriterFile, BeginsAnewWhereTheResumedFileIsNotThereOrEmpty) {
-  CsvWriter writer(path(), true);
-  EXPECT_TRUE(writer.earlier().empty());
-  writer.begin(test::context());
-  EXPECT_EQ(text(), kHead + csv_header());
-}
-
 using SamplesWriterFile = CsvFiles;
 
 TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
@@ -118,27 +111,12 @@ TEST_F(SamplesWriterFile, HasALinePerSampleWithTheKeysOfItsRow) {
   EXPECT_THAT(text(), EndsWith(",0,4,2,3,5,,,,\n"));
 }
 
-TEST_F(SamplesWriterFile, GoesOnAfterItsLastWholeLineWhenResumed) {
-  const std::string whole =
-      kSamplesHeader + "allreduce,float,sum,,0,33554432,0,20,0,276.88,,,,,,,\n";
-  write(whole + "allreduce,flo");
-  SamplesWriter writer(path(), true);
-  writer.begin(test::context());
-  writer.write({measured(true), {5}});
-  EXPECT_EQ(text(), whole + "allreduce,float,sum,,1,33554432,0,20,0,5,,,,,,,\n");
-}
-
 const std::string kPerRankHeader =
     "collective,type,op,root,in_place,size_bytes,cycle,batch,sample,rank,host,time_us,group,"
     "round,distribution,variant,mix\n";
 
 TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRanks) {
-  write("x");
-  test::expect_failure(Status::Usage, "--per-rank: ", [&] {
-    const SamplesWriter writer(path(), false, SamplesWriter::Times::OfRanks);
-  });
-  write("");
-  SamplesWriter writer(path(), true, SamplesWriter::Times::OfRanks);
+  SamplesWriter writer(path(), false, SamplesWriter::Times::OfRanks);
   RunContext context = test::context();
   context.hosts = {"h1", "h1", "h2"};
   context.groups = {{{0, 0}, {0, 2}}, {{0, 1}, {1}}};
@@ -155,14 +133,6 @@ TEST_F(SamplesWriterFile, HasALinePerSampleAndRankOfTheJobWhereTheTimesAreOfRank
   EXPECT_THAT(text(), EndsWith(key + "0,0,h1,8,0,,,,\n" + key + "0,2,h2,9,0,,,,\n"));
 }
 
-TEST(CsvHeader, NamesEveryFieldOnce) {
-  const std::string header = csv_header();
-  EXPECT_TRUE(
-      header.starts_with("collective,backend,ranks,nodes,type,op,root,in_place,size_bytes,count,"));
-  EXPECT_TRUE(header.ends_with("\n"));
-  EXPECT_EQ(split(header, ',').size(), record_fields().size());
-}
-
 /// A row less the cells at its end that have no value.
 std::string without_empty_end(const std::string& row) {
   EXPECT_TRUE(row.ends_with('\n'));
@@ -176,17 +146,6 @@ TEST(CsvRow, HasACellForEveryFieldAndNothingInThoseWithoutAValue) {
             "121.19,227.23,0,,20,,,,max,block,warm,,0,2026-11-21 "
             "14:02:59");
   EXPECT_EQ(split(csv_row(measured(false)), ',').size(), record_fields().size());
-}
-
-TEST(CsvRow, QuotesAReasonWithCommas) {
-  EXPECT_EQ(without_empty_end(csv_row(test::skipped(true, "17 GiB, 16 at most"))),
-            "allreduce,mpi,16,1,half,sum,,1,1024,512,skipped,\"17 GiB, 16 at most\""
-            ",,,,,,,,,,,,,,,,,,,,,,,,,,,0");
-}
-
-TEST(CsvRow, IsOneLine) {
-  const std::string row = csv_row(with(measured(false), &Record::reason, "first\nsecond"));
-  EXPECT_EQ(std::count(row.begin(), row.end(), '\n'), 1) << row;
 }
 
 /// What read_csv makes of a file with this text.
@@ -307,33 +266,6 @@ TEST_F(JsonWriterFile, IsAWholeDocumentAfterEveryStep) {
   EXPECT_EQ(document()["summary"],
             Json::parse(R"({"measured_rows": 3, "skipped_rows": 2, "wrong_rows": 1,
                             "mean_busbw_GBps": 1.5, "finished": "then"})"));
-}
-
-TEST_F(JsonWriterFile, HasEveryColumnUnderItsNameAndNullForAMissingNumberOrText) {
-  JsonWriter writer(path(), false);
-  writer.begin(test::context());
-  writer.write({measured(false)});
-  const Json row = document()["rows"][0];
-  EXPECT_EQ(row.size(), record_fields().size());
-  for (const RecordField& field : record_fields())
-    EXPECT_TRUE(row.contains(std::string(field.name)));
-  EXPECT_EQ(row["collective"], "allreduce");
-  EXPECT_EQ(row["size_bytes"], 33554432);
-  EXPECT_DOUBLE_EQ(row["time_median_us"].get<double>(), 276.88);
-  EXPECT_EQ(row["in_place"], 0);
-  EXPECT_EQ(row["status"], "ok");
-  writer.write({test::skipped(false, "no room")});
-  const Json skipped = document()["rows"][1];
-  for (const char* none : {"root", "time_median_us", "flags"}) EXPECT_TRUE(skipped[none].is_null());
-  EXPECT_EQ(skipped["reason"], "no room");
-}
-
-TEST_F(JsonWriterFile, SurvivesBytesThatAreNoUtf8) {
-  JsonWriter writer(path(), false);
-  RunContext context;
-  context.facts = {{"hosts", "host\xff"}};
-  writer.begin(context);
-  EXPECT_TRUE(document()["context"].contains("hosts"));
 }
 
 TEST_F(JsonWriterFile, NeverReplacesAFileThatIsNotOfItsRun) {

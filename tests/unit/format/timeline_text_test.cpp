@@ -28,13 +28,6 @@ TEST(TimelineText, SaysWhatWasNotThereAndHowSmallItCouldBe) {
                   "slowdowns: none of 20.0 % or more in 0.1 s"));
 }
 
-TEST(TimelineText, SaysWhatCouldNotBeJudged) {
-  EXPECT_THAT(lines_of(5, kSteady, kSteady),
-              ElementsAre("level: not judged (5 intervals, 60 needed)",
-                          "drift: not judged (5 intervals, 128 needed)",
-                          "slowdowns: not judged (50 parts of 0.1 s, 60 needed)"));
-}
-
 TEST(TimelineText, NamesLevelsWithTheirTimes) {
   const auto lines = lines_of(
       300, [](int i) { return i < 134 || i >= 200 ? 100.0 : 112.0; }, kSteady);
@@ -72,21 +65,6 @@ TEST(TimelineText, SaysThatARunIsTooNoisyToShowMuch) {
   events.level.least = 5.4;
   EXPECT_THAT(describe_events({}, events),
               Contains("level: too noisy: only changes of 540.0 % or more would have been seen"));
-}
-
-TEST(TimelineText, SaysWhatChecksProve) {
-  EXPECT_EQ(describe_checks(2100000000000, 0),
-            "2.1 TB checked, none wrong: fewer than 1.4e-12 errors per byte (95 %)");
-  EXPECT_EQ(describe_checks(5000, 3), "5 kB checked, 3 elements wrong");
-  EXPECT_EQ(describe_checks(0, 0), "no data checked");
-}
-
-TEST(TimelineText, HasATailOnlyOfEnoughSamples) {
-  stats::TimeHistogram times;
-  for (int i = 0; i < 3687; ++i) times.add(8);
-  EXPECT_EQ(describe_tail(times), "p99.9: too few samples (3687)");
-  times.add(8);
-  EXPECT_EQ(describe_tail(times), "p99.9: 8 us (95 %: 8 to 8) of 3688 samples");
 }
 
 TEST(ClockText, HasHours) {

@@ -11,34 +11,6 @@ using nlohmann::json;
 
 constexpr auto kNominal = topo::ConstantSet::Nominal;
 
-TEST(TopoJson, OfABoundHasTheMembersThatScriptsRead) {
-  const topo::Graph graph = topo::load_system("dgx-1v");
-  const std::vector<int> set{0, 1, 2, 3, 4};
-  const json bound = json::parse(bound_json(graph, topo::bound_of(graph, set)));
-  for (const char* member : {"system", "devices", "ring_GBps", "cut_GBps", "kind", "exact", "limit",
-                             "bound_GBps", "lower_GBps", "rings"}) {
-    EXPECT_TRUE(bound.contains(member)) << member;
-  }
-  EXPECT_EQ(bound["ring_GBps"], 0);
-  EXPECT_GT(bound["bound_GBps"], 0);
-}
-
-TEST(TopoJson, OfARecognitionHasTheSystemAndTheOthersWithWhatDiffers) {
-  topo::MachineIdentity machine{.gpus = std::vector<std::string>(8, "NVIDIA H100 80GB HBM3")};
-  const json known = json::parse(recognition_json(machine, topo::recognize(machine, "auto")));
-  EXPECT_EQ(known["system"], "dgx-h100");
-  EXPECT_EQ(known["reason"], "by its GPUs");
-  EXPECT_EQ(known["machine"], "8 NVIDIA H100 80GB HBM3");
-  EXPECT_EQ(known["gpus"].size(), 8);
-  EXPECT_EQ(known["others"][0], json::parse(R"({"system": "p5", "differences": []})"));
-  machine.gpus.pop_back();
-  const json unknown = json::parse(recognition_json(machine, {}));
-  EXPECT_TRUE(unknown["system"].is_null());
-  EXPECT_TRUE(unknown["reason"].is_null());
-  EXPECT_EQ(unknown["others"][0],
-            json::parse(R"({"system": "dgx-h100", "differences": ["8 GPUs, here 7"]})"));
-}
-
 TEST(TopoJson, OfClassesIsAnObjectForOneSizeAndAListForSeveral) {
   const std::vector<ClassesOfSize> sizes{{.k = 2}, {.k = 3}};
   EXPECT_EQ(json::parse(classes_json({}, std::span(sizes).first(1)))["k"], 2);

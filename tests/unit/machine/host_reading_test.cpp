@@ -313,22 +313,6 @@ TEST(HostWindows, CountNoRiseBetweenRuns) {
   EXPECT_FALSE(rise_of(both.all()[0], kCarrier));  // reset within a run
 }
 
-TEST(RiseOf, IsUnknownWhereTheCounterWasReset) {
-  EXPECT_EQ(rise_of(window({{kCarrier, "1"}}, {{kCarrier, "3"}}), kCarrier), 2);
-  EXPECT_FALSE(rise_of(window({{kCarrier, "5"}}, {{kCarrier, "3"}}), kCarrier));
-  EXPECT_FALSE(
-      rise_of(window({{kBoot, "a"}, {kCarrier, "1"}}, {{kBoot, "b"}, {kCarrier, "3"}}), kCarrier));
-  EXPECT_FALSE(rise_of(window({}, {{kCarrier, "3"}}), kCarrier));
-}
-
-TEST(ChangesOf, LeavesOutWhatVariesByItself) {
-  const HostReading before = reading("1", {{{"gpu.clock", "gpu0"}, "1980"}, {kCarrier, "1"}});
-  const HostReading after = reading("2", {{{"gpu.clock", "gpu0"}, "1500"}, {kCarrier, "2"}});
-  ASSERT_EQ(changes_of(before, after).size(), 1U);
-  EXPECT_EQ(changes_of(before, after)[0].rise, 1);
-  EXPECT_EQ(changes_of(before, after, true).size(), 2U);
-}
-
 TEST(FaultsOf, AreErrorsThatRoseStatesThatChangedAndWhatIsLessThanWhole) {
   const HostWindow one = window(
       {{kCarrier, "1"}, {{"ib.rate", "mlx5_0:1"}, "400 Gb/sec"}, {{"net.sent_bytes", "eth0"}, "1"}},

@@ -29,13 +29,6 @@ std::string host_memory() {
 
 std::optional<std::string> usable(const Backend& /*backend*/) { return std::nullopt; }
 
-TEST(ChooseBackend, TakesTheNamedOneOrForAutoTheBestAvailable) {
-  EXPECT_EQ(choose_backend(host_memory(), usable).backend->name(), host_memory());
-  const BackendChoice choice = choose_backend("auto");
-  EXPECT_EQ(choice.backend->unavailable(), std::nullopt);
-  EXPECT_THAT(choice.why, HasSubstr("best available"));
-}
-
 TEST(ChooseBackend, ListsWhatThereIsWhereTheNamedOneIsNotInTheBuild) {
   test::expect_failure(Status::Unavailable,
                        {"--backend rccl: not in this build, which has: ", host_memory()},

@@ -264,25 +264,5 @@ TEST(FindCollective, ReadsEverySpelling) {
   EXPECT_EQ(find_collective(""), nullptr);
 }
 
-struct Neighbours {
-  Position position;
-  int to;
-  int from;
-};
-
-TEST(SendReceive, IsARingOrOneWayBetweenAPair) {
-  for (const auto& [position, to, from] : {Neighbours{{.rank = 0, .ranks = 4}, 1, 3},
-                                           {{.rank = 3, .ranks = 4}, 0, 2},
-                                           {{.rank = 0, .ranks = 1}, 0, 0},
-                                           {paired(3), 1, -1},
-                                           {paired(1), -1, 3},
-                                           {paired(0), -1, -1},
-                                           {paired(2), -1, -1}}) {
-    const Peers peers = test::collective("sendrecv").peers(position);
-    EXPECT_EQ(peers.to, to) << position.rank;
-    EXPECT_EQ(peers.from, from) << position.rank;
-  }
-}
-
 }  // namespace
 }  // namespace busbar

@@ -38,15 +38,6 @@ TEST(DeviceMemoryUse, IsInTotalAllThatWasTaken) {
   EXPECT_EQ((DeviceMemoryUse{.initialization = 100, .user = 20, .collective = 3}.total()), 123U);
 }
 
-TEST(FirstText, IsTheLowestRanksThatHasOne) {
-  test::on_ranks(3, [](test::ThreadBootstrap& world) {
-    const std::string mine =
-        world.rank() == 0 ? "" : std::string("of rank ") + std::to_string(world.rank());
-    EXPECT_EQ(first_text(world, mine), "of rank 1");
-    EXPECT_EQ(first_text(world, ""), "");
-  });
-}
-
 TEST(AgreeOn, AllThrowTheErrorOfTheLowestRankThatHasOne) {
   test::on_ranks(3, [](test::ThreadBootstrap& world) {
     const auto fails_from = [&](int first) {

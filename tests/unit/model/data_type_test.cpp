@@ -29,15 +29,6 @@ TEST(DataType, IsListedInNcclTestsOrderWithItsPropertiesWhichInfoFinds) {
   for (const TypeInfo& type : kTypes) EXPECT_EQ(&info(type.type), &type);
 }
 
-TEST(ReduceOp, HasNcclTestsNames) {
-  EXPECT_EQ(name(ReduceOp::Sum), "sum");
-  EXPECT_EQ(name(ReduceOp::Prod), "prod");
-  EXPECT_EQ(name(ReduceOp::Max), "max");
-  EXPECT_EQ(name(ReduceOp::Min), "min");
-  EXPECT_EQ(name(ReduceOp::Avg), "avg");
-  EXPECT_EQ(name(ReduceOp::None), "none");
-}
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 

@@ -67,25 +67,6 @@ struct Filled {
   }
 };
 
-template <class T>
-void expect_equal_where_filled(DataType type) {
-  const Filled<T> filled(type);
-  const Difference comparison = filled.compare();
-  EXPECT_EQ(comparison.wrong, 0U) << info(type).name;
-  EXPECT_EQ(comparison.expected, "");
-}
-
-TEST(CompareHost, FindsWhatWasFilledEqualInEveryType) {
-  expect_equal_where_filled<std::int8_t>(DataType::Int8);
-  expect_equal_where_filled<std::uint8_t>(DataType::Uint8);
-  expect_equal_where_filled<std::int32_t>(DataType::Int32);
-  expect_equal_where_filled<std::uint32_t>(DataType::Uint32);
-  expect_equal_where_filled<std::int64_t>(DataType::Int64);
-  expect_equal_where_filled<std::uint64_t>(DataType::Uint64);
-  expect_equal_where_filled<float>(DataType::Float);
-  expect_equal_where_filled<double>(DataType::Double);
-}
-
 TEST(CompareHost, FindsASingleFlippedBitWhereverItIs) {
   Filled<std::uint64_t> filled(DataType::Uint64);
   for (const std::size_t index : {std::size_t{0}, std::size_t{3092}, std::size_t{3093},

@@ -213,17 +213,6 @@ std::vector<std::uint64_t> run_of(const Pattern& pattern, int rank, std::uint64_
   return run;
 }
 
-TEST(Pattern, DistinguishesRanksElementsAndSeeds) {
-  const Pattern pattern(DataType::Int32, ReduceOp::None, 4, 1);
-  const Pattern other(DataType::Int32, ReduceOp::None, 4, 2);
-  EXPECT_NE(run_of(pattern, 0, 0), run_of(pattern, 1, 0));
-  EXPECT_NE(run_of(pattern, 0, 0), run_of(pattern, 0, 64));
-  EXPECT_NE(run_of(pattern, 0, 0), run_of(other, 0, 0));
-  EXPECT_EQ(run_of(pattern, 0, 0), run_of({DataType::Int32, ReduceOp::None, 4, 1}, 0, 0));
-  const Pattern alone(DataType::Float, ReduceOp::Avg, 1, 1);
-  EXPECT_NE(run_of(alone, 0, 0), run_of({DataType::Float, ReduceOp::Avg, 1, 2}, 0, 0));
-}
-
 // What another rank sends, or any with another seed, is not what this one sends some elements on:
 // data of a wrong rank or of the check before would else be taken for right where it landed beside
 // its place.

@@ -13,56 +13,6 @@ T element(const Tile& tile, std::uint64_t index) {
   return value;
 }
 
-/// Reduces what all ranks send in the type's own arithmetic, in three orders, and compares.
-template <class T, class Operation>
-void expect_exact(DataType type, ReduceOp op, int ranks, Operation operation) {
-  const Pattern pattern(type, op, ranks, 5);
-  const Tile expected(pattern, kAllRanks);
-  std::vector<Tile> sent;
-  for (int rank = 0; rank < ranks; ++rank) sent.emplace_back(pattern, rank);
-  for (std::uint64_t i = 0; i < Pattern::kPeriod; i += 31) {
-    std::vector<T> values;
-    for (const Tile& tile : sent) values.push_back(element<T>(tile, i));
-    T forward = values.front();
-    for (std::size_t r = 1; r < values.size(); ++r) forward = operation(forward, values[r]);
-    T backward = values.back();
-    for (std::size_t r = values.size() - 1; r > 0; --r)
-      backward = operation(backward, values[r - 1]);
-    while (values.size() > 1) {  // neighbours first, as a tree does
-      std::vector<T> halves;
-      for (std::size_t r = 0; r < values.size(); r += 2) {
-        halves.push_back(r + 1 < values.size() ? operation(values[r], values[r + 1]) : values[r]);
-      }
-      values = halves;
-    }
-    ASSERT_EQ(forward, element<T>(expected, i))
-        << info(type).name << ' ' << name(op) << ' ' << ranks;
-    ASSERT_EQ(backward, forward);
-    ASSERT_EQ(values.front(), forward);
-  }
-}
-
-template <class T>
-void expect_every_op_exact(DataType type) {
-  for (const int ranks : {1, 2, 3, 16, 130}) {
-    expect_exact<T>(type, ReduceOp::Sum, ranks, [](T a, T b) { return static_cast<T>(a + b); });
-    expect_exact<T>(type, ReduceOp::Prod, ranks, [](T a, T b) { return static_cast<T>(a * b); });
-    expect_exact<T>(type, ReduceOp::Max, ranks, [](T a, T b) { return a < b ? b : a; });
-    expect_exact<T>(type, ReduceOp::Min, ranks, [](T a, T b) { return b < a ? b : a; });
-  }
-}
-
-TEST(Tile, OfAllRanksIsTheReductionInTheTypesOwnArithmeticInEveryOrder) {
-  expect_every_op_exact<std::int8_t>(DataType::Int8);
-  expect_every_op_exact<std::uint8_t>(DataType::Uint8);
-  expect_every_op_exact<std::int32_t>(DataType::Int32);
-  expect_every_op_exact<std::uint32_t>(DataType::Uint32);
-  expect_every_op_exact<std::int64_t>(DataType::Int64);
-  expect_every_op_exact<std::uint64_t>(DataType::Uint64);
-  expect_every_op_exact<float>(DataType::Float);
-  expect_every_op_exact<double>(DataType::Double);
-}
-
 TEST(Tile, HoldsTheBitsOfTypesThatTheHostDoesNotHave) {
   for (const SmallFloat& format : kSmallFloats) {
     const Pattern pattern(format.type, ReduceOp::None, 2, 1);

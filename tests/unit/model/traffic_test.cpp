@@ -163,13 +163,6 @@ TEST(Traffic, RefusesDistributionsThatAreNone) {
               HasSubstr("--skew hot:4: there are 4 ranks; give fewer than that"));
 }
 
-TEST(Traffic, HasTheNameThatItIsReadBy) {
-  for (const char* text :
-       {"uniform", "distance", "distance:0.5", "zipf:1.2", "hot:2", "hot:2:0.8", "sparse:0.25"}) {
-    EXPECT_EQ(to_text(parse_skew("--skew", text)), text);
-  }
-}
-
 TEST(AllToAllV, HasTheFootprintOfTheRankWithTheMost) {
   const Collective& collective = test::collective("alltoallv");
   EXPECT_TRUE(collective.is_measured());
@@ -179,25 +172,6 @@ TEST(AllToAllV, HasTheFootprintOfTheRankWithTheMost) {
       {.wanted = 1600, .element = 4, .ranks = 4, .distribution = &distribution});
   EXPECT_EQ(std::tuple(footprint.size, footprint.send, footprint.recv, footprint.count),
             std::tuple(1600U, 400U, 1600U, 100U));
-}
-
-TEST(AllToAllV, ReceivesThePartOfEachSenderInOrder) {
-  const Distribution distribution;
-  const Footprint footprint =
-      test::collective("alltoallv")
-          .footprint({.wanted = 1200, .element = 4, .ranks = 4, .distribution = &distribution});
-  const std::vector<Piece> pieces =
-      test::collective("alltoallv")
-          .expected(footprint.count, {.rank = 1, .ranks = 4, .traffic = footprint.traffic.get()});
-  ASSERT_EQ(pieces.size(), 4U);
-  // 48 of rank 0 from its start, none of itself, 144 of rank 2 and 96 of rank 3 behind what these
-  // send rank 0.
-  const std::vector<std::array<std::uint64_t, 3>> expected{
-      {0, 48, 0}, {48, 0, 144}, {48, 144, 96}, {192, 96, 48}};
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    EXPECT_EQ(pieces[i].source, static_cast<int>(i));
-    EXPECT_EQ((std::array{pieces[i].first, pieces[i].count, pieces[i].source_first}), expected[i]);
-  }
 }
 
 TEST(AllToAllV, CopiesAllThatIsSent) {

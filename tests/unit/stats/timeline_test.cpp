@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "stats/timeline.hpp"
 
-#include <numeric>
-
 #include "stats/histogram.hpp"
 #include "stats/time_histogram.hpp"
 #include "tests/unit/stats/series.hpp"
@@ -33,23 +31,6 @@ TEST(Timeline, HasABoundedNumberOfRates) {
   timeline.add({}, std::vector<double>(Timeline::kMostRates, 5));
   EXPECT_EQ(timeline.rates().size(), Timeline::kMostRates / 2);
   EXPECT_EQ(timeline.part_s(), 0.2);
-}
-
-TEST(TimelineEvents, AreOfEachKindByItsOwnMethod) {
-  Timeline timeline;
-  for (int i = 0; i < 200; ++i) {
-    std::vector<double> rates(10, i < 100 ? 100.0 : 90.0);
-    if (i % 30 == 10) rates[3] = 40;
-    const double median_us = i < 100 ? 10 : 11.1;
-    timeline.add({.at_s = i + 1.0, .median_us = median_us, .p99_us = 20}, rates);
-  }
-  const TimelineEvents events = find_events(timeline);
-  ASSERT_EQ(events.level.changes.size(), 1U);
-  EXPECT_EQ(events.level.changes[0].at, 100U);
-  EXPECT_FALSE(events.drift.found);
-  EXPECT_EQ(events.slowdowns.slowdowns.size(), 7U);
-  ASSERT_TRUE(events.period);
-  EXPECT_EQ(events.period->length, 300);
 }
 
 TEST(ErrorRates, AreBelowThreeByTheNumberThatWasChecked) {
@@ -128,28 +109,6 @@ TEST(TimeHistogram, BoundsAQuantileOnlyWhereThereAreEnough) {
   const auto interval = histogram.quantile_interval(0.999);
   EXPECT_NEAR(interval->low, 3680, 8);
   EXPECT_EQ(interval->high, 3688);
-}
-
-/// n values about a centre, as evenly as quantiles of a triangle of this half width.
-void add_mode(std::vector<double>& values, int n, double centre, double half_width) {
-  for (int i = 0; i < n; ++i) {
-    const double u = (i + 0.5) / n;
-    const double x = u < 0.5 ? std::sqrt(2 * u) - 1 : 1 - std::sqrt(2 - 2 * u);
-    values.push_back(centre + half_width * x);
-  }
-}
-
-TEST(Histogram, CountsTheSlowestHundredthWhereItWouldTakeHalfOfTheAxis) {
-  std::vector<double> values;
-  add_mode(values, 198, 100, 2);
-  values.insert(values.end(), {400, 500});
-  const Histogram histogram = log_histogram(values);
-  EXPECT_EQ(histogram.beyond, 2U);
-  EXPECT_LT(histogram.edges.back(), 103);
-  EXPECT_NEAR(std::reduce(histogram.share.begin(), histogram.share.end()), 0.99, 1e-12);
-  values.back() = 102.5;
-  values[values.size() - 2] = 103;
-  EXPECT_EQ(log_histogram(values).beyond, 0U);
 }
 
 // log 4 is exactly twice log 2: the slowest of 101 values takes half of the axis, and no more. At

@@ -16,25 +16,6 @@ std::unique_ptr<Communicator> connect(Progress progress = Progress::Block) {
   return choose_backend("mpi").backend->connect(test::mpi_singleton(), {.progress = progress});
 }
 
-TEST(MpiBackend, ReportsWhyACallCannotRun) {
-  const auto mpi = connect();
-  const auto why = [&](Call call, bool in_place = false) {
-    call.in_place = in_place;
-    return mpi->unsupported(call).value_or("");
-  };
-  EXPECT_EQ(why(call_of("allreduce", DataType::Half)), "MPI has no type half");
-  EXPECT_EQ(why(call_of("broadcast", DataType::Bfloat16)), "MPI has no type bfloat16");
-  EXPECT_EQ(why(call_of("allreduce", DataType::Float, ReduceOp::Avg)), "MPI has no reduction avg");
-  EXPECT_EQ(why(call_of("allgather")), "");
-  EXPECT_EQ(why(call_of("sendrecv")), "");
-  EXPECT_EQ(why(call_of("sendrecv"), true), "");
-  EXPECT_EQ(why(call_of("alltoallv")), "");
-  EXPECT_THAT(why(call_of("alltoallv"), true), HasSubstr("both directions have the same length"));
-  const Collective unknown{.name = "hypercube", .nccl_name = "hypercube", .title = "hypercube"};
-  test::expect_failure(Status::Unavailable, "MPI has no hypercube",
-                       [&] { (void)why({.collective = &unknown}); });
-}
-
 TEST(MpiBackend, TakesAsManyElementsAsAnIntegerCounts) {
   const auto mpi = connect();
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
@@ -133,26 +114,6 @@ TEST(ControlVariableTest, FindsNamesOnLinesOfTheirOwnOrWhereMpichJoinsLinesAndNo
   }
 }
 
-TEST(MpiRoutines, ExistForEveryCollectiveOfThisBuildAndKnowWhatHasNoInPlaceCall) {
-  for (const Collective* collective : measured_collectives()) {
-    EXPECT_EQ(mpi_routine(collective->name).collective, collective->name);
-    EXPECT_EQ(mpi_routine(collective->name).copies_in_place, collective->name == "sendrecv");
-  }
-}
-
-TEST(MpiBroadcast, CopiesWhatTheRootSendsOutOfPlaceOnly) {
-  static_cast<void>(test::mpi_singleton());
-  const int sent = 7;
-  for (const auto& [rank, in_place, expected] :
-       {std::tuple{0, false, 7}, {0, true, 0}, {1, false, 0}}) {
-    int to = 0;
-    MpiArguments call{.send = &sent, .recv = &to, .count = 1, .type = MPI_INT};
-    call.rank = rank, call.in_place = in_place, call.comm = MPI_COMM_SELF;
-    EXPECT_EQ(mpi_routine("broadcast").call(call, nullptr), MPI_SUCCESS);
-    EXPECT_EQ(to, expected) << rank << in_place;
-  }
-}
-
 /// Memory that a library takes for a collective of this size over these ranks.
 struct Need {
   const char* collective;
@@ -211,22 +172,6 @@ TEST(TemporaryMemory, IsTheLargerNeedWhereTheLibraryIsNeither) {
           << collective->name << ' ' << ranks;
     }
   }
-}
-
-TEST(MpiTypes, ExistForAllButTheTypesOfDevices) {
-  for (const TypeInfo& type : kTypes) {
-    const bool of_devices = type.floating && type.size < sizeof(float);
-    EXPECT_EQ(mpi_type(type.type) == MPI_DATATYPE_NULL, of_devices) << type.name;
-  }
-  EXPECT_EQ(mpi_type(DataType::Float), MPI_FLOAT);
-  EXPECT_EQ(mpi_type(DataType::Int8), MPI_INT8_T);
-}
-
-TEST(MpiOps, ExistForAllButTheAverage) {
-  EXPECT_EQ(mapped(std::vector{ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min,
-                               ReduceOp::Avg},
-                   mpi_op),
-            (std::vector{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_OP_NULL}));
 }
 
 }  // namespace

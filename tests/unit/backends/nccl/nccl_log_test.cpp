@@ -188,25 +188,6 @@ class LogOfThisProcess : public testing::Test {
   void TearDown() override { SetUp(); }
 };
 
-TEST_F(LogOfThisProcess, IsOnBetweenStartAndStopOnly) {
-  NcclLog log(kWrite);
-  EXPECT_THAT(log.text(), HasSubstr("INIT,TUNING"));
-  log.stop();
-  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "VERSION");
-  EXPECT_STREQ(std::getenv("NCCL_DEBUG_FILE"), "");
-  EXPECT_THAT(log.text(), HasSubstr("INIT,TUNING"));  // what was logged stays
-  log.start();
-  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
-}
-
-TEST_F(LogOfThisProcess, IsEmptyUntilNcclLogsAgain) {
-  NcclLog log(LibraryFunction<void()>(reinterpret_cast<void*>(+[] {})));
-  write_as_nccl();
-  log.stop();
-  log.start();
-  EXPECT_EQ(log.text(), "");
-}
-
 TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
   setenv("NCCL_DEBUG", "WARN", 1);
   setenv("NCCL_DEBUG_SUBSYS", "NET", 1);
@@ -220,17 +201,6 @@ TEST_F(LogOfThisProcess, GivesTheUsersSettingsBackWhileItIsOffAndAtItsEnd) {
   }
   EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "WARN");
   EXPECT_EQ(std::getenv("NCCL_DEBUG_FILE"), nullptr);
-}
-
-TEST_F(LogOfThisProcess, StaysOnForConnectionsAloneWhereItCannotBeSwitched) {
-  NcclLog log(LibraryFunction<void()>(nullptr));
-  EXPECT_FALSE(log.switchable());
-  EXPECT_STREQ(std::getenv("NCCL_DEBUG_SUBSYS"), "INIT");
-  write_as_nccl();  // at NCCL's first call
-  log.stop();
-  log.start();
-  EXPECT_STREQ(std::getenv("NCCL_DEBUG"), "INFO");
-  EXPECT_THAT(log.text(), HasSubstr("INIT\n"));
 }
 
 TEST_F(LogOfThisProcess, StaysTheUsersWhereItCannotBeSwitchedBack) {

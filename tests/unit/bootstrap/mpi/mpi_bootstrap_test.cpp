@@ -76,28 +76,6 @@ Bootstrap& mpi_singleton() {
 
 namespace {
 
-TEST(MpiBootstrap, IsOneRankWithoutALauncherAndAgreesWithItself) {
-  Bootstrap& mpi = test::mpi_singleton();
-  EXPECT_EQ(mpi.rank(), 0);
-  EXPECT_EQ(mpi.size(), 1);
-  EXPECT_EQ(mpi.node(), 0);
-  EXPECT_EQ(mpi.nodes(), 1);
-  EXPECT_TRUE(mpi.agree(true));
-  EXPECT_FALSE(mpi.agree(false));
-  std::array values{1.5, -2.0};
-  mpi.combine(values, Combine::Sum);
-  mpi.combine(values, Combine::Max);
-  mpi.combine(values, Combine::Min);
-  EXPECT_EQ(values, (std::array{1.5, -2.0}));
-  EXPECT_EQ(mpi.gather(42), std::vector<int>{42});
-  const std::vector<std::string> texts{"mine"};
-  EXPECT_EQ(mpi.gather_texts("mine"), texts);
-  EXPECT_EQ(mpi.scatter_texts(texts), "mine");
-  int value = 7;
-  mpi.broadcast(value);
-  EXPECT_EQ(value, 7);
-}
-
 TEST(MpiBootstrap, LetsUcxReportADeadRankInOneLine) {
   using Get = int (*)(const char* name, char* value, std::size_t size);
   const auto get = reinterpret_cast<Get>(dlsym(RTLD_DEFAULT, "ucs_global_opts_get_value"));
@@ -113,17 +91,6 @@ int ranks_of(MPI_Comm comm) {
   int size = 0;
   MPI_Comm_size(comm, &size);
   return size;
-}
-
-TEST(MpiBootstrap, SplitsIntoPartsWithCommunicatorsOfTheirOwn) {
-  Bootstrap& mpi = test::mpi_singleton();
-  const auto part = mpi.split(7);
-  EXPECT_EQ(part->rank(), 0);
-  EXPECT_EQ(part->size(), 1);
-  EXPECT_EQ(part->nodes(), 1);
-  EXPECT_TRUE(part->agree(true));
-  EXPECT_EQ(ranks_of(mpi_comm_of(*part)), 1);
-  EXPECT_NE(mpi_comm_of(*part), mpi_comm_of(mpi));
 }
 
 TEST(MpiBootstrap, GoesOnAfterItsPartsAreGoneWithEveryKindOfProgress) {
