@@ -93,7 +93,7 @@ ARM=build/portable-arm64/busbar-$VERSION-linux-aarch64
 # Emulation starts no program of arm64 and reports otherwise how one ended; these headers and pairs are of the mpi backend; the
 # last take a minute each, of arithmetic that others check.
 NOT_EMULATED='RunCommand.DistinguishesAnAbsentProgram:ProbeNvidiaSmi.WarnsOnceWhereThereIs*:CommandLoopTest.LeavesNoProcess*'
-NOT_EMULATED+=':EndProcessWithin.*:RunLaunches.AreStopped*:RunLaunches.FailWithoutTheProgram*:TcpBootstrap.EndsWithTheCode*'
+NOT_EMULATED+=':EndProcessWithin.*:RunLaunches.FailWithoutTheProgram*:TcpBootstrap.EndsWithTheCode*'
 NOT_EMULATED+=':RunHeader.*:CheckApplicable.RefusesPairs*:*Coverage.*:Pattern.HasAnotherResult*:CeilingOf.SystemIsTheBound*'
 emulate() { qemu-aarch64-static -L build/portable-arm64/root "$@"; }
 
