@@ -81,7 +81,7 @@ void Journal::read_file(const std::string& configuration) {
 
 /// All rows of a position, or none where one lacks: they are measured again together.
 void Journal::take_earlier() {
-  bool any = true;
+  bool any = outputs_->has_earlier();
   for (std::uint64_t pass = 0; any; ++pass) {
     any = false;
     for (PlannedRow row : rows_) {
@@ -91,7 +91,7 @@ void Journal::take_earlier() {
       });
       std::vector<Row> earlier = outputs_->take_earlier(blanks);
       if (earlier.empty()) continue;
-      any = options_.visits == 1;
+      any = options_.visits == 1 && outputs_->has_earlier();
       entries_[number_of(row)] = {.earlier = std::move(earlier), .final = true};
     }
   }
@@ -167,7 +167,7 @@ void Journal::write_final_rows() {
       const RankGroup& group = job_->groups_of(planned)[i];
       Row row = row_of(*job_, planned, group, entry.groups[i]);
       if (ratios_) append(row.findings, ratios_->add(row.record, medians_of(entry.groups[i])));
-      outputs_->write(std::move(row));
+      outputs_->write(row);
     }
   }
 }

@@ -32,10 +32,10 @@ struct RowRanks {
   std::vector<int> host_of;        ///< index into hosts, by rank of the row
 };
 
-RowRanks ranks_by_host(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+RowRanks ranks_by_host(const std::vector<int>& ranks, const RankMap& rank_map) {
   RowRanks by_host;
   for (const int rank : ranks) {
-    const std::string& host = hosts[static_cast<std::size_t>(rank)];
+    const std::string host = rank_map.ranks[static_cast<std::size_t>(rank)].host.data();
     const auto known = std::ranges::find(by_host.hosts, host);
     by_host.host_of.push_back(static_cast<int>(known - by_host.hosts.begin()));
     if (known == by_host.hosts.end()) by_host.hosts.push_back(host);
@@ -66,10 +66,10 @@ std::optional<int> find_last_host(std::vector<int> last, const RowRanks& ranks) 
 
 }  // namespace
 
-void name_last(Row& row, const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+void name_last(Row& row, const std::vector<int>& ranks, const RankMap& rank_map) {
   if (row.arrivals.empty()) return;
   Record& record = row.record;
-  const RowRanks by_host = ranks_by_host(ranks, hosts);
+  const RowRanks by_host = ranks_by_host(ranks, rank_map);
   const std::vector<int> last = noticeable(row);
   const auto host = find_last_host(last, by_host);
   const auto rank =

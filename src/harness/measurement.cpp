@@ -133,9 +133,10 @@ class RowMeasurement {
   void check_row() {
     tracker_.phase("checking");
     const std::span<const Call> calls(calls_);
+    const std::uint64_t timed = setup_.row.together ? 1 : chunks_.calls_used();
     for (std::uint64_t check = 0; check < options_.checks; ++check) {
       const bool again = check > 0 || setup_.row.in_place;
-      evidence_.check = check_once(calls.first(again ? 1 : chunks_.calls_used()), check, again);
+      evidence_.check = check_once(calls.first(again ? 1 : timed), check, again);
       const bool right_everywhere = setup_.job.world.agree(evidence_.check->wrong == 0);
       if (!right_everywhere) break;
     }

@@ -29,6 +29,8 @@ class Outputs {
   /// Refuses to resume a file of another configuration. Collective.
   void check_resumable(const std::string& configuration);
   void begin(const RunContext& context);
+  /// Whether an earlier run has rows that were not taken yet. On rank 0.
+  [[nodiscard]] bool has_earlier() const { return !earlier_.empty(); }
   /// Rows that an earlier run has of all of these records, each taken once, as the same size may
   /// stand in a sweep more than once; none where it lacks one. On rank 0.
   [[nodiscard]] std::vector<Row> take_earlier(std::span<const Record> records);

@@ -246,10 +246,6 @@ std::vector<std::string> traffic_lines(const PlannedRow& planned, const Record& 
   return lines;
 }
 
-std::vector<std::string> hosts_of(const RankMap& rank_map) {
-  return mapped<std::string>(rank_map.ranks, [](const RankInfo& rank) { return rank.host.data(); });
-}
-
 void add_measurement(const Job& job, const PlannedRow& planned, const RankGroup& group,
                      std::span<const Evidence> visits, Row& row) {
   Record& record = row.record;
@@ -274,7 +270,7 @@ void add_measurement(const Job& job, const PlannedRow& planned, const RankGroup&
   if (job.options.traffic_summary && record.time_median_us && traffic != nullptr) {
     row.findings = traffic_lines(planned, record, *traffic);
   }
-  name_last(row, group.ranks, hosts_of(job.rank_map));
+  name_last(row, group.ranks, job.rank_map);
 }
 
 }  // namespace

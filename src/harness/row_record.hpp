@@ -26,11 +26,10 @@ void add_bandwidths(Record& record, double bus_factor);
 [[nodiscard]] Row row_of(const Job& job, const PlannedRow& planned, const RankGroup& group,
                          std::span<const Evidence> visits);
 
-/// Names who holds up the others in a row of these ranks: a host of several (`hosts` are of all
-/// ranks of the job), and a rank, each where it is last so often that chance does not explain it
-/// (find_last). Samples in which the ranks are less than a hundredth of the row's time apart are
-/// left out. Pure.
-void name_last(Row& row, const std::vector<int>& ranks, const std::vector<std::string>& hosts);
+/// Names who holds up the others in a row of these ranks: a host of several, and a rank, each where
+/// it is last so often that chance does not explain it (find_last). Samples in which the ranks are
+/// less than a hundredth of the row's time apart are left out. Pure.
+void name_last(Row& row, const std::vector<int>& ranks, const RankMap& rank_map);
 
 /// Finds the one that is last far more often than by chance. `last` has the number of the one
 /// that was last, sample by sample in their order; `chances` what each one's share would be if none

@@ -125,6 +125,7 @@ struct Setup {
   GroupPlan plan{};
   BackendChoice choice{};
   std::vector<Options> variants{};
+  std::vector<PlannedRow> rows{};
   ConnectOptions wanted{};
 };
 
@@ -136,6 +137,7 @@ Setup set_up(const Options& options, const Collective& collective, Bootstrap& wo
     setup.options = with_own_size(options, collective, largest);
     check_ranks(setup.options, collective, world.size(), smallest);
     if (!options.mix.empty()) setup.plan.mixed = read_mix(world, setup.options);
+    setup.rows = plan_rows(setup.options, collective, setup.plan);
     setup.choice = choose_backend(options.backend, world);
     setup.variants = variants_of(setup.options);
     for (const Options& variant : setup.variants) {
@@ -186,11 +188,10 @@ Status run_session(const Options& wanted_options, const Collective& collective,
                 .variants = setup.variants.size() > 1 ? setup.variants : std::vector<Options>{},
                 .progress = progress,
                 .watchdog = watchdog};
-  const std::vector<PlannedRow> rows = plan_rows(options, collective, job.plan);
-  Connected connected(job, rows);
+  Connected connected(job, setup.rows);
   std::optional<Mix> mix;
   try {
-    const Status status = measure(job, invocation, outputs, journal, connected, rows, mix);
+    const Status status = measure(job, invocation, outputs, journal, connected, setup.rows, mix);
     watchdog.step("reading the hosts' facts");
     outputs.write_facts(facts.read());
     if (has_devices) watchdog.step("giving the devices back", kLongestRelease);

@@ -206,12 +206,13 @@ Status run_simulation(const Options& wanted, const Collective& collective,
   const Options options = with_own_size(wanted, collective, predictor.set().ranks);
   check_root(options, predictor.set().ranks, predictor.set().ranks);
   check_algorithm(options, collective, predictor);
+  const GroupPlan plan = world_plan(predictor.set().ranks);
+  const std::vector<PlannedRow> rows = plan_rows(options, collective, plan);
   SoloBootstrap alone;
   Outputs outputs(alone, options);
   RunContext header = header_of(options, collective, predictor, invocation.arguments);
   if (!system.note.empty()) header.notes.push_back(system.note);
   outputs.begin(header);
-  const GroupPlan plan = world_plan(predictor.set().ranks);
   const RankMap nowhere{};
   Watchdog watchdog(std::nullopt, {});
   const Job job{.options = options,
@@ -220,7 +221,7 @@ Status run_simulation(const Options& wanted, const Collective& collective,
                 .plan = plan,
                 .rank_map = nowhere,
                 .watchdog = watchdog};
-  for (const PlannedRow& row : plan_rows(options, collective, plan)) {
+  for (const PlannedRow& row : rows) {
     outputs.write(predicted_row(job, row, predictor));
   }
   outputs.end("");

@@ -37,6 +37,7 @@ constexpr Shaping kShaping[] = {
     {"cadence", "--cadence isolated", "", 1},
     {"blocking", "-z 1", "", 1},
     {"load", "--load spin:1", "", 1},
+    {"load", "--load beside:spin:1 --time-budget 0.001", "", 2},
     {"inject-delay", "--inject-delay 1:1", "", 1},
     {"unalign", "-u 1", "", 1},
     {"", "-I 1 --samples FOLDER/s.csv", "", 1},
@@ -183,7 +184,8 @@ void expect_crossed(const Shaping& one, const Shaping& other) {
 TEST(LongOptionCrossings, AreRefusedInOneLineOrGiveTheRowsOfTheTableAlsoWhenResumed) {
   for (const Shaping& one : kShaping) {
     for (const Shaping& other : kShaping) {
-      if (&other <= &one) expect_crossed(one, other);
+      const bool same_option = &one != &other && one.key == other.key && !one.key.empty();
+      if (&other <= &one && !same_option) expect_crossed(one, other);
     }
   }
 }

@@ -104,8 +104,11 @@ struct OneRow : testing::Test {
         .footprint = allreduce.footprint({.wanted = kKiB, .element = 4, .ranks = 1}),
         .slots = slots};
     const Call like{.collective = &allreduce, .op = ReduceOp::Sum};
-    const PlannedRow planned{
-        .collective = &allreduce, .wanted = kKiB, .op = ReduceOp::Sum, .in_place = in_place};
+    const PlannedRow planned{.collective = &allreduce,
+                             .wanted = kKiB,
+                             .op = ReduceOp::Sum,
+                             .in_place = in_place,
+                             .together = options.loads_beside()};
     RowBuffers buffers(communicator, plan, 0);
     RankLoad load(options, bootstrap, communicator);
     Verifier verifier(round.ranks, communicator, DataType::Float, ReduceOp::Sum);
@@ -189,6 +192,20 @@ TEST_F(OneRow, FindsAPlantedFaultAndStopsCheckingAtTheFirstWrongResult) {
   EXPECT_TRUE(has_flag(record, Flag::FaultInjected));
   EXPECT_TRUE(record.reason.starts_with("rank 0, element 37: expected ")) << record.reason;
   EXPECT_EQ(operations(), 6U);
+}
+
+TEST_F(OneRow, ChecksWhatItReceivedBesideALoad) {
+  options.load = Load{.spin = Seconds{1e-6}, .beside = true};
+  options.time_budget = Seconds{1e-3};
+  measure();
+  EXPECT_EQ(cells("mix wrong status"), "beside load|0|ok");
+  communicator.moves_data = false;
+  measure();
+  EXPECT_EQ(record.wrong, 256U);
+  communicator.moves_data = true;
+  options.inject_fault = Fault{.rank = 0, .index = 37};
+  measure();
+  EXPECT_EQ(cells("wrong status"), "1|wrong");
 }
 
 TEST_F(OneRow, TakesNoResultOfTheRowBeforeForItsOwn) {

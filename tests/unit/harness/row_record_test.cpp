@@ -256,7 +256,9 @@ Row row_whose_last(const std::vector<int>& last, double late_us) {
 
 /// Of four ranks.
 std::string named(Row row, const std::vector<std::string>& hosts = {"h1", "h1", "h2", "h2"}) {
-  name_last(row, row.record.group ? std::vector{0, 2} : first_numbers(4), hosts);
+  RankMap rank_map;
+  for (const std::string& host : hosts) copy_text(host, rank_map.ranks.emplace_back().host);
+  name_last(row, row.record.group ? std::vector{0, 2} : first_numbers(4), rank_map);
   return test::cells(row.record, kColumns);
 }
 
